@@ -14,7 +14,7 @@ export interface NodeProcess {
   credentials: Credentials
 }
 
-/** As `npm start` runs the program. */
+/** Option of Node with which `npm start` runs the program. */
 const roomForGarbage = '--initial-old-space-size=256'
 
 /** Starts a file of this build and waits for the first thing it says. */
@@ -42,6 +42,8 @@ export async function startNodeProcess(environment: Readonly<Record<string, stri
     PAMOJA_PORT: '0',
     PAMOJA_ADMIN_PORT: '0',
     PAMOJA_LOG_FILE: '/dev/null',
+    // A crowded machine is slow, not out of reach.
+    PAMOJA_DATABASE_WAIT_SECONDS: '300',
     ...environment,
   })
   return { child, ...said }

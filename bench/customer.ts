@@ -69,7 +69,7 @@ export async function startCustomer(): Promise<Customer> {
   }
 }
 
-/** Where the first request ends in what was received, or -1. */
+/** End of the first request in what was received, or -1. */
 function endOfRequest(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return -1

@@ -84,7 +84,7 @@ async function relaying(installation: Installation, key: string, relay: MailServ
   }
 }
 
-/** The same mail through a Postfix, and how many times faster ours was. */
+/** Figures of the same mail through a Postfix, and how many times faster ours was. */
 async function besidePostfix(what: string, ours: Timed, many: number, signer: Signer | null): Promise<Figure[]> {
   const sink = await startMailServer()
   const postfix = await startPostfix('shop.example', sink.port, signer)

@@ -9,10 +9,10 @@ import { startMomoMerchant, taken } from './momo-merchant.ts'
 import type { Figure } from './report.ts'
 
 const timeScale = 0.1
-/** How many requests are under way at once. */
+/** Requests under way at once. */
 const atOnce = 32
 const amount = 1_000
-/** By the last digits of the number: cut after acceptance, paid and never told (three), refused, paid. */
+/** Endings by the last digits of the number: cut after acceptance, paid and never told (three), refused, paid. */
 const endings = ['0011', '0010', '0010', '0010', '0004', '0001', '0001', '0001', '0001', '0001']
 
 export async function faultsPayments({ short }: { short: boolean }): Promise<Figure[]> {
@@ -62,7 +62,7 @@ export async function faultsPayments({ short }: { short: boolean }): Promise<Fig
   }
 }
 
-/** In how many places two sets of ids differ. */
+/** Number of ids that only one of two sets has. */
 function differing(ours: ReadonlySet<string>, theirs: ReadonlyMap<string, string>): number {
   return [...ours].filter((id) => !theirs.has(id)).length + [...theirs.keys()].filter((id) => !ours.has(id)).length
 }

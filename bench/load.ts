@@ -6,7 +6,7 @@ import { connect } from 'node:tls'
 
 export interface LoadOptions {
   port: number
-  /** Null: over plain HTTP. */
+  /** Certificate authority; null for plain HTTP. */
   ca: string | null
   connections: number
   durationMs: number
@@ -14,7 +14,7 @@ export interface LoadOptions {
   rate?: number
   /** The bytes of the next request. */
   next(): Buffer
-  /** Without a rate: whether one may be sent now, and who to call each time that this may have changed. */
+  /** Whether a request may be sent now, where there is no rate; and whom to call when that may have changed. */
   mayGo?(): boolean
   onMayGo?(go: () => void): void
 }
@@ -100,7 +100,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-/** Where the first reply ends in what was received, or -1. */
+/** End of the first reply in what was received, or -1. */
 function endOfReply(text: string): number {
   const head = text.indexOf('\r\n\r\n')
   if (head === -1) return -1

@@ -82,7 +82,7 @@ function together(results: readonly LoadResult[]): Together {
   }
 }
 
-/** One after the other: from the provider's call to the customer's webhook. */
+/** Times from the provider's call to the customer's webhook, one message after the other. */
 async function untilHeard(client: Client, inbound: object, times: number): Promise<Figure> {
   const receiver = await startReceiver()
   const tookMs: number[] = []

@@ -16,7 +16,7 @@ const merchant = {
 export interface MomoMerchant {
   installation: Installation
   provider: MomoSimulator
-  /** With a test wallet of UGX. */
+  /** Account with a test wallet of UGX. */
   account: Account
   stop(): Promise<void>
 }
@@ -61,7 +61,7 @@ async function opened(installation: Installation, provider: MomoSimulator, amoun
   return account
 }
 
-/** How often a request is made that is told to come back later. */
+/** Most tries of a request that is told to come back later. */
 const maxTries = 10
 const pauseMs = 1_000
 

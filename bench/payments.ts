@@ -30,7 +30,7 @@ export async function payments({ short }: { short: boolean }): Promise<Figure[]>
   return [...(await accepting(short)), ...(await wholeWay(short))]
 }
 
-/** On a node that accepts payments and leaves the rest to others. */
+/** Figures of a node that accepts payments and leaves the rest to others. */
 async function accepting(short: boolean): Promise<Figure[]> {
   const home = await newHome()
   const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: 'api' })
@@ -60,11 +60,13 @@ async function accepting(short: boolean): Promise<Figure[]> {
   }
 }
 
-/** With the provider, the callbacks and the webhooks of every payment on the same machine. */
+/** Figures with the provider, the callbacks and the webhooks of every payment on the same machine. */
 async function wholeWay(short: boolean): Promise<Figure[]> {
   const home = await newHome()
   const node = await startNodeProcess({
-    ...{ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_SANDBOX_TIME_SCALE: String(timeScale) },
+    PAMOJA_HOME: home,
+    PAMOJA_RATE_LIMITS: 'off',
+    PAMOJA_SANDBOX_TIME_SCALE: String(timeScale),
   })
   const ca = readFileSync(node.caFile, 'utf8')
   /** Amount -> when the provider called, and when the customer was told. Every amount is asked for once. */

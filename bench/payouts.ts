@@ -17,7 +17,7 @@ import type { Figure } from './report.ts'
 /** A payee's provider takes a fifth of a second, and is asked after one and a half when it did not call. */
 const timeScale = 0.1
 const credit = 1_000_000_000
-/** What a tick of a process's clock is, on every Linux there is. */
+/** Ticks of a process's clock, the same on every Linux there is. */
 const ticksPerSecond = 100
 const path = '/v1/payments/payout/bulk'
 
@@ -124,7 +124,7 @@ interface Costs {
   postgresMs: number
 }
 
-/** What was spent up to now. Where there is no /proc, time is not known and stays nought. */
+/** Costs up to now. Where there is no /proc, time is not known and stays nought. */
 async function costs(installation: Installation): Promise<Costs> {
   const [row] = await installation.sql<{ transactions: string; dir: string }>(
     `select (select xact_commit from pg_stat_database where datname = current_database())::text as transactions,

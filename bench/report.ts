@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How figures are shown: a table for people and one line of JSON for programs.
+// Figures as they are shown: a table for people and one line of JSON for programs.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -30,7 +30,7 @@ function shown(value: number): string {
 }
 
 /**
- * How evenly the machine runs at all: the same piece of arithmetic over and over, while nothing else of ours runs. On a
+ * Evenness of the machine: the same piece of arithmetic over and over, while nothing else of ours runs. On a
  * virtual machine with neighbours the slowest pieces take many times as long as the usual one, and so does whatever waits
  * behind them.
  */
@@ -49,7 +49,7 @@ export function arithmetic(durationMs: number): { p50Ms: number; p99Ms: number; 
   return { p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999) }
 }
 
-/** What one fsync costs in a directory: the median of a hundred. */
+/** Time of one fsync in a directory: the median of a hundred. */
 export function fsyncMs(directory: string): number {
   const file = join(directory, 'fsync-probe')
   const fd = openSync(file, 'w')

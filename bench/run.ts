@@ -81,23 +81,18 @@ const chosen = Object.entries(benchmarks).filter(
 /** Nobody reads the figures of short runs, and they mostly wait for programs to start: a few run side by side. */
 const atOnce = short ? 3 : 1
 
-/** Takes benchmarks off the queue until it is empty; those that fail are told at once and given back, and the others still run. */
-async function worker(queue: typeof chosen): Promise<typeof chosen> {
-  const failed: typeof chosen = []
+/** Takes benchmarks off the queue until it is empty; those that fail are told at once, and the others still run. */
+async function worker(queue: typeof chosen): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) {
     const [name, run] = next
     try {
       stdout.write(report(name, await run({ short })))
     } catch (problem) {
-      failed.push(next)
+      process.exitCode = 1
       stderr.write(`The benchmark ${name} failed: ${inspect(problem)}\n`)
     }
   }
-  return failed
 }
 
 const queue = [...chosen]
-let failed = (await Promise.all(Array.from({ length: atOnce }, () => worker(queue)))).flat()
-// As with tests, CI=true says that somebody else's load may be on the machine: what failed is run once more, alone.
-if (short && process.env.CI === 'true') failed = await worker(failed)
-if (failed.length > 0) process.exitCode = 1
+await Promise.all(Array.from({ length: atOnce }, () => worker(queue)))

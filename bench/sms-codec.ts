@@ -8,7 +8,7 @@ import { encodeReceipt } from '../src/protocols/smpp/receipts.ts'
 import { PduError } from '../src/protocols/smpp/status.ts'
 import type { Figure } from './report.ts'
 
-/** What is used of npm's smpp, which has no types of its own. */
+/** Parts of npm's smpp that are used; it has no types of its own. */
 interface TheirPdu {
   short_message: { message: string }
   toBuffer(): Buffer
@@ -104,7 +104,7 @@ function bytes(command: 'submit_sm' | 'deliver_sm', body: ReturnType<typeof newS
   return frame
 }
 
-/** What a call of each takes: the median of many short turns, so that whoever else uses the machine disturbs both alike. */
+/** Time of a call of each: the median of many short turns, so that other load on the machine disturbs both alike. */
 function inTurns(our: () => unknown, their: () => unknown, durationMs: number): [number, number] {
   const [ours, theirs]: [number[], number[]] = [[], []]
   for (let turn = 0; turn < turns; turn++) {

@@ -23,10 +23,10 @@ const recipient = '+254712345678'
 const masks = { both: '11', outcome: '3' } as const
 type Told = keyof typeof masks
 
-/** What is measured: how a message is handed in. */
+/** Way to hand in a message, which is measured. */
 interface Gateway {
   port: number
-  /** Null: over plain HTTP. */
+  /** Certificate authority; null for plain HTTP. */
   ca: string | null
   request(n: number): Buffer
   accepted: string

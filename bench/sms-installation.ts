@@ -16,7 +16,7 @@ export interface SmsInstallation {
   centrePort: number
   /** A new account with money; gives its key. */
   account(): Promise<string>
-  /** From now on messages go over a new bind with these settings. */
+  /** Have messages go over a new bind with these settings from now on. */
   bind(settings: { window: number; rate?: number }): Promise<void>
   /** The watched texts that reached handsets since it was asked last, and when. */
   arrivals(): Promise<readonly (readonly [string, number])[]>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How texts are cut, against another calculator: any text on which the two disagree ends the benchmark. The suite asks
+// Segments of texts, against another calculator: any text on which the two disagree ends the benchmark. The suite asks
 // about two thousand texts, this about a hundred thousand.
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { segmentsOf } from '../src/areas/sms/message.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the command to the first answer of /healthz: cold (nothing there) and warm (second start), against starting Node
+// Start: from the command to the first answer of /healthz, cold (nothing there) and warm (second start), against starting Node
 // alone. Packages are installed already.
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'

@@ -71,7 +71,7 @@ async function goOn(client: Client, kept: number, wanted: number): Promise<numbe
   return answered / wanted
 }
 
-/** How long a step takes while so many sessions a second begin. */
+/** Times of a step while so many sessions a second begin. */
 async function stepsAt(client: Client, perSecond: number, seconds: number): Promise<Figure> {
   const steps = await steadily(client, perSecond, seconds)
   steps.sort((a, b) => a - b)
@@ -129,7 +129,7 @@ async function keepAlive(client: Client, wanted: number): Promise<number> {
   return countAlive(client)
 }
 
-/** Those that were begun to be kept and have not ended, page by page: the figures of the account count every session. */
+/** Sessions begun to be kept that have not ended, page by page: the figures of the account count every session. */
 async function countAlive(client: Client): Promise<number> {
   let alive = 0
   for (let cursor: string | null = ''; cursor !== null; ) {

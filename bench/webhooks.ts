@@ -67,7 +67,7 @@ export async function webhooks({ short }: { short: boolean }): Promise<Figure[]>
 
 // Deliveries a second -------------------------------------------------------------------------------------------------
 
-/** What waits in the database when the node starts is delivered as fast as it can be. */
+/** Deliveries that wait in the database when the node starts, made as fast as they can be. */
 async function throughput(home: string, short: boolean): Promise<Figure[]> {
   const events = short ? 1_000 : 40_000
   const before = await startHere(home, 'api')
@@ -316,6 +316,7 @@ async function startHere(home: string, roles: string): Promise<RunningNode> {
     PAMOJA_PORT: '0',
     PAMOJA_ADMIN_PORT: '0',
     PAMOJA_LOG_FILE: '/dev/null',
+    PAMOJA_DATABASE_WAIT_SECONDS: '300',
     ...(roles === 'all' ? {} : { PAMOJA_ROLES: roles }),
   })
   const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
@@ -330,7 +331,7 @@ interface Sink {
   port: number
   /** Waits until so many different deliveries have arrived. */
   received(deliveries: number): Promise<void>
-  /** When each delivery arrived first; the next call begins anew. */
+  /** Time of each delivery's first arrival; the next call begins anew. */
   taken(): Promise<ReadonlyMap<string, number>>
   stop(): Promise<void>
 }
@@ -421,7 +422,7 @@ async function tell(
   }
 }
 
-/** When so many of these arrived, each for the first time; what else arrives, such as one that is told again, is left out. */
+/** Times at which so many of these first arrived; what else arrives, such as one that is told again, is left out. */
 async function arrivals(
   sink: Sink,
   committed: ReadonlyMap<string, number>,

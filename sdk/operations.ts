@@ -613,7 +613,7 @@ export const voicePlay = /* @__PURE__ */ operation<{ call_id: string; body?: { t
 export const voiceStopPlaying = /* @__PURE__ */ operation<{ call_id: string }, s.StoppedPlaying>('DELETE', '/v1/voice/{call_id}/play')
 
 /** Read everything that happened in a call, in order */
-export const voiceListEvents = /* @__PURE__ */ operation<{ call_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.CallTraceEntry>>('GET', '/v1/voice/{call_id}/events', 'page')
+export const voiceListEvents = /* @__PURE__ */ operation<{ call_id: string; query?: { limit?: number | undefined; cursor?: string | undefined; order?: 'asc' | 'desc' | undefined; format?: 'json' | 'csv' | undefined } }, Page<s.CallTraceEntry>>('GET', '/v1/voice/{call_id}/events', 'page')
 
 /** Have a phone call one of your numbers */
 export const sandboxVoiceInbound = /* @__PURE__ */ operation<{ body: { from: string; to: string } }, s.Call>('POST', '/v1/sandbox/voice/inbound')

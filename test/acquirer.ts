@@ -15,7 +15,7 @@ interface Intent {
   amount_received: number
 }
 
-/** What the acquirer has of a payment, if anything. */
+/** Intent that the acquirer has of a payment, if any. */
 export async function intentOf(world: World, payment: string): Promise<Intent | undefined> {
   const client = new pg.Client({ connectionString: world.databaseUrl })
   await client.connect()
@@ -26,7 +26,7 @@ export async function intentOf(world: World, payment: string): Promise<Intent | 
   return (await ask(world, `/v1/payment_intents?reference=${rows[0].id}`)).data[0]
 }
 
-/** What it has taken, in minor units by currency. */
+/** Money that it has taken, in minor units by currency. */
 export async function charged(world: World): Promise<Record<string, number>> {
   return (await ask(world, '/v1/payment_intents/books')).charged
 }
@@ -38,12 +38,12 @@ async function ask({ app }: World, path: string) {
 }
 
 interface Door {
-  /** How often it took nothing. */
+  /** Number of captures that it did not take. */
   refused: number
   close(): void
 }
 
-/** From here on the installation speaks to its acquirer through a door that takes no capture the first few times. */
+/** Put a door before the installation's acquirer that takes no capture the first few times. */
 export async function busyAtCapture({ app, operator }: World, times: number): Promise<Door> {
   const { acquirer = {} } = simulatedAccounts(app)
   const server = createServer(async (request, response) => {

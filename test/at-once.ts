@@ -18,7 +18,7 @@ export async function atOnce<Answer extends { status: number; body: unknown }>(
   return answers
 }
 
-/** How often each status was answered. */
+/** Number of answers with each status. */
 export function statusesOf(answers: readonly { status: number }[]): Record<number, number> {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1

@@ -58,7 +58,7 @@ export async function payUp(client: Client, invoice: string): Promise<void> {
   await eventually(async () => (await client.get(at)).body.status === 'paid', `${invoice} to be paid`)
 }
 
-/** What was told under a name, the newest first. */
+/** Events of a name, the newest first. */
 export async function tells(client: Client, event: string) {
   return (await client.get(`/v1/events?limit=200&event=${event}`)).body.data
 }

@@ -14,16 +14,16 @@ import type { Client } from './client.ts'
 import { eventually } from './world.ts'
 
 const maxSteps = 10
-/** Its constructor is not a global: a function of a text that may wait. */
+/** Constructor of a function of a text that may wait, which is not a global. */
 const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor
 
 export class Tab {
   readonly #client: Client
   #window = new Window()
   #going: Promise<void> = Promise.resolve()
-  /** Of the page that is shown. */
+  /** Status of the page that is shown. */
   status = 0
-  /** Where it is, or the address elsewhere that it was sent to. */
+  /** Address of the page, or the one elsewhere that it was sent to. */
   url: URL
 
   private constructor(client: Client, url: URL) {
@@ -155,7 +155,7 @@ function said(element: HTMLElement): string {
   return element.textContent.trim().replaceAll(/\s+/g, ' ')
 }
 
-/** What a form sends: its fields, and the button that sent it. */
+/** Content of a form: its fields, and the button that sent it. */
 function filled(form: HTMLFormElement, by: HTMLButtonElement | undefined): string {
   const fields = new URLSearchParams()
   for (const one of form.querySelectorAll<HTMLInputElement>('input, select')) {

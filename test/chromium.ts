@@ -9,7 +9,7 @@ import { root } from '../src/platform/program/root.ts'
 
 const program = '/usr/bin/chromium'
 
-/** Why there is no browser; false when there is one. PAMOJA_TEST_CHROMIUM=required makes its absence a failure. */
+/** Reason for no browser; false when there is one. PAMOJA_TEST_CHROMIUM=required makes its absence a failure. */
 export function withoutChromium(): string | false {
   if (existsSync(program)) return false
   if (process.env.PAMOJA_TEST_CHROMIUM === 'required') throw new Error(`${program} is not installed`)
@@ -25,7 +25,7 @@ export function openBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] })
 }
 
-/** What axe has against a page, one line for each element. */
+/** Problems that axe finds in a page, one line for each element. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // The policy of the page lets no script in; the tools of the browser are not bound by it.
   const session = await page.context().newCDPSession(page)

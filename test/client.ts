@@ -38,7 +38,7 @@ export class Client {
     this.#authorization = key === null ? null : `Bearer ${key}`
   }
 
-  /** The same installation with another key, or none. */
+  /** Client of the same installation with another key, or none. */
   as(key: string | null): Client {
     return new Client(this.#origin, null, key, this.#agent)
   }

@@ -292,7 +292,7 @@ async function end({ program, client }: Serving): Promise<void> {
   assert.equal((await program.stop()).code, 0)
 }
 
-/** In production, where a test key makes no live key. */
+/** Live keys in production, where a test key makes none. */
 async function liveKeysComeFromTheOperator(operator: Client): Promise<void> {
   const shop = { name: 'Duka', country: 'KE', currency: 'KES' }
   const { body: account } = await operator.post('/v1/operator/accounts', shop)

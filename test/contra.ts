@@ -20,7 +20,7 @@ const sumContra = statement.tenant<Tenant & { name: string; currency: string }, 
     where $name in (s.debit, s.credit)`,
 )
 
-/** In micros: what it was credited, less what it was debited. */
+/** Balance in micros: what the account was credited, less what it was debited. */
 export async function balanceOfContra(
   queryable: Queryable,
   tenant: Tenant,

@@ -7,9 +7,10 @@ import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from 'weri
 import { WebSocket } from 'ws'
 import type { RunningNode } from '../src/node/server.ts'
 import { decode, encode } from '../src/protocols/audio/g711.ts'
-import { rms, share, tone } from '../src/protocols/audio/tones.ts'
+import { tone } from '../src/protocols/audio/tones.ts'
 import { headerBytes, writeRtpHeader } from '../src/protocols/rtp/packet.ts'
 import { eventually } from './eventually.ts'
+import { hearsNow } from './hearing.ts'
 
 const frame = 160
 
@@ -146,8 +147,7 @@ export class TestDesk {
     await eventually(
       async () => {
         const all = Int16Array.from(this.#frames.flatMap((samples) => [...samples]))
-        const isThere = this.#frames.length >= 25 && rms(all) > 200 && share(all, hertz) > 0.2
-        return isThere === isHeard || null
+        return hearsNow(all, hertz) === isHeard
       },
       `the desk ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`,
     )

@@ -2,13 +2,17 @@
 // Waiting for what happens elsewhere, in a file of its own: most who wait need nothing else of the world.
 import { availableParallelism, loadavg } from 'node:os'
 
-/** On a machine of one's own only what never happens takes as long. */
+/** Patience on a machine of one's own, where only what never happens takes as long. */
 const ownMachineMs = 30_000
+/** Looks before giving up: a machine that stood still for a while gave no time to what is waited for either. */
+const leastLooks = 200
+/** Even so nothing is waited for longer than this many times. */
+const mostTimes = 10
 /** Looking costs time that others could work in: the longer it takes already, the less often. */
 const shortestPauseMs = 20
 const longestPauseMs = 100
 
-/** How long to wait just now: where more wants to run than there are processors, everything takes so many times longer. */
+/** Patience just now: where more wants to run than there are processors, everything takes so many times longer. */
 export function patienceMs(onOwnMachineMs = ownMachineMs): number {
   const [waiting = 0] = loadavg()
   return Math.round(onOwnMachineMs * Math.max(1, waiting / availableParallelism()))
@@ -24,11 +28,12 @@ export async function eventually<T>(
   withinMs = ownMachineMs,
 ): Promise<T> {
   const sinceMs = performance.now()
-  for (;;) {
+  for (let looks = 1; ; looks++) {
     const found = await look()
     if (found) return found
     const waitedMs = performance.now() - sinceMs
-    if (waitedMs > patienceMs(withinMs))
+    const times = waitedMs / patienceMs(withinMs)
+    if (times > mostTimes || (times > 1 && looks >= leastLooks))
       throw new Error(`waited in vain for ${what}, ${Math.round(waitedMs / 1_000)} s`)
     const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, waitedMs / 10))
     await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -8,7 +8,7 @@ import { simulatedAccounts } from '../src/areas/payments/gateway/simulated.ts'
 import type { World } from './world.ts'
 
 export interface Door {
-  /** What an operator enters to speak to the provider through the door. */
+  /** Settings that an operator enters to speak to the provider through the door. */
   account: Record<string, string>
   close(): void
 }

@@ -27,6 +27,8 @@ test('an area has its door, routes, table, event and journey, a line in areas.ts
   assert.match(made('src/kernel/ids.ts'), /\n {2}parcels: 'pcl',\n/)
   for (const file of ['area', 'routes', 'schema', 'store', 'events'])
     assert.ok(existsSync(join(copy, `src/areas/parcels/${file}.ts`)), file)
+  for (const file of ['schema', 'events'])
+    assert.doesNotMatch(made(`src/areas/parcels/${file}.ts`), /(Type\.\w+|At)\(\)/, 'every field is described')
   assert.match(text, /new +src\/migrations\/\d{4}-\d\d-\d\d_parcels.sql/)
   assert.match(made('test/journeys/parcels.test.ts'), /assert\.fail\(/)
   assert.match(run('area', 'letters', 'pcl').text, /prefix pcl is taken/)

@@ -24,7 +24,7 @@ export const development: OutboundPolicy = { ...production, production: false }
 export const toOurselves: OutboundPolicy = { ...production, allowCidrs: ['127.0.0.0/8'] }
 export const plainToOurselves: OutboundPolicy = { ...toOurselves, allowHttp: true }
 
-/** What names lead to here; any other does not resolve. */
+/** Addresses of names; any other name does not resolve. */
 const zone: Readonly<Record<string, readonly string[]>> = {
   'hooks.example.com': ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'],
   'four.example.com': ['93.184.216.34'],

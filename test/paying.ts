@@ -55,7 +55,7 @@ function ended(client: Client, path: string, ends: readonly string[]) {
   )
 }
 
-/** In the account's own currency, unless another is named. */
+/** Wallet in the account's own currency, unless another is named. */
 export async function wallet(client: Client, currency?: string): Promise<{ balance: number; held: number }> {
   const query = currency === undefined ? '' : `?currency=${currency}`
   const { balance, held } = (await client.get(`/v1/wallet/balance${query}`)).body

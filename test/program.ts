@@ -19,7 +19,7 @@ export interface Ended {
   code: number | null
   stdout: string
   stderr: string
-  /** What it says about why it did not work: the lines after those of its progress. */
+  /** Sentence about why it did not work: the lines after those of its progress. */
   sentence: string
 }
 
@@ -28,12 +28,12 @@ export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>
   /** Another user, if the tests may choose. */
   user?: { uid: number; gid: number }
-  /** What is run instead of the program's own file. */
+  /** File that is run instead of the program's own. */
   file?: string
   cwd?: string
   /** Whether it may send messages to this process. */
   tells?: boolean
-  /** How long it may take. */
+  /** Time that it may take. */
   endWithinMs?: number
 }
 
@@ -148,7 +148,7 @@ export async function serve(
   return serving(program, JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')))
 }
 
-/** The same for a node of test/node.ts, which has the areas of the tests too. */
+/** Start a node of test/node.ts, which has the areas of the tests too. */
 export async function serveNode(environment: Readonly<Record<string, string>>): Promise<Serving> {
   const program = new Program({ environment: { PAMOJA_PORT: '0', ...environment }, file: node, tells: true })
   const [told] = await Promise.race([
@@ -189,7 +189,7 @@ export async function processesIn(directory: string): Promise<string[] | null> {
   return (await Promise.all(lines)).map((line) => line.replaceAll('\0', ' ')).filter((line) => line.includes(directory))
 }
 
-/** Somebody who is not root, to run the program as. Null when the tests have no choice. */
+/** User who is not root, to run the program as. Null when the tests have no choice. */
 export function somebodyElse(): { uid: number; gid: number } | null {
   return process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : null
 }

@@ -19,14 +19,14 @@ interface Received {
 }
 
 export interface Receiver {
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   origin: string
   url(path: string): string
-  /** In the order in which they came. */
+  /** Requests in the order in which they came. */
   received: Received[]
   /** Waits for the next request to a path (without its query) that was not given out before. */
   next(path: string): Promise<Received>
-  /** What to do with the next requests; it answers 200 `ok` unless told otherwise. */
+  /** Say what is done with the next requests; 200 `ok` is answered unless told otherwise. */
   answer(how: (request: Received, response: ServerResponse) => void): void
   stop(): Promise<void>
 }

@@ -251,7 +251,7 @@ async function isRefused(
   assert.deepEqual((await processesIn(home.path)) ?? [], [])
 }
 
-/** What the program says after a change to the table of migrations, which is undone. */
+/** Output of the program after a change to the table of migrations, which is undone. */
 async function withMigration(change: string, environment: Readonly<Record<string, string>> = {}): Promise<string> {
   await database.sql('create table kept as select * from public.pamoja_migrations')
   await database.sql(change)
@@ -264,7 +264,7 @@ async function withMigration(change: string, environment: Readonly<Record<string
   return sentence
 }
 
-/** How to run the program as somebody who is not root; null, with the reason told, when nobody else could. */
+/** Options to run the program as somebody who is not root; null, with the reason told, when nobody else could. */
 async function ordinaryUser(t: TestContext): Promise<Pick<ProgramOptions, 'user'> | null> {
   const user = somebodyElse()
   if (!user) return {}

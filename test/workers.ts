@@ -13,7 +13,7 @@ export interface Workers<Context> {
   database: TestDatabase
   db: Database
   committer: Committer
-  /** Those that stop after the test. */
+  /** Nodes that stop after the test. */
   nodes: Work<Context>[]
 }
 

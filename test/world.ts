@@ -27,7 +27,7 @@ export interface Account {
   client: Client
 }
 
-/** Whose rows are those of an account's test environment. */
+/** Tenant of an account's test environment. */
 export function tenantOf({ id }: Pick<Account, 'id'>): Tenant {
   const account = uuidOf('account', id)
   if (account === null) throw new Error(`${id} is not the id of an account`)
@@ -40,7 +40,7 @@ export interface World {
   home: string
   databaseUrl: string
   credentials: Credentials
-  /** Without a key. */
+  /** Client without a key. */
   stranger: Client
   /** The first account's test key, with every scope. */
   demo: Client

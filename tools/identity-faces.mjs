@@ -53,7 +53,7 @@ const smile = (p) => {
   const near = Math.exp(-((y / (side * 0.075)) ** 2)) * Math.exp(-((x / (side * 0.2)) ** 4))
   return { x: p.x + x * 0.42 * near, y: p.y - Math.abs(x) * 0.16 * near }
 }
-/** For each pixel the displacement of the points near it, faded out away from the face. */
+/** Displacement of each pixel by that of the points near it, faded out away from the face. */
 async function moved(move, finish = (picture) => picture) {
   const points = mesh.map((p, i) => ({ to: move(p, i), from: p }))
   const edge = Array.from({ length: 33 }, (_, i) => (i * side) / 32)
@@ -118,7 +118,7 @@ async function overlaid(picture, shapes, softness) {
   return sharp(await picture.png().toBuffer()).composite([{ input: layer }])
 }
 
-/** Somebody who does not exist: drawn, not photographed. */
+/** Face of somebody who does not exist: drawn, not photographed. */
 function drawn() {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="480">
   <defs><radialGradient id="s" cx="0.42" cy="0.38" r="0.75"><stop offset="0" stop-color="#9a6748"/><stop offset="0.6" stop-color="#7a4c33"/><stop offset="1" stop-color="#3f2517"/></radialGradient>

@@ -21,7 +21,7 @@ export const ${name}: Area = {
 }
 `,
     [`src/areas/${name}/events.ts`]: `// SPDX-License-Identifier: Apache-2.0
-// What the ${name} area tells customers of.
+// Events of the ${name} area.
 import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 
@@ -29,7 +29,13 @@ export const ${name}Events = {
   created: eventType({
     name: '${name}.created',
     summary: 'Something was made',
-    payload: Type.Object({ id: Type.String(), name: Type.String() }, { title: '${Name}CreatedEvent' }),
+    payload: Type.Object(
+      {
+        id: Type.String({ description: 'Begins with ${prefix}_' }),
+        name: Type.String({ description: 'What you call it' }),
+      },
+      { title: '${Name}CreatedEvent' },
+    ),
     sample: { id: '${prefix}_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'The first one' },
   }),
 }
@@ -40,11 +46,20 @@ import { Type } from 'typebox'
 import { At } from '../../platform/schema/fields.ts'
 
 export const ThingCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters' }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    rule: 'must have 1 to 100 characters',
+    description: 'What you call it',
+  }),
 })
 
 export const Thing = Type.Object(
-  { id: Type.String({ description: 'Begins with ${prefix}_' }), name: Type.String(), created_at: At() },
+  {
+    id: Type.String({ description: 'Begins with ${prefix}_' }),
+    name: Type.String({ description: 'What you call it' }),
+    created_at: At({ description: 'When it was made' }),
+  },
   { title: '${Name}Thing' },
 )
 `,

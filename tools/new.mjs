@@ -48,7 +48,7 @@ function provider(name) {
     [`src/protocols/${file}.ts`]: `// SPDX-License-Identifier: Apache-2.0
 // The API of ${name} as it stands on the wire: paths, bodies and answers, both ways.
 
-/** Where it is asked for things. */
+/** Paths at which it is asked for things. */
 export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments' } as const
 `,
     [`src/protocols/${file}.test.ts`]: failingTest(
@@ -88,7 +88,7 @@ function event(name) {
 export const ${camel(what)} = eventType({
   name: '${name}',
   summary: 'What happened, in a sentence without its full stop',
-  payload: Type.Object({ id: Type.String() }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
+  payload: Type.Object({ id: Type.String({ description: 'What it is about' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
   sample: { id: 'an id as customers see it' },
 })
 `,

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const patienceMs = 180_000
 
-/** In the order in which somebody reads them: the README, then the guides, the operator's last. */
+/** Documents in the order in which somebody reads them: the README, then the guides, the operator's last. */
 function documents() {
   const guides = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'operating.md')
   return ['README.md', 'examples/README.md', ...guides.map((name) => `docs/${name}`), 'docs/operating.md']
@@ -85,7 +85,7 @@ const refusals = `curl() { local code=0; command curl "$@" | tee "$HOME/reply" |
 /** Pauses of a document are for a machine with nothing else to do: a busy one takes up to five times as long. */
 const pace = `sleep() { command sleep "$(awk -v s="$1" -v n="$(nproc)" '{ f = $1 / n; print s * (f < 1 ? 1 : f > 5 ? 5 : f) }' /proc/loadavg)"; }`
 
-/** One shell for a document, told where it is before each block. Gives what went wrong, or null. */
+/** Run a document in one shell, told where it is before each block. Gives what went wrong, or null. */
 async function follow(directory, port, document) {
   const blocks = blocksOf(readFileSync(join(root, document), 'utf8'))
   if (blocks.length === 0) return { commands: 0, problem: null }

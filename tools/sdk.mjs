@@ -40,7 +40,7 @@ function nameOf(operationId) {
   return operationId.replace(/\.(\w)/g, (_, letter) => letter.toUpperCase())
 }
 
-/** What the path names, then the query, then the body. */
+/** Input of an operation: what the path names, then the query, then the body. */
 function inputOf(path, { parameters = [], requestBody }) {
   const fields = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
   const query = parameters.filter((one) => one.in === 'query')

@@ -13,11 +13,15 @@ export const durationsFile = join(root, 'test', 'durations.json')
 /** Milliseconds for a file that nobody has measured yet: about the median of the journeys. */
 const unknownMs = 5_000
 
-/** What has to hold on every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
-const core = [/^test\/laws\//, /^src\/ledger\//, /^src\/platform\/(work|commit|items|db|limits)\.test\.ts$/]
+/** Tests of the core, for every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
+const core = [
+  /^test\/laws\//,
+  /^src\/ledger\//,
+  /^src\/platform\/(work|commit|commit\/row-encoding|db|limits)\.test\.ts$/,
+]
 
 /** The journey that stands for an area is named after it, but for these. */
-const journeys = { accounts: 'account', billing: 'invoices' }
+const journeys = { accounts: 'account', billing: 'invoices', events: 'streams' }
 
 /**
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
@@ -55,7 +59,7 @@ function isMeant(file, part) {
   )
 }
 
-/** One journey for each area; one that has none yet is named, so that a run says what it does not show. */
+/** Journeys, one for each area; one that has none yet is named, so that a run says what it does not show. */
 function journeysOfAreas(all) {
   if (!existsSync(join(root, 'src/areas'))) return []
   const areas = readdirSync(join(root, 'src/areas'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -88,7 +92,7 @@ export function startsPrograms(files) {
  * Files that can share a process, and those that have one each, both with the longest first: one that begins last should
  * not be one that everybody waits for.
  */
-export function dealt(files) {
+export function sharedAndAlone(files) {
   const measured = readDurations()
   const lengthOf = (file) => measured[file] ?? unknownMs
   const byLength = [...files].sort((a, b) => lengthOf(b) - lengthOf(a) || a.localeCompare(b))

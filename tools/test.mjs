@@ -3,7 +3,7 @@
 // ready, starts one PostgreSQL server that all test files share (unless DATABASE_URL names one), and runs the tests, once.
 //   --full       properties are run as often as they say instead of a quarter of it
 //   --core       only what other versions of Node and PostgreSQL have to pass too
-//   --durations  writes test/durations.json, by which files are dealt out to processes
+//   --durations  writes test/durations.json, by which the longest files begin first
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -12,7 +12,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { prepare } from './bootstrap.mjs'
-import { dealt, durationsFile, startsPrograms, testFiles } from './test-files.mjs'
+import { durationsFile, sharedAndAlone, startsPrograms, testFiles } from './test-files.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
@@ -24,9 +24,6 @@ const processesAtOnce = groups + Math.min(availableParallelism() + 1, 6)
 
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')
-
-/** Most files that are run once more: beyond it something is broken, not slow. */
-const mostAgain = 12
 
 const words = process.argv.slice(2)
 const own = ['--full', '--core', '--durations']
@@ -100,13 +97,8 @@ async function testRun(files, settings) {
       PAMOJA_TEST_FULL: String(isFull),
       PAMOJA_TEST_SEPARATE: String(isSeparate),
     }
-    let code = await runNode(entries, report, surroundings)
-    let result = await readReport(report)
-    if (code !== 0 && mayRunAgain(result, isSeparate)) {
-      const again = await runFailedAgain(result, scratch, surroundings)
-      code = again.code
-      result = again.result
-    }
+    const code = await runNode(entries, report, surroundings)
+    const result = JSON.parse(await readFile(report, 'utf8').catch(() => '{}'))
     if (words.includes('--durations')) await writeDurations(result.milliseconds)
     await tell(files, result, isSeparate)
     // Whoever claims a file and ends without a word of it leaves it to nobody.
@@ -115,35 +107,6 @@ async function testRun(files, settings) {
     return silent.length > 0 ? code || 1 : code
   } finally {
     await rm(scratch, { recursive: true, force: true })
-  }
-}
-
-async function readReport(file) {
-  return JSON.parse(await readFile(file, 'utf8').catch(() => '{}'))
-}
-
-/** Where CI=true says that somebody else's load may be on the machine, failed files get a second run; nowhere else. */
-function mayRunAgain({ failedFiles = [] }, isSeparate) {
-  const count = new Set(failedFiles).size
-  return process.env.CI === 'true' && !isSeparate && !interruptedBy && count > 0 && count <= mostAgain
-}
-
-/** Runs the failed files once more, each in a process of its own, one after the other, and names those that failed only the first time. */
-async function runFailedAgain(first, scratch, surroundings) {
-  const files = [...new Set(first.failedFiles)].filter((file) => file.endsWith('.test.ts'))
-  if (files.length === 0) return { code: 1, result: first }
-  say(`\nFailed files are run once more, one after the other: ${files.join(', ')}\n`)
-  const report = join(scratch, 'again.json')
-  const code = await runNode(files.map(compiledFrom), report, { ...surroundings, PAMOJA_TEST_SEPARATE: 'true' }, 1)
-  const again = await readReport(report)
-  const broken = files.filter((file) =>
-    again.failedFiles?.some((failed) => failed.endsWith(file) || failed.endsWith(file.replace(/\.ts$/, '.js'))),
-  )
-  for (const file of files) if (!broken.includes(file)) say(`unsteady, passed the second time: ${file}`)
-  const failed = again.failed ?? first.failed
-  return {
-    code,
-    result: { ...first, passed: first.passed + first.failed - failed, failed, failedFiles: code === 0 ? [] : broken },
   }
 }
 
@@ -156,7 +119,7 @@ async function shareProcesses(files, scratch) {
   const helper = pathToFileURL(join(root, 'dist/test/shared-process.js')).href
   const claims = join(scratch, 'claims')
   await mkdir(claims)
-  const { shared, alone } = dealt(files)
+  const { shared, alone } = sharedAndAlone(files)
   const listed = (source) => JSON.stringify({ source, compiled: compiledFrom(source) })
   const inTurn = `await runInTurn([${shared.map(listed).join(', ')}], ${JSON.stringify(claims)})`
   const programs = [
@@ -172,13 +135,13 @@ async function shareProcesses(files, scratch) {
   return entries
 }
 
-function runNode(entries, report, settings, atOnce = processesAtOnce) {
+function runNode(entries, report, settings) {
   if (interruptedBy) return 1
   const isLimited = options.some((option) => option.startsWith('--test-concurrency'))
   const command = [
     '--enable-source-maps',
     '--test',
-    ...(isLimited ? [] : [`--test-concurrency=${atOnce}`]),
+    ...(isLimited ? [] : [`--test-concurrency=${processesAtOnce}`]),
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'tools/test-report.mjs')}`,

@@ -41,7 +41,7 @@ export const api = new Pamoja({
   },
 })
 
-/** Why something was refused, as a sentence. */
+/** Reason of a refusal, as a sentence. */
 export function sentenceOf({ message }: Error): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
 }

@@ -7,7 +7,7 @@ const base = '/console'
 const changed = 'pamoja-place'
 
 export interface Place {
-  /** Without the beginning that all pages of the console have: `/messages/sms_…`. */
+  /** Path without the beginning that all pages of the console have: `/messages/sms_…`. */
   path: string
   query: URLSearchParams
 }

@@ -271,7 +271,7 @@ interface TopProps {
   isPhoneOpen: boolean
   onPhone(): void
   onSearch(): void
-  /** On a phone, where the navigation is shown when it is asked for. */
+  /** Whether the navigation is open; on a phone it is shown when it is asked for. */
   isNavOpen: boolean
   onNav(): void
   children: ComponentChildren

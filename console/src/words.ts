@@ -14,7 +14,7 @@ const isLanguage = (name: string): name is Language => Object.hasOwn(languages, 
 
 export const currentLanguage = (): Language => language
 
-/** The one that was chosen on this device, otherwise the first of the browser's that there is. */
+/** Language that was chosen on this device, otherwise the first of the browser's that there is. */
 function wanted(): Language {
   const chosen = [localStorage.getItem(kept) ?? '', ...navigator.languages.map((name) => name.slice(0, 2))]
   return chosen.find(isLanguage) ?? 'en'
@@ -27,7 +27,7 @@ const books: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ book: Book
   ar: () => import('./languages/ar.ts'),
 }
 
-/** Before the first page is drawn. */
+/** Load the words of the language, before the first page is drawn. */
 export async function loadWords(): Promise<void> {
   language = wanted()
   if (language !== 'en') book = (await books[language]().catch(() => ({ book: {} }))).book

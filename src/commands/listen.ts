@@ -31,7 +31,7 @@ interface Listening {
   url: string
   key: string
   ca: string | null
-  /** Null: events are only shown. */
+  /** Address that events are passed on to; null when they are only shown. */
   forwardTo: URL | null
   /** Print a line for an event. */
   say(line: string): void
@@ -201,7 +201,7 @@ function detailsIn(text: string): string {
 interface StreamMessage {
   id: string
   event: string
-  /** Empty when the message only says where the stream stands. */
+  /** Data of the message; empty when it only says where the stream stands. */
   data: string
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the program could not start, in one sentence an operator can act on.
+// Start errors: why the program could not start, in one sentence that an operator can act on.
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'

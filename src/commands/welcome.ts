@@ -24,7 +24,7 @@ export interface Credentials {
   api_key: string
   account_id: string
   operator_key: string
-  /** Null until an area's `demo` gives them. */
+  /** Sign-in of the console; null until an area's `demo` gives it. */
   console: { url: string; email: string; password: string } | null
   smtp: { host: string; port: number; username: string; password: string } | null
   listeners: Readonly<Record<string, string>>

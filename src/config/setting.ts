@@ -49,7 +49,7 @@ export function rootKeys(help: string): Setting<string | null> {
   return formed(help, areKeys, 'must be 32 bytes in base64 or hex (openssl rand -base64 32), or several with commas')
 }
 
-/** Without a slash at the end, and without a query or a fragment, so that a path can follow. */
+/** URL without a slash at the end, a query or a fragment, so that a path can follow. */
 export function url(protocols: readonly string[], help: string): Setting<string | null> {
   return {
     default: null,

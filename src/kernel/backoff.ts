@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When to try again: a table of waits with a little chance in it, so that what failed together does not return together.
+// Backoff: when to try again, by a table of waits with a little chance in it, so that what failed together does not
+// return together.
 
 /** The wait before attempt `attempt + 1`, in milliseconds, within ±`jitter` of the table; null when the table is used up. */
 export function backoffMs(

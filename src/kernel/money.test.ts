@@ -13,7 +13,7 @@ test('amounts are read to the micro', () => {
     ['100.50', 2, 100_500_000n],
     ['0', 2, 0n],
     [0.3, 2, 300_000n],
-    [9_999_999_999_999, 0, 9_999_999_999_999_000_000n],
+    [9_000_000_000_000, 0, 9_000_000_000_000_000_000n],
     ['1234567890123.45', 2, 1_234_567_890_123_450_000n],
   ]
   for (const [value, decimals, micros] of rows) assert.equal(parseAmount(value, decimals), micros, String(value))
@@ -33,6 +33,8 @@ test('what is not an exact amount is refused with a sentence', () => {
     [1.001, 2, /allows 2 decimals/],
     [0.5, 0, /allows no decimals/],
     ['99999999999999', 2, /plain decimal/],
+    ['9000000000000.01', 2, /takes at most 9000000000000$/],
+    [9_999_999_999_999, 0, /takes at most 9000000000000$/],
     ['1234567890123.456', 3, /15 significant/],
   ]
   for (const [value, decimals, problem] of rows) {

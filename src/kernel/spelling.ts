@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spelling: how far one word is from another, for "did you mean".
 
+/** Most mistakes with which a word may still be meant: one for every four letters, and at least one. */
+export function maxMistakes(word: string): number {
+  return Math.max(1, Math.floor(word.length / 4))
+}
+
 /** Edit distance of two words: letters missing, added, changed, or swapped with the next, one each. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []

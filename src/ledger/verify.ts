@@ -27,7 +27,7 @@ interface TenantRow {
 
 interface WalletRow extends TenantRow {
   currency: string
-  /** Null when there is no wallet. */
+  /** Balance of the wallet; null when there is none. */
   balance: bigint | null
   held: bigint | null
   overdraft: bigint | null
@@ -39,7 +39,7 @@ interface HoldRow extends TenantRow {
   source_id: string
   step: string
   currency: string
-  /** Null when there is no such hold. */
+  /** Amount of the hold; null when there is none. */
   amount: bigint | null
   captured: bigint | null
   released: bigint | null

@@ -36,7 +36,7 @@ export interface App {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  /** Null when tracing is off. */
+  /** Tracer; null when tracing is off. */
   readonly tracer: Tracer | null
   readonly db: Database
   readonly signals: Signals

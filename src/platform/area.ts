@@ -29,7 +29,7 @@ export interface EventAnswer {
   readonly resource: string
   readonly status: number
   readonly body: string
-  /** False when the reply was truncated. */
+  /** Whether the reply is whole; false when it was truncated. */
   readonly isWhole: boolean
 }
 

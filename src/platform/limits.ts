@@ -37,7 +37,7 @@ const roundPausesMs = [2, 6, 18, 54, 120]
 const hintAttempts = [0, 3]
 /** Rounds a request waits: more than one only if other requests took the slots. */
 const maxRounds = 12
-/** After a failed round a node refuses without asking for a quarter of the window, at most this long. */
+/** Longest time that a node refuses without asking after a failed round; usually a quarter of the window. */
 const maxRestMs = 1_000
 const maxHintLength = 7_000
 const purgeEveryMs = 3_600_000
@@ -159,7 +159,7 @@ export class Limits {
     return verdict(policies, shares, nowMs, refusing)
   }
 
-  /** This node's share of a policy's key, at the current limit. */
+  /** Share of this node in a policy's key, at the current limit. */
   #share(policy: Policy, nowMs: number): Share {
     const shares = policy.shared ? this.#shared : this.#local
     const share = shares.get(policy.key)
@@ -199,7 +199,7 @@ export class Limits {
     await share.round
   }
 
-  /** One round to lease slots of a key, for all waiting requests: ask, signal the holders, ask again. */
+  /** Lease slots of a key for all waiting requests, in one round: ask, signal the holders, ask again. */
   async #round(share: Share): Promise<void> {
     for (const [attempt, pauseMs] of roundPausesMs.entries()) {
       await this.#lease(share, true)
@@ -229,7 +229,7 @@ export class Limits {
     this.#calls ??= this.#runCalls()
   }
 
-  /** One call at a time: further requests share the next. */
+  /** Make calls one at a time; further requests share the next. */
   async #runCalls(): Promise<void> {
     // Wait for the end of this turn, so that all keys of one request share a call.
     await undefined

@@ -22,9 +22,9 @@ export interface PostgresOptions {
   dir: string
   /** Server settings that replace or extend ours. */
   settings?: Record<string, string>
-  /** When started by root, require a dedicated account. */
+  /** Whether a dedicated account is required when started by root. */
   ownAccount?: boolean
-  /** Only the starting user may connect; otherwise whoever may enter the socket's directory. */
+  /** Whether only the starting user may connect; otherwise everybody who may enter the socket's directory. */
   guarded?: boolean
 }
 
@@ -168,7 +168,7 @@ async function guard(home: string): Promise<Record<string, string>> {
   return files
 }
 
-/** One process at a time creates or launches; the kernel frees an abstract socket however its holder dies. */
+/** Lock for one process at a time that creates or launches; the kernel frees an abstract socket however its holder dies. */
 async function withLaunchLock<T>(home: string, work: () => Promise<T>): Promise<T> {
   if (process.platform !== 'linux') return work()
   const lock = net.createServer((socket) => socket.destroy())

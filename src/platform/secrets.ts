@@ -42,7 +42,7 @@ const findDataKeys = statement.tenant<Owner, { id: number; wrapped: Buffer }>(
   `select id, wrapped from platform.data_keys where bucket = $bucket and account_id = $account`,
 )
 
-/** When two nodes create the same key at once, the first one's stays. */
+/** Add a data key; when two nodes create the same one at once, the first one's stays. */
 const addDataKey = statement.tenant<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
   'platform.add_data_key',
   `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped)

@@ -18,7 +18,7 @@ export function tenantOf(row: { bucket: number; account_id: string; environment:
   return Object.freeze({ bucket: row.bucket, account: row.account_id, environment: row.environment })
 }
 
-/** One resource of a tenant, by UUID. */
+/** Resource of a tenant, by UUID. */
 export type One = Tenant & { readonly id: string }
 
 /** SQL condition for the rows of the given tenant. */

@@ -22,7 +22,7 @@ export type Outcome =
   /** Run at another place, or with another payload: in the lane `job.lane@place`, or `job.lane` for null. */
   | { kind: 'move'; place: string | null; payload: unknown; afterMs: number }
 
-/** One run of a job, as its handler gets it. */
+/** Run of a job, as its handler gets it. */
 export interface Run<Payload> {
   readonly id: string
   readonly bucket: number

@@ -61,24 +61,24 @@ export function intentBody(request: IntentRequest): object {
 export interface Intent {
   id: string
   status: IntentStatus
-  /** Minor units. */
+  /** Amount asked for, in minor units. */
   amount: bigint
-  /** Null where it cannot be read. */
+  /** Amount received, in minor units; null where it cannot be read. */
   received: bigint | null
-  /** As the acquirer writes it; empty where it does not say. */
+  /** Currency as the acquirer writes it; empty where it does not say. */
   currency: string
   /** URL of the payer's challenge. */
   challengeUrl: string | null
   /** Token that charges the card again; null when it was not kept. */
   token: string | null
-  /** Why it failed. */
+  /** Reason of a failure. */
   code: string | null
 }
 
 /** Parse an intent; null when it is none. */
 function readIntent(body: unknown): Intent | null {
-  const members = membersOf(body)
-  const { id, status, amount, amount_received, next_action, payment_method, last_payment_error } = members
+  const { id, status, amount, amount_received, currency, next_action, payment_method, last_payment_error } =
+    membersOf(body)
   const known = intentStatuses.find((one) => one === status)
   if (typeof id !== 'string' || known === undefined || !isCount(amount)) return null
   const challengeUrl = textOf(membersOf(membersOf(next_action).redirect_to_url).url)
@@ -88,7 +88,7 @@ function readIntent(body: unknown): Intent | null {
     status: known,
     amount: BigInt(amount),
     received: isCount(amount_received) ? BigInt(amount_received) : null,
-    currency: textOf(members.currency),
+    currency: textOf(currency),
     challengeUrl: challengeUrl === '' ? null : challengeUrl,
     token: textOf(payment_method) || null,
     code: textOf(error.decline_code) || textOf(error.code) || null,
@@ -120,7 +120,7 @@ export function readIntentAnswer(status: number, body: unknown): IntentAnswer {
   return { kind: 'strange' }
 }
 
-/** The one intent that a search by reference finds. */
+/** Intent that a search by reference finds. */
 export function readIntentSearch(status: number, body: unknown): IntentAnswer {
   if (status !== 200) return readIntentAnswer(status, body)
   const { data } = membersOf(body)
@@ -133,15 +133,20 @@ export function readIntentSearch(status: number, body: unknown): IntentAnswer {
 export interface RefundResult {
   id: string
   status: 'pending' | 'succeeded' | 'failed'
+  /** Minor units; undefined where it does not say, null where that cannot be read. */
+  amount: bigint | null | undefined
+  /** As the acquirer writes it; empty where it does not say. */
+  currency: string
   code: string | null
 }
 
 /** A refund, or one that a search by reference finds; null when it is none. */
 export function readRefund(body: unknown): RefundResult | null {
   const { data, ...single } = membersOf(body)
-  const { id, status, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
+  const { id, status, amount, currency, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
   if (typeof id !== 'string' || (status !== 'pending' && status !== 'succeeded' && status !== 'failed')) return null
-  return { id, status, code: textOf(failure_reason) || null }
+  const told = isCount(amount) ? BigInt(amount) : amount === undefined ? undefined : null
+  return { id, status, amount: told, currency: textOf(currency), code: textOf(failure_reason) || null }
 }
 
 export interface DisputeFound {

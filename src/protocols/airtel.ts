@@ -46,7 +46,7 @@ export interface AirtelPayment {
   reference: string
   country: string
   currency: string
-  /** Without the country's calling code. */
+  /** Number without the country's calling code. */
   msisdn: string
   /** Major units, as decimal text. */
   amount: string

@@ -15,7 +15,7 @@ export const bankPaths = {
 
 export const bankSignatureHeader = 'x-bank-signature'
 
-/** Why a bank does not do what it is asked. */
+/** Codes of a bank's refusals. */
 export const bankCodes = {
   noMoney: 'INSUFFICIENT_FUNDS',
   noAccount: 'ACCOUNT_NOT_FOUND',

@@ -24,7 +24,7 @@ export interface OutgoingRequest {
 }
 
 export interface B2cPayment extends OutgoingRequest {
-  /** Whole shillings. */
+  /** Amount in whole shillings. */
   amount: string
   /** E.164. */
   phone: string

@@ -10,7 +10,7 @@ const eastAfricaMs = 3 * 3_600_000
 export interface StkPush {
   shortcode: string
   passkey: string
-  /** Whole shillings. */
+  /** Amount in whole shillings. */
   amount: string
   /** E.164. */
   phone: string

@@ -102,7 +102,7 @@ const statuses = ['sent', 'delivered', 'read', 'failed'] as const
 /** Limit of notices in one call, more than any provider sends. */
 const maxNotices = 1_000
 
-/** Everything that one call of the provider tells; null when it is not written as such calls are. */
+/** Notices in one call of the provider; null when it is not written as such calls are. */
 export function readGraphNotices(body: unknown): GraphNotice[] | null {
   const { entry } = membersOf(body)
   if (!Array.isArray(entry)) return null

@@ -78,7 +78,7 @@ export interface PaymentResult {
   status: 'PENDING' | 'SUCCESSFUL' | 'FAILED'
   /** Decimal text. */
   amount: string | null
-  /** Empty where it is not said. */
+  /** Currency; empty where it is not said. */
   currency: string
   financialTransactionId: string | null
   /** Reason of a failure. */

@@ -35,7 +35,7 @@ export const mpesaOpenCodes = {
 export interface MpesaOpenPayment {
   /** Ours, at most 40 letters and digits; the payment can be asked about by it. */
   conversationId: string
-  /** At most 20 letters and digits. */
+  /** Reference of at most 20 letters and digits. */
   reference: string
   country: string
   currency: string
@@ -85,7 +85,7 @@ export type MpesaOpenAnswer =
   | { kind: 'strange' }
 
 const { success, overloaded, badKey, sessionError } = mpesaOpenCodes
-/** Said of a payment that may have been made. */
+/** Codes that are said of a payment that may have been made. */
 const unclear: ReadonlySet<string> = new Set([
   mpesaOpenCodes.internalError,
   mpesaOpenCodes.timedOut,

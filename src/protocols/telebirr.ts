@@ -170,7 +170,7 @@ export function readTelebirrState(
   }
 }
 
-/** Both answers, as the provider writes them. */
+/** Answer to an order or a query, as the provider writes it. */
 export function telebirrAnswerBody(content: Fields) {
   return { result: 'SUCCESS', code: '0', msg: 'success', nonce_str: 'n', sign_type: signType, biz_content: content }
 }

@@ -37,7 +37,7 @@ export interface WaveSession {
   launchUrl: string
   /** The provider's id of the payment; null before. */
   receipt: string | null
-  /** Why the payer's last try did not work; null when there was none. */
+  /** Reason that the payer's last try did not work; null when there was none. */
   errorCode: string | null
 }
 

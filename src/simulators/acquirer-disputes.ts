@@ -37,7 +37,7 @@ interface Surroundings {
   tell(url: string, notice: object): Promise<boolean>
 }
 
-/** One for each charge of the card, by the id of its intent. */
+/** Disputes, one for each charge of the card, by the id of its intent. */
 export class DisputeDesk {
   readonly #surroundings: Surroundings
   readonly #disputes: Book<Dispute>

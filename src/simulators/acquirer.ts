@@ -26,7 +26,7 @@ export interface AcquirerOptions extends ProviderServerOptions {
   webhookSecret: string
 }
 
-/** Why a card is refused, as issuers say it. */
+/** Reasons that a card is refused, as issuers say it. */
 const declines: Readonly<Partial<Record<CardPlay, string>>> = {
   declined: 'card_declined',
   no_money: 'insufficient_funds',
@@ -188,7 +188,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     this.#tell(intent, response)
   }
 
-  /** One that is used is kept for longer. */
+  /** Play of a token; one that is used is kept for longer. */
   #playOfToken(token: string): CardPlay | null {
     this.#tokens.keep(token)
     return this.#tokens.get(token) ?? null

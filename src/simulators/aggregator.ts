@@ -18,7 +18,7 @@ const maxCalls = 5
 interface Outcome {
   /** Refused with this status, and this code of its own. */
   refusal?: { status: number; code: string }
-  /** Null: no callback. Left out: delivered. */
+  /** Receipt of the callback; null: none is made. Left out: delivered. */
   receipt?: { status: string; error: string } | null
   /** Refused so often before it is taken. */
   throttles?: number

@@ -37,7 +37,7 @@ interface Payout {
   resultUrl: string
   timeoutUrl: string
   receipt: string
-  /** Null until it is decided. */
+  /** Ending; null until it is decided. */
   ending: PayoutEnding | 'reversed' | null
   isTold: boolean
 }

@@ -30,7 +30,7 @@ interface Reversal {
   receipt: string
   amount: string
   resultUrl: string
-  /** Null until it is decided. */
+  /** Result code; null until it is decided. */
   code: string | null
 }
 

@@ -48,7 +48,7 @@ interface Prompt {
   callbackUrl: string
   /** Set where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
-  /** Null while the payer thinks. */
+  /** Result code; null while the payer thinks. */
   resultCode: string | null
   receipt: string | null
 }

@@ -28,7 +28,7 @@ const maxFileBytes = 256 * 1024 * 1024
 const maxTimerMs = 2 ** 31 - 1
 
 export interface JournalOptions {
-  /** Null: everything is kept in memory only. */
+  /** File of the journal; null when everything is kept in memory only. */
   file: string | null
   now(): number
   /** Factor on the delay of pending actions. */
@@ -173,7 +173,7 @@ interface Found {
 interface Kept<T> {
   value: T
   changedMs: number
-  /** Null: nothing is due. */
+  /** Time at which something is due; null for never. */
   dueMs: number | null
   timer?: NodeJS.Timeout
   isPlaying?: boolean
@@ -275,7 +275,7 @@ export class Book<T> {
     this.#arm(key, kept)
   }
 
-  /** One that fails would fail at every start, so it counts as done. */
+  /** Do what is due; one that fails would fail at every start, so it counts as done. */
   async #do(key: string, value: T): Promise<number | undefined> {
     try {
       return await this.#options.due?.(value, key)
@@ -328,7 +328,7 @@ export class Book<T> {
   }
 }
 
-/** Without a value: it stays as it was. */
+/** Line of an entry; without a value it stays as it was. */
 function lineOf(key: string, { changedMs, dueMs }: Kept<unknown>, value?: unknown): string {
   const line = `${encodeURIComponent(key)}\t${changedMs}\t${dueMs ?? ''}`
   return value === undefined ? line : `${line}\t${JSON.stringify(value)}`

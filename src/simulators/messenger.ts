@@ -406,7 +406,7 @@ export class MessengerSimulator {
 
 const unknownPath: GraphError = { code: 2500, title: 'Unknown path components', details: 'there is no such route' }
 
-/** One business for each number here. */
+/** Business of a number; each number has its own here. */
 export function businessOf(phoneNumberId: string): string {
   return `business-${phoneNumberId}`
 }

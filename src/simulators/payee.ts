@@ -27,7 +27,7 @@ export interface PayoutPlay {
   cut?: boolean
   /** The connection is cut, and nothing was taken; a second request is. */
   lost?: boolean
-  /** Nothing is accepted. */
+  /** Whether nothing is accepted. */
   unavailable?: boolean
 }
 

@@ -25,7 +25,7 @@ export interface Play {
   cut?: boolean
   /** The connection is cut, and no prompt was sent; a second request is taken. */
   lost?: boolean
-  /** Nothing is accepted. */
+  /** Whether nothing is accepted. */
   unavailable?: boolean
 }
 

@@ -32,7 +32,7 @@ const maxOffers = 10
 interface Outcome {
   /** Refused at submit. */
   status?: number
-  /** Null: no receipt ever comes. Without it: delivered. */
+  /** Receipt; null: none ever comes. Left out: delivered. */
   receipt?: { state: ReceiptState; error: string | null } | null
   /** The receipt comes after so many delays instead of one. */
   delays?: number
@@ -74,7 +74,7 @@ export interface SmscSimulatorOptions {
   port?: number
   /** system_id -> password. */
   accounts: Readonly<Record<string, string>>
-  /** The one whose sessions refuse numbers that end in 000012. */
+  /** Account whose sessions refuse numbers that end in 000012. */
   primary?: string
   /** Delay from the submit to the receipt; a second by default. */
   delayMs?: number
@@ -122,11 +122,11 @@ interface HeldReceipt {
 
 export class SmscSimulator {
   delayMs: number
-  /** When set, every message is refused with this command_status. */
+  /** Command status that every message is refused with, when set. */
   refuseWith: number | null = null
   /** System id whose messages are accepted and never delivered. */
   lost: string | null = null
-  /** When true, messages get no answer at all. */
+  /** Whether messages get no answer at all. */
   silent = false
 
   readonly #options: SmscSimulatorOptions

@@ -41,7 +41,7 @@ interface Ordered {
 export class TelebirrSimulator extends SimulatedProvider {
   readonly #options: TelebirrOptions
   readonly #door: OauthDoor
-  /** The merchant's, who would give only its public half away. */
+  /** Key of the merchant, who would give only its public half away. */
   readonly #key = new ProviderKey()
   /** Orders by our id. */
   readonly #orders: Book<Ordered>

@@ -85,19 +85,19 @@ test('what was paid is given back once, in parts, late or not at all, and never 
   const plain = await paidBy('4242424242424242')
   const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()]
   const before = (await books()).refunded.kes ?? 0
-  assert.deepEqual(await carrier.queryRefund(first), { kind: 'missing' })
+  assert.deepEqual(await carrier.queryRefund(first, 'KES'), { kind: 'missing' })
   for (const id of [first, first, second]) assert.equal((await carrier.refund(id, plain, half)).kind, 'refunded')
   assert.deepEqual(await carrier.refund(third, plain, half), { kind: 'refused', code: 'charge_already_refunded' })
-  assert.equal((await carrier.queryRefund(first)).kind, 'refunded')
+  assert.equal((await carrier.queryRefund(first, 'KES')).kind, 'refunded')
   assert.equal((await books()).refunded.kes - before, 100_000)
 
   const late = randomUUID()
   assert.equal((await carrier.refund(late, await paidBy('4000000000007726'), half)).kind, 'pending')
-  await eventually(async () => (await carrier.queryRefund(late)).kind === 'refunded', 'the late refund')
+  await eventually(async () => (await carrier.queryRefund(late, 'KES')).kind === 'refunded', 'the late refund')
   const failing = randomUUID()
   const refused = { kind: 'refused', code: 'lost_or_stolen_card' }
   assert.deepEqual(await carrier.refund(failing, await paidBy('4000000000005126'), half), refused)
-  assert.deepEqual(await carrier.queryRefund(failing), refused)
+  assert.deepEqual(await carrier.queryRefund(failing, 'KES'), refused)
   assert.equal((await carrier.refund(randomUUID(), randomUUID(), half)).kind, 'refused')
 })
 
@@ -298,9 +298,22 @@ test('what was set aside in another currency is not taken', async () => {
 })
 
 test('what it says when it is asked about a refund', async () => {
-  const refund = (status: string): Answer => [200, { data: [{ id: 're_1', status, failure_reason: null }] }]
+  const refund = (status: string, more: object = {}): Answer => [
+    200,
+    { data: [{ id: 're_1', status, failure_reason: null, ...more }] },
+  ]
   const rows: readonly (readonly [Answer, object])[] = [
-    [refund('succeeded'), { kind: 'refunded', id: 're_1' }],
+    [refund('succeeded'), { kind: 'refunded', id: 're_1', micros: null, currency: 'KES' }],
+    [refund('succeeded', { amount: 100 }), { kind: 'refunded', micros: 1_000_000n, currency: 'KES' }],
+    [
+      refund('succeeded', { amount: 100, currency: 'ugx' }),
+      { kind: 'refunded', micros: 100_000_000n, currency: 'UGX' },
+    ],
+    [
+      refund('succeeded', { amount: 100, currency: 'shells' }),
+      { kind: 'unreadable', receipt: 're_1', words: '100 shells' },
+    ],
+    [refund('succeeded', { amount: 'much' }), { kind: 'unreadable', receipt: 're_1', words: '' }],
     [refund('pending'), { kind: 'pending', id: 're_1' }],
     [refund('failed'), { kind: 'refused' }],
     [[200, { data: [] }], { kind: 'missing' }],
@@ -312,8 +325,19 @@ test('what it says when it is asked about a refund', async () => {
   ]
   for (const [answer, expected] of rows) {
     const { carrier } = await scripted([answer])
-    matches(await carrier.queryRefund('x'), expected, JSON.stringify(answer))
+    matches(await carrier.queryRefund('x', 'KES'), expected, JSON.stringify(answer))
   }
+})
+
+test('other money than it was asked to give back is told as such', async () => {
+  const order = { micros: 500_000_000n, currency: 'KES' as const }
+  const told = { id: 're_1', status: 'succeeded', amount: 40_000, currency: 'kes' }
+  const { carrier } = await scripted([
+    [200, { data: [intent('succeeded', { amount_received: 100_000 })] }],
+    [200, told],
+  ])
+  const outcome = await carrier.refund('x', 'y', order)
+  assert.deepEqual(outcome, { kind: 'refunded', id: 're_1', micros: 400_000_000n, currency: 'KES' })
 })
 
 test('only what the acquirer has signed, and not long ago, is a notice of its', () => {

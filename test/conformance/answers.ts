@@ -9,16 +9,16 @@ import { type Answer, matches, startScripted, strange } from './provider.ts'
 export type Expected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'words' | 'currency', string>>
 export type Told = readonly [answer: Answer, expected: Expected]
 
-/** What a provider says, and what that means. */
+/** Answers of a provider, and what they mean. */
 export interface Words {
   accepts: Answer
-  /** What it means that it accepts, where the payer must do something first. */
+  /** Meaning of its acceptance, where the payer must do something first. */
   acceptedAs?: 'action'
   /** Says that the token is not good; null where there is none. */
   forgets: Answer | null
-  /** To a request. */
+  /** Answers to a request. */
   says: readonly Told[]
-  /** At once, when it is asked how a request went. */
+  /** Answers at once, when it is asked how a request went. */
   queries: readonly Told[]
 }
 

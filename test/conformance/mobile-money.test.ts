@@ -67,7 +67,7 @@ describe('providers', { concurrency: 6 }, () => {
       return carrier
     }
 
-    /** What a connection does hangs on the number, or where no number is told on the amount. */
+    /** Collection whose connection does what the number says, or where no number is told the amount. */
     const collection = (ending: string): Collection => ({
       ...market,
       attempt: randomUUID(),
@@ -160,7 +160,7 @@ describe('providers', { concurrency: 6 }, () => {
   }
 })
 
-/** What a payer does on the page of a simulator. */
+/** Do what a payer does on the page of a simulator. */
 async function visit(page: string, phone: string): Promise<void> {
   const body = JSON.stringify({ decision: 'approve', phone })
   const { status } = await fetch(page, { method: 'POST', headers: { 'content-type': 'application/json' }, body })

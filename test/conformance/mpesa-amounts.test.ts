@@ -148,6 +148,7 @@ function setPaid(reference: string): void {
   known.isPaid = true
 }
 
+/** Calls back with an amount as given: a text is sent as it stands, also one that our own side never writes. */
 async function callBack(reference: string, amount: number | string): Promise<number> {
   const known = pushed.get(reference)
   assert.ok(known)

@@ -13,7 +13,7 @@ import { connectTo, matches, type Settings, startSimulators } from './provider.t
 
 const simulated = await startSimulators()
 
-/** Those that can pay at all. */
+/** Kinds that can pay at all. */
 const paying = kinds.filter(({ outgoing }) => Object.keys(outgoing.secret).length > 0)
 
 test('every kind of provider is in this suite', () => {

@@ -14,9 +14,9 @@ export interface ProviderRows {
 export interface PaymentRows extends Words {
   country: string
   currency: Currency
-  /** Of a payer's number; the last four digits say what happens. */
+  /** Beginning of a payer's number; the last four digits say what happens. */
   beginning: string
-  /** How payers who do not pay end. */
+  /** Endings of payers who do not pay. */
   endings: Readonly<Record<string, string>>
   /** Words of its answer that it is asked with again, where a script answers. */
   kept?: Readonly<Record<string, string>>
@@ -27,9 +27,9 @@ export interface RefundRows {
   /** Says that the token is not good; null where there is none. */
   forgets: Answer | null
   refunds: readonly (readonly [Answer, RefundExpected])[]
-  /** What it says when it is asked; none where it cannot be. */
+  /** Answers when it is asked; none where it cannot be. */
   queries: readonly (readonly [Answer, RefundExpected])[]
-  /** What it says when it calls. */
+  /** Calls that it makes, and what they mean. */
   results: readonly (readonly [body: object, id: string | null, RefundExpected])[]
   /** Whether it gives back a part, and a payment whose receipt it never told. */
   takesParts: boolean
@@ -41,9 +41,9 @@ type RefundExpected = Partial<Record<'kind' | 'reason' | 'code' | 'receipt' | 'p
 export interface PayoutRows extends Words {
   country: string
   currency: Currency
-  /** Of a payee's number; the last four digits say what happens. */
+  /** Beginning of a payee's number; the last four digits say what happens. */
   beginning: string
-  /** Where the answer comes as a call: what that says. */
+  /** Answers that come as a call, and what they mean. */
   answers: readonly (readonly [body: object, expected: Expected])[]
   results: readonly (readonly [body: object, expected: Expected])[]
 }

@@ -16,7 +16,7 @@ export type Answer = readonly [status: number, body?: object | string]
 /** Answers that no provider of mobile money gives when it is well: nobody knows what they mean. */
 export const strange: readonly Answer[] = [[502, '<html>'], [200, '[]'], [200, '{"status":'], [500]]
 
-/** What the file that runs has begun: files may follow each other in one process. */
+/** Stops of what the file that runs has begun: files may follow each other in one process. */
 const stops: (() => unknown)[] = []
 let surroundings: Surroundings | null = null
 
@@ -53,7 +53,7 @@ export function connectTo<C extends { stop(): Promise<void> }>(
 
 export interface ScriptedProvider {
   baseUrl: string
-  /** How often it was asked for a token, and for something else. */
+  /** Number of times that it was asked for a token, and for something else. */
   asked: { tokens: number; requests: number }
   /** The idempotency key of each request. */
   keys: string[]

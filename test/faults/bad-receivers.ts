@@ -87,7 +87,7 @@ function drip(socket: Socket, text: string): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** As fast as the other side takes it. */
+/** Send without end, as fast as the other side takes it. */
 function flood(socket: Socket): void {
   let left = floodBytes
   const pump = (): void => {

@@ -5,11 +5,11 @@ import { eventually } from '../eventually.ts'
 import type { Installation } from './harness.ts'
 
 export interface Gate {
-  /** How many sessions wait at the gate. */
+  /** Number of sessions that wait at the gate. */
   waiting(): Promise<number>
   /** Ends the sessions that wait at the gate. */
   cut(): Promise<void>
-  /** For good; more than once does no harm. */
+  /** Open the gate for good; more than once does no harm. */
   open(): Promise<void>
 }
 

@@ -17,9 +17,9 @@ import { eventually } from '../eventually.ts'
 
 export interface InstallationOptions {
   nodes: number
-  /** Its own PostgreSQL, which can be killed, unless it shares the server of the test run. */
+  /** PostgreSQL of its own, which can be killed, unless it shares the server of the test run. */
   database?: 'own' | 'shared'
-  /** Where PostgreSQL keeps its data, instead of beside everything else. */
+  /** Directory of PostgreSQL's data, instead of beside everything else. */
   postgresDir?: string
   postgresSettings?: Record<string, string>
   /** Settings of every node. */
@@ -30,7 +30,7 @@ export interface Account {
   id: string
   key: string
   keyId: string
-  /** What was put into its test wallet, in KES. */
+  /** Money that was put into its test wallet, in KES. */
   credited: number
 }
 
@@ -43,7 +43,7 @@ interface AccountOptions {
 interface Node {
   process: NodeProcess
   stranger: Client
-  /** False from the moment we end it. */
+  /** Whether it shall run; false from the moment we end it. */
   wanted: boolean
 }
 
@@ -77,7 +77,7 @@ export class Installation {
   #stopped = false
   /** Processes that ended although nobody ended them. */
   readonly crashes: string[] = []
-  /** For each killed node: how long its leased jobs waited until all of them were taken; null when it had none. */
+  /** Time for each killed node until all of its leased jobs were taken; null when it had none. */
   readonly resumptions: Promise<number | null>[] = []
 
   constructor(dir: string, options: InstallationOptions) {
@@ -111,7 +111,7 @@ export class Installation {
     await eventually(async () => !isAlive(pid), 'PostgreSQL to be gone')
   }
 
-  /** For looking at the database beside the API. Survives restarts of the server. */
+  /** Database, to look at beside the API. Survives restarts of the server. */
   get db(): Database {
     this.#pool ??= new Database(
       { url: this.databaseUrl, poolSize: 4, statementTimeoutMs: 60_000, applicationName: 'fault-run' },
@@ -206,7 +206,7 @@ export class Installation {
     return this.#node(index).process.nodeId
   }
 
-  /** Where a node listens. */
+  /** Address at which a node listens. */
   origin(index: number): string {
     return this.#node(index).process.url
   }
@@ -215,7 +215,7 @@ export class Installation {
     return this.#node(index).stranger.as(key)
   }
 
-  /** One of the figures that a node gives to Prometheus. */
+  /** Figure that a node gives to Prometheus. */
   async figure(index: number, name: string): Promise<number> {
     const text = await (await fetch(`${this.#node(index).process.adminUrl}/metrics`)).text()
     const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
@@ -276,7 +276,7 @@ export class Installation {
     return { id, key, keyId: me.key_id, credited: credit }
   }
 
-  /** What is left in the account's test wallet, in KES. */
+  /** Balance of the account's test wallet, in KES. */
   async balance({ id }: Account): Promise<number> {
     const { body } = await this.operator().get(`/v1/operator/accounts/${id}`)
     return Number(body.wallets.find((wallet: { environment: string }) => wallet.environment === 'test').balance)
@@ -322,7 +322,7 @@ export function chooseSeed(): number {
   return Number(process.env.PAMOJA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 }
 
-/** Where there is no /proc nothing is found; the children of a dead server end by themselves, a little later. */
+/** Children of a process; none where there is no /proc. Those of a dead server end by themselves, a little later. */
 async function childrenOf(parent: number): Promise<number[]> {
   const found: number[] = []
   for (const name of await readdir('/proc').catch(() => [])) {

@@ -39,7 +39,7 @@ export class Hearing {
     return body.id
   }
 
-  /** From now on requests come in and are not answered. */
+  /** Take requests and answer none from now on. */
   hold(): void {
     this.#held ??= []
   }
@@ -54,7 +54,7 @@ export class Hearing {
     for (const response of held) response.end('ok')
   }
 
-  /** How often each event was heard, and of which note it tells. */
+  /** Events with how often each was heard, and of which note it tells. */
   events(): Map<string, { note: string; times: number }> {
     const events = new Map<string, { note: string; times: number }>()
     for (const { body, headers } of this.receiver.received) {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Client, Reply } from '../client.ts'
 import type { Account, Installation } from './harness.ts'
 
-/** What a note costs in KES. */
+/** Price of a note in KES. */
 export const notePrice = 0.8
 
 const customers = 16
@@ -19,7 +19,7 @@ export interface Write {
   readonly key: string
   readonly account: Account
   readonly text: string
-  /** Null until the write was acknowledged. */
+  /** Id of the note; null until the write was acknowledged. */
   noteId: string | null
 }
 
@@ -51,7 +51,7 @@ export class Load {
   readonly renames: Rename[] = []
   /** Answers that a customer should never see, whatever was killed. */
   readonly unexpected: string[] = []
-  /** How often each answer came: a status with its code, or the code of a connection error. */
+  /** Answers with how often each came: a status with its code, or the code of a connection error. */
   readonly answers = new Map<string, number>()
   acknowledged = 0
   /** Acknowledgements that repeat one which was lost on the way. */
@@ -82,7 +82,7 @@ export class Load {
     clearTimeout(hope)
   }
 
-  /** How often an answer came, by the beginning of its name. */
+  /** Number of answers whose name begins so. */
   count(answer: string): number {
     return [...this.answers].filter(([name]) => name.startsWith(answer)).reduce((sum, [, times]) => sum + times, 0)
   }
@@ -131,7 +131,7 @@ export class Load {
     this.#lastAckMs = nowMs
   }
 
-  /** One try at some node; the reply when it was acknowledged. */
+  /** Try once at some node; the reply when it was acknowledged. */
   async #send(account: Account, request: (client: Client) => Promise<Reply>): Promise<Reply | null> {
     const { installation, random } = this.#options
     const client = installation.client(Math.floor(random() * installation.nodeCount), account.key)

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls'
 export interface Answered {
   status: number
   retryAfterSeconds: number | null
-  /** When the answer was here, by performance.now(). */
+  /** Time at which the answer was here, by performance.now(). */
   atMs: number
 }
 

@@ -10,9 +10,9 @@ import { eventually } from '../eventually.ts'
 import { type Account, type Installation, startInstallation } from './harness.ts'
 
 const timeScale = 0.05
-/** What a killed node was at is taken up again within a minute, and then done. */
+/** Patience for the work of a killed node, which is taken up again within a minute, and then done. */
 export const patienceMs = 120_000
-/** As the answer to whoever is too early says. */
+/** Time between two tries, as the answer to one that is too early says. */
 const betweenTriesMs = 1_000
 
 export interface Trade {
@@ -23,13 +23,13 @@ export interface Trade {
   ask(path: string, body: object, key: string): Promise<Record<string, unknown>>
   /** kill -9, and another start at once or a minute later. */
   restart(when: 'at once' | 'a minute later'): Promise<void>
-  /** How many there are in payments' tables: `payouts where status = 'failed'`. */
+  /** Number of rows in payments' tables: `payouts where status = 'failed'`. */
   count(what: string): Promise<number>
-  /** What was told of, and how often. */
+  /** Events that were told, and how often. */
   told(types: string): Promise<{ type: string; told: number }[]>
 }
 
-/** One node, an account, and the provider entered for Uganda. All of it ends after the last test of the file. */
+/** Trade: a node, an account, and the provider entered for Uganda. All of it ends after the last test of the file. */
 export async function startTrade(): Promise<Trade> {
   const [collections, disbursement] = [product(), product()]
   const provider = await MomoSimulator.start({

@@ -18,11 +18,11 @@ const maxDelayMs = 80
 
 export interface TextFindings {
   accepted: number
-  /** Everything that must not be: empty when all is well. */
+  /** Problems: everything that must not be; empty when all is well. */
   problems: string[]
   /** Copies that handsets got beyond the first. */
   arrivedAgain: number
-  /** How many may have: what was under way when a node died. */
+  /** Number of texts that may have: those under way when a node died. */
   mayArriveAgain: number
 }
 

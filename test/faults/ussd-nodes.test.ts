@@ -19,7 +19,7 @@ const price = 0.5
 let network: UssdNetworkSimulator
 let installation: Installation
 let receiver: Receiver
-/** While it is true the application says nothing. */
+/** Whether the application says nothing. */
 let isSilent = false
 
 before(async () => {

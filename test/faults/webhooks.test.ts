@@ -259,7 +259,7 @@ interface Counts {
   delivered: number
   cancelled: number
   pending: number
-  /** Of the pending ones: some node has it. */
+  /** Pending ones that some node has. */
   leased: number
 }
 

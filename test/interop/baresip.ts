@@ -11,7 +11,7 @@ import type { TestContext } from 'node:test'
 import { readWav, writeWav } from '../../src/protocols/audio/wav.ts'
 import { eventually } from '../eventually.ts'
 
-/** Why the phone cannot be had; false when it can. */
+/** Reason that the phone cannot be had; false when it can. */
 export function withoutBaresip(): string | false {
   const missing = ['baresip', 'espeak-ng'].filter(
     (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
@@ -23,11 +23,11 @@ export function withoutBaresip(): string | false {
 
 interface BaresipPhone {
   says(word: string): Promise<void>
-  /** Everything that it has printed. */
+  /** Lines that it has printed. */
   printed(): string
   press(key: string): void
   stop(): Promise<void>
-  /** What it heard, as it wrote it down. */
+  /** Sound that it heard, as it wrote it down. */
   heard(): Promise<Int16Array | string>
 }
 

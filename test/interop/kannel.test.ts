@@ -99,7 +99,7 @@ describe('Kannel’s bearerbox, bound to our message centre', { skip }, () => {
   }
 })
 
-/** Who Kannel tells of receipts and messages: by plain GET. */
+/** Customer whom Kannel tells of receipts and messages, by plain GET. */
 interface Customer {
   url(path: string): string
   /** Waits for a request to the path whose query is the one. */

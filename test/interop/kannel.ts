@@ -10,11 +10,11 @@ import { delimiter, join } from 'node:path'
 import { eventually } from '../eventually.ts'
 
 const account = { systemId: 'kannel', password: 'secret' }
-/** What the message centre has to let in. */
+/** Accounts that the message centre has to let in. */
 export const kannelAccounts = { [account.systemId]: account.password }
 
 export interface KannelOptions {
-  /** Of the message centre, on this machine. */
+  /** Port of the message centre, on this machine. */
   smscPort: number
   /** Messages without an answer. */
   window: number
@@ -23,7 +23,7 @@ export interface KannelOptions {
 }
 
 export interface Kannel {
-  /** Where messages are handed in: `http://127.0.0.1:<port>/cgi-bin/sendsms`. */
+  /** Port at which messages are handed in: `http://127.0.0.1:<port>/cgi-bin/sendsms`. */
   sendPort: number
   sendPath(message: Readonly<Record<string, string>>): string
   /** Hands in a message; gives Kannel's answer. */
@@ -31,7 +31,7 @@ export interface Kannel {
   stop(): Promise<void>
 }
 
-/** Null when it is installed; otherwise what is missing. */
+/** Parts of Kannel that are missing; null when it is installed. */
 export function kannelMissing(): string | null {
   const missing = ['bearerbox', 'smsbox'].filter((program) => programPath(program) === null)
   return missing.length === 0 ? null : `${missing.join(' and ')} not found: install the package kannel`

@@ -115,7 +115,7 @@ describe('mail servers of others receive from us', { skip }, () => {
     })
 })
 
-/** What mailauth makes of the signatures of a message, whatever the server wrote in front of it. */
+/** Verdicts of mailauth on the signatures of a message, whatever the server wrote in front of it. */
 async function verdicts(message: Buffer, records: readonly { name: string; value: string }[]): Promise<string[]> {
   const crlf = Buffer.from(message.toString('latin1').replaceAll(/\r?\n/g, '\r\n'), 'latin1')
   const start = crlf.indexOf('DKIM-Signature:')

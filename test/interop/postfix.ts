@@ -26,7 +26,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Null when all of it is installed; otherwise what is missing. */
+/** Programs that are missing; null when all of them are installed. */
 export function mailProgramsMissing(): string | null {
   const missing = ['swaks', 'smtp-source', 'smtp-sink', 'postfix'].filter((program) => pathOf(program) === null)
   // Without it swaks knows no TLS.

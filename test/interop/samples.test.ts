@@ -7,13 +7,16 @@ import { once } from 'node:events'
 import { after, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { chaptersOf } from '../../src/platform/openapi/reference.ts'
+import { upload } from '../messaging.ts'
 import { startWorld } from '../world.ts'
 
 const world = await startWorld()
-const { client, key } = await world.account({ balance: 100 })
+const account = await world.account({ balance: 100 })
+const { client, key } = account
 after(() => world.stop())
 const samples = await samplesOfReference()
 const phone = '+254711000001'
+const pdf = '%PDF-1.7\n\xe9\xff\n%%EOF'
 
 interface Language {
   readonly name: 'Node' | 'Python' | 'PHP'
@@ -108,10 +111,12 @@ for (const { name, command, packages, probe, reads } of languages)
     const { status } = await client.post('/v1/messenger/opt-ins', { phone, source: 'sample' })
     assert.equal(status, 201)
     assert.doesNotMatch(await outcome('messenger.optOut'), /rror|success/, 'nothing is in a reply without content')
-    assert.match(await outcome('messenger.getMedia', 'med_00000000000000000000000000'), /NOT_FOUND/)
+    const { body: media } = await upload(account, Buffer.from(pdf, 'latin1'), 'application/pdf')
+    assert.equal(await outcome('messenger.getMedia', media.media_id), pdf)
+    assert.match(await outcome('messenger.getMedia', 'media_00000000000000000000000000'), /NOT_FOUND/)
 
     const stream = start('events.stream')
-    assert.match(String(await once(stream.stdout ?? assert.fail(), 'data')), /:|event|data/)
+    assert.match(String(await once(stream.stdout ?? assert.fail(), 'data')), /^id: evt_/)
     stream.kill()
     await once(stream, 'close')
   })

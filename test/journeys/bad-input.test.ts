@@ -199,6 +199,64 @@ test('a query may hold U+0000 nowhere: not in a value, nor in one of several, no
     }
 })
 
+test('the largest amount is decided on, and one more is refused wherever money is asked for', async () => {
+  const { id, client } = await world.account({ balance: 1_000 })
+  const paid = await client.post('/v1/payments', { amount: 100, currency: 'KES', phone: '+254700000001' })
+  const ofAccount = `/v1/operator/accounts/${id}`
+  const sku = { currency: 'UGX', description: 'Rent' }
+  const conditions = (value: number) => [{ field: 'amount', operator: 'gte', value }]
+  const phone = '+254700000001'
+  const duka = { name: 'Duka', country: 'KE', currency: 'KES' }
+  const rows: [Client, 'post' | 'patch', string, (amount: number) => object][] = [
+    [
+      world.operator,
+      'post',
+      `${ofAccount}/credit`,
+      (amount) => ({ ...sku, amount, environment: 'test', reference: 'x' }),
+    ],
+    [world.operator, 'post', `${ofAccount}/overdraft`, (amount) => ({ amount, currency: 'KES', environment: 'test' })],
+    [world.operator, 'post', '/v1/operator/accounts', (play_money) => ({ ...duka, play_money })],
+    [world.operator, 'post', '/v1/operator/voice/rates', (minute) => ({ prefix: '+25471', currency: 'KES', minute })],
+    [
+      world.operator,
+      'post',
+      '/v1/operator/prices',
+      (amount) => ({ area: 'sms', unit: 'segment', currency: 'KES', amount }),
+    ],
+    [client, 'post', '/v1/payments', (amount) => ({ amount, currency: 'UGX', phone: '+256770000001' })],
+    [client, 'post', '/v1/payments/links', (amount) => ({ ...sku, amount })],
+    [client, 'post', `/v1/payments/${paid.body.payment_id}/refund`, (amount) => ({ amount })],
+    [
+      client,
+      'post',
+      '/v1/payments/fraud/rules',
+      (amount) => ({ name: 'Large', action: 'flag', conditions: conditions(amount) }),
+    ],
+    [client, 'post', '/v1/payouts', (amount) => ({ amount, currency: 'UGX', phone: '+256770000001' })],
+    [client, 'post', '/v1/wallet/topup', (amount) => ({ amount, currency: 'KES', phone: '+254700000001' })],
+    [client, 'post', '/v1/wallet/auto-recharge', (amount) => ({ enabled: true, threshold: amount, amount, phone })],
+    [client, 'patch', '/v1/account', (threshold) => ({ settings: { low_balance_threshold: threshold } })],
+    [client, 'post', '/v1/billing/plans', (amount) => ({ name: 'Rent', amount, currency: 'UGX', interval: 'month' })],
+    [
+      client,
+      'post',
+      '/v1/billing/invoices',
+      (unit_amount) => ({
+        currency: 'UGX',
+        customer: { name: 'Otieno' },
+        items: [{ description: 'Rent', unit_amount }],
+      }),
+    ],
+  ]
+  for (const [caller, method, path, body] of rows) {
+    const most = await caller[method](path, body(9_000_000_000_000))
+    assert.ok(most.status < 500 && most.status !== 404, `${path}: ${most.text}`)
+    const more = await caller[method](path, body(9_000_000_000_001))
+    assert.deepEqual([more.status, more.body.error?.code], [422, 'VALIDATION_ERROR'], `${path}: ${more.text}`)
+    if (!path.endsWith('/fraud/rules')) assert.match(more.body.error.details, /takes at most 9000000000000/, path)
+  }
+})
+
 test('money is exact or refused', async () => {
   const { id, client } = await world.account()
   const credit = (amount: unknown, currency = 'KES') =>

@@ -226,7 +226,13 @@ test('business hours with queue_ids are the hours of these queues, and of no oth
   assert.deepEqual((await done(ada, path, { ...never, queue_ids: [] })).queue_ids, [])
   const { body: all } = await ada.client.get(path)
   assert.deepEqual(all.data[0].queue_ids, [])
-  await refused(ada, [[path, { ...never, queue_ids: [nobody] }, 422, 'VALIDATION_ERROR']])
+  const named = (count: number) => ({ ...never, queue_ids: Array.from({ length: count }, () => sales) })
+  assert.deepEqual((await done(ada, path, named(2_000))).queue_ids, [sales], 'as many as an account may have')
+  await refused(ada, [
+    [path, { ...never, queue_ids: [nobody] }, 422, 'VALIDATION_ERROR'],
+    [path, { ...never, queue_ids: [sales, 'q_1'] }, 422, 'VALIDATION_ERROR'],
+    [path, named(2_001), 422, 'VALIDATION_ERROR'],
+  ])
 })
 
 test('rules and business hours are kept, changed and refused', async () => {

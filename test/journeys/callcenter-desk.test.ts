@@ -7,7 +7,6 @@ import { WebSocket } from 'ws'
 import { callcenter } from '../../src/areas/callcenter/area.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { statement } from '../../src/platform/db.ts'
-import { share, tone } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -24,6 +23,7 @@ import {
   queueOf,
 } from '../callcentre.ts'
 import { TestDesk } from '../desk.ts'
+import { hearsNow, hum } from '../hearing.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -62,8 +62,8 @@ async function waitingQueue(ada: Account, more: object = {}): Promise<string> {
 function phoneHears(call: string, hertz: number, isHeard = true) {
   return eventually(
     async () => {
-      const samples = carrier().heard(call)?.samples.slice(-4_000) ?? new Int16Array(0)
-      return (samples.length === 4_000 && share(samples, hertz) > 0.2) === isHeard || null
+      const samples = carrier().heard(call)?.samples ?? new Int16Array(0)
+      return hearsNow(samples, hertz) === isHeard
     },
     `the phone ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`,
   )
@@ -99,7 +99,7 @@ test('an agent at a desk is rung once the audio is up, answers, holds, mutes, se
   await desk.done({ type: 'call.accept' })
   await connected(ada, call, 'amina')
   await desk.says('call.state', ({ state, call_id }) => state === 'connected' && call_id === call)
-  assert.ok(carrier().say(call, tone([1_000], 60_000)))
+  assert.ok(carrier().say(call, hum(1_000)))
   await desk.hears(1_000)
   await phoneHears(call, 440)
 
@@ -130,7 +130,7 @@ test('an agent at a desk is rung once the audio is up, answers, holds, mutes, se
   assert.deepEqual([live.queues[0].queue_id, live.queues[0].waiting], [queue, 0])
   // The same track carries the next call.
   const next = await answeredAt(ada, desk, 'amina', '+254711000022')
-  assert.ok(carrier().say(next, tone([700], 60_000)))
+  assert.ok(carrier().say(next, hum(700)))
   await desk.hears(700)
   await phoneHears(next, 440)
   await done(ada, `/v1/voice/call/${next}/hangup`, {})
@@ -150,7 +150,7 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await amina.says('call.state', ({ state }) => state === 'ringing')
   await amina.done({ type: 'call.accept' })
   await connected(ada, call, 'amina')
-  assert.ok(carrier().say(call, tone([1_000], 60_000)))
+  assert.ok(carrier().say(call, hum(1_000)))
 
   // Whispering: the agent hears the supervisor, the customer does not; listening: neither does.
   const boss = await atDesk(ada, 'boss', {}, 1_500)
@@ -197,7 +197,7 @@ test('a browser that dies in a call may come back to it; one that does not gives
   const session = await done(ada, '/v1/voice/agent/login', { agent_id: 'amina', queues: [queue] })
   const first = await deskOf(session.token)
   const call = await answeredAt(ada, first, 'amina')
-  assert.ok(carrier().say(call, tone([1_000], 120_000)))
+  assert.ok(carrier().say(call, hum(1_000)))
   await first.hears(1_000)
   await first.die()
   await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
@@ -246,8 +246,8 @@ test('calls whose flows name one conversation speak with each other, and go on w
   const guest = (await talk('+254711000033', { mute: true })).call_id
   for (const call of [host, guest]) await callIs(ada, call, ({ phase }) => phase === 'conference', 'the others to join')
   await eventually(async () => (await eventsOf(ada, 'conference.participant_joined')).length === 3, 'all three to join')
-  assert.ok(carrier().say(early, tone([700], 60_000)) && carrier().say(host, tone([1_000], 60_000)))
-  assert.ok(carrier().say(guest, tone([1_500], 60_000)))
+  assert.ok(carrier().say(early, hum(700)) && carrier().say(host, hum(1_000)))
+  assert.ok(carrier().say(guest, hum(1_500)))
   await phoneHears(early, 1_000)
   await phoneHears(host, 700)
   await phoneHears(guest, 700)

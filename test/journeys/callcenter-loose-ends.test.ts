@@ -7,7 +7,6 @@ import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { statement } from '../../src/platform/db.ts'
-import { rms, share } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -25,6 +24,7 @@ import {
   phoneOf,
   queueOf,
 } from '../callcentre.ts'
+import { framesWith, hearsNow } from '../hearing.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -167,6 +167,42 @@ test('a customer who hangs up while a transfer rings costs whom it rings nothing
     const { totals } = (await ada.client.get('/v1/call-center/metrics/realtime')).body
     return totals.active_calls === 0 && totals.waiting === 0
   }, 'nobody to speak or wait')
+})
+
+test('a customer who hangs up while the call of a transfer is being written has nobody rung', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  // A SIP address is free: no wallet is locked while its call is written.
+  const uri = 'sip:asleep@127.0.0.1:9'
+  await asleep(ada, { endpoint: { type: 'sip', uri } })
+  // Every new call waits for the lock that this test holds at times.
+  await sql.query(`
+    create function voice.wait_for_test() returns trigger language plpgsql
+      as 'begin perform pg_advisory_xact_lock(77); return new; end';
+    create trigger wait_for_test before insert on voice.calls for each row execute function voice.wait_for_test()`)
+  const waiting = `select from pg_locks join pg_database on pg_database.oid = database
+    where datname = current_database() and locktype = 'advisory' and objid = 77 and not granted`
+  try {
+    for (const transfer_type of ['warm', 'cold']) {
+      const call = await callerOf(ada)
+      await connected(ada, call, 'amina')
+      await sql.query('select pg_advisory_lock(77)')
+      await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type, destination: 'asleep' })
+      await eventually(async () => (await sql.query(waiting)).rows.length > 0, 'the call of the target to be written')
+      assert.ok(simulatedCarrier.of(world.app)?.hangup(call))
+      await ended(ada, call)
+      await agentIs(ada, 'amina', 'available')
+      await sql.query('select pg_advisory_unlock(77)')
+      await agentIs(ada, 'asleep', 'available')
+    }
+  } finally {
+    await sql.query('select pg_advisory_unlock_all()')
+    await sql.query('drop function voice.wait_for_test cascade')
+  }
+  const { rows } = await sql.query('select status, ringing_at from voice.calls where to_number = $1', [uri])
+  assert.deepEqual(rows, Array(2).fill({ status: 'failed', ringing_at: null }))
 })
 
 test('a call that is handed on twice stays with the third agent, and the second writes it down', async () => {
@@ -352,20 +388,18 @@ test('everybody in a conference hears a tone when somebody joins, where that was
     return one.status === 'joined' && one.call_id
   }, 'the first to be there')
   // Its own tone is over before the next one joins.
-  await eventually(async () => hears(first, 1_000), 'its own tone')
-  await eventually(async () => !hears(first, 1_000), 'its end')
+  await eventually(async () => beepsTo(first) > 0 && hearsNow(heardBy(first), 1_000) === false, 'its own tone')
+  const before = beepsTo(first)
   await done(ada, `${path}/participants`, { endpoint: '+254711000142' })
-  await eventually(async () => hears(first, 1_000), 'the tone of the second')
+  await eventually(async () => beepsTo(first) > before, 'the tone of the second')
   await ada.client.delete(path)
 })
 
-/** Whether a phone of the sandbox hears a hum, for a tenth of a second of the last one at least. */
-function hears(call: string, hertz: number): boolean {
-  const samples = simulatedCarrier.of(world.app)?.heard(call)?.samples.slice(-8_000) ?? new Int16Array(0)
-  for (let from = 0; from + 800 <= samples.length; from += 400)
-    if (rms(samples.slice(from, from + 800)) > 500 && share(samples.slice(from, from + 800), hertz) > 0.5) return true
-  return false
-}
+/** Everything that a phone of the sandbox has heard. */
+const heardBy = (call: string) => simulatedCarrier.of(world.app)?.heard(call)?.samples ?? new Int16Array(0)
+
+/** Frames in which a phone heard the tone of who joins. */
+const beepsTo = (call: string) => framesWith(heardBy(call), 1_000)
 
 test('a conference counts among the calls that an account may have under way', async () => {
   const ada = await open()
@@ -383,6 +417,19 @@ test('a conference counts among the calls that an account may have under way', a
   const more = await ada.client.post(`${path}/participants`, { endpoint: '+254711000160' })
   assert.deepEqual([more.status, more.body.error?.code], [429, 'CONCURRENCY_LIMIT'], more.text)
   await ada.client.delete(path)
+})
+
+test('nobody is in a conference for longer than four hours', async () => {
+  const ada = await world.account({ balance: 10_000 })
+  const wanted = { name: 'All', from: numberOf(ada), participants: ['+254711000141'] }
+  const { conference_id } = await done(ada, '/v1/voice/conference', wanted, 201)
+  const call = await eventually(async () => {
+    const [one] = (await ada.client.get(`/v1/voice/conference/${conference_id}`)).body.participants
+    return one.status === 'joined' && one.call_id
+  }, 'somebody to be there')
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 5 * 3_600 })
+  const over = await callIs(ada, call, ({ status }) => status === 'completed', 'the end')
+  assert.deepEqual([over.hangup_cause, over.hangup_by, over.duration], ['max_duration', 'system', 14_400])
 })
 
 const fillQueues = statement.tenant<{ bucket: number; account: string; environment: string; count: number }, object>(

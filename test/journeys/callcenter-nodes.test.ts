@@ -5,10 +5,14 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { distributeCalls } from '../../src/areas/callcenter/calls/distribution.ts'
 import { voice } from '../../src/areas/voice/area.ts'
+import { callSessions } from '../../src/areas/voice/calls/session-kind.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { type RunningNode, startNode } from '../../src/node/server.ts'
-import { statement } from '../../src/platform/db.ts'
+import { one, statement } from '../../src/platform/db.ts'
+import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
 import {
   agentIs,
   agentNow,
@@ -51,6 +55,32 @@ after(async () => {
 })
 
 const open = () => world.account({ balance: 1_000 })
+
+test('a command for a call that a node has taken and not begun yet waits until it is begun, or over', async () => {
+  const tenant = tenantOf(await open())
+  const [here, there] = [sessionsOf(world.app), sessionsOf(second.app)]
+  const newSession = () => ({ ...tenant, id: newUuid(Date.now()) })
+  const [begun, taken, over] = [newSession(), newSession(), newSession()]
+  await there.begin(callSessions, begun, async () => 'at once')
+  for (const session of [taken, over]) await second.app.db.tx(tenant, (tx) => there.register(tx, callSessions, session))
+  const [late, never] = [taken, over].map((session) => here.command(session, { do: 'hangup' }))
+  const isAsked = async () => {
+    const known = { ...tenant, sessions: [taken.id, over.id] }
+    return (await one(world.app.db.query(countCommands, known))).count === 2
+  }
+  await eventually(isAsked, 'both to be asked')
+  assert.equal(await here.command(begun, { do: 'hangup' }), 'at once', 'the other node has read all three')
+  there.hold(taken, async () => 'hung up')
+  await there.end(over)
+  assert.deepEqual([await late, await never], ['hung up', null])
+  for (const session of [begun, taken]) await there.end(session)
+})
+
+const countCommands = statement.tenant<Tenant & { sessions: readonly string[] }, { count: number }>(
+  'test.count_commands',
+  `select count(*)::int as count from platform.session_commands
+    where bucket = $bucket and account_id = $account and session_id = any($sessions::uuid[])`,
+)
 
 test('two nodes that look at once give each agent one call, and each call one agent, the first caller first', async () => {
   const ada = await open()

@@ -206,11 +206,13 @@ test('an agent calls a customer, holds, mutes, presses keys, and the metrics cou
   assert.deepEqual([body.status, typeof body.started_at], ['initiated', 'string'])
   const call = body.call_id
   await connected(ada, call, 'amina')
+  const heldSinceMs = performance.now()
   const hold = await agent.patch(`/v1/voice/call/${call}`, { hold: true })
   assert.deepEqual([hold.status, hold.body.on_hold], [200, true])
   await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
   await later(ada, 15)
   assert.equal((await agent.patch(`/v1/voice/call/${call}`, { hold: false, mute: true })).body.on_hold, false)
+  const most = 16 + (performance.now() - heldSinceMs) / 1_000
   assert.equal((await agent.patch(`/v1/voice/call/${call}`, { mute: false, send_dtmf: '12#' })).status, 200)
   const silent = await agent.patch(`/v1/voice/call/${call}`, { recording: 'pause' })
   assert.deepEqual([silent.status, silent.body.error.code], [409, 'CALL_NOT_ACTIVE'])
@@ -222,7 +224,7 @@ test('an agent calls a customer, holds, mutes, presses keys, and the metrics cou
   assert.equal(day.rows.length, 1, JSON.stringify(day))
   const [row] = day.rows
   assert.deepEqual([row.agent_id, row.direction, row.answered], ['amina', 'outbound', 1])
-  assert.ok(row.hold_seconds >= 15 && row.hold_seconds <= 20, JSON.stringify(row))
+  assert.ok(row.hold_seconds >= 15 && row.hold_seconds <= most, JSON.stringify(row))
 })
 
 test('a call is transferred cold, warm with a consultation, and merged', async () => {

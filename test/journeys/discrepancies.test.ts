@@ -64,7 +64,7 @@ test('what is in suspense goes to the account, or back to the payer, once and wi
     )
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 404, 404])
     const body = answers.find(({ status }) => status === 200)?.body
-    assert.deepEqual([body.action, body.amount_moved], [action, row.told_amount])
+    assert.deepEqual([body.action, body.amount_moved, body.currency_moved], [action, row.told_amount, 'KES'])
     assert.equal(await kept(), 0n)
     assert.equal(await float(), isCredited ? -came : 0n, 'the provider has it, or the payer')
     assert.deepEqual(await wallet(client), { balance: isCredited ? row.told_amount : 0, held: 0 })

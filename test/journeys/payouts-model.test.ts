@@ -45,6 +45,8 @@ const verdicts: readonly OutgoingVerdict[] = [
 interface Modelled {
   status: 'processing' | 'completed' | 'failed' | 'reversed'
   sending: boolean
+  /** Whether the provider told of other money: it cannot say any more that nothing was paid. */
+  isOther: boolean
 }
 
 /** Whether what is told is the money that was asked for. */
@@ -52,19 +54,24 @@ function isAsked({ micros: told, currency }: Extract<OutgoingVerdict, { kind: 'p
   return (told === null || told === micros) && currency === undefined
 }
 
-function next({ status, sending }: Modelled, verdict: OutgoingVerdict): Modelled {
-  if (status === 'completed') return { status: verdict.kind === 'reversed' ? 'reversed' : status, sending }
-  if (status !== 'processing') return { status, sending }
+function next({ status, sending, isOther }: Modelled, verdict: OutgoingVerdict): Modelled {
+  if (status === 'completed') return { status: verdict.kind === 'reversed' ? 'reversed' : status, sending, isOther }
+  if (status !== 'processing') return { status, sending, isOther }
   switch (verdict.kind) {
     case 'unavailable':
-      return { status: sending ? 'failed' : status, sending }
+      return { status: sending ? 'failed' : status, sending, isOther }
     case 'refused':
+      return { status: isOther ? status : 'failed', sending, isOther }
     case 'reversed':
-      return { status: 'failed', sending }
-    case 'paid':
-      return { status: isAsked(verdict) ? 'completed' : status, sending: false }
+      return { status: 'failed', sending, isOther }
+    case 'paid': {
+      const isPaid = isAsked(verdict) && !(isOther && verdict.micros === null)
+      return { status: isPaid ? 'completed' : status, sending: false, isOther: isOther || !isAsked(verdict) }
+    }
+    case 'unreadable':
+      return { status, sending: false, isOther: true }
     default:
-      return { status, sending: false }
+      return { status, sending: false, isOther }
   }
 }
 
@@ -83,7 +90,7 @@ test('a payout is what its model says, and so is the wallet', async () => {
       const { id: payout } = await app.db.acrossTx((tx) => accept(app, tx, input, occasion, true))
       const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date(nowMs) } as const
       await app.db.query(moveState, { ...tenant, id: payout, ...sending })
-      let modelled: Modelled = { status: 'processing', sending: true }
+      let modelled: Modelled = { status: 'processing', sending: true, isOther: false }
       for (const verdict of said) {
         modelled = next(modelled, verdict)
         const { status } = await settle(app, tenant, payout, verdict)
@@ -147,6 +154,36 @@ test('one of which the provider paid something is not sent again, though it know
     const { status, state, missed_at } = await one(app.db.query(findPayout, payout))
     assert.deepEqual([status, state, missed_at], ['processing', 'accepted', null])
   }
+})
+
+test('one of which other money was told stays on the list and its money held, whatever is said later without an amount', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 1_000 })
+  const tenant = tenantOf({ id })
+  const isListed = async (payout: string) =>
+    (await world.operator.get('/v1/operator/payments/payouts?limit=200')).body.data.some(
+      (row: { payout_id: string }) => row.payout_id === payout,
+    )
+  const later: OutgoingVerdict[] = [
+    { kind: 'refused', reason: 'RECIPIENT_NOT_FOUND', code: 'x' },
+    { kind: 'paid', receipt: 'R2', micros: null },
+  ]
+  const found = { failed: 0, paid: 0 }
+  for (const verdict of later)
+    for (const outcome of ['failed', 'paid'] as const) {
+      const { body } = await client.post('/v1/payouts?wait=0', { amount: 100, currency: 'KES', phone: '+254700000001' })
+      const payout = uuidOf('payout', body.payout_id) ?? ''
+      const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date() } as const
+      await app.db.query(moveState, { ...tenant, id: payout, ...sending })
+      await settle(app, tenant, payout, { kind: 'paid', receipt: 'R1', micros: micros - 1n })
+      assert.equal((await settle(app, tenant, payout, verdict)).status, 'processing')
+      assert.deepEqual([await isListed(body.payout_id), (await walletNow(tenant)).held], [true, micros + micros / 200n])
+      const decided = await world.operator.post(`/v1/operator/payments/payouts/${body.payout_id}/settle`, { outcome })
+      assert.equal(decided.body.status, outcome === 'paid' ? 'completed' : 'failed', decided.text)
+      found[outcome]++
+      assert.deepEqual([await isListed(body.payout_id), (await walletNow(tenant)).held], [false, 0n])
+    }
+  assert.equal((await walletNow(tenant)).balance, 1_000_000_000n - BigInt(found.paid) * (micros + micros / 200n))
 })
 
 test('the same verdict from many at once is applied once', async () => {

@@ -73,7 +73,7 @@ test('every line that is wrong is named, and nothing is stored', async () => {
       'parcels;;KE;;;1;KES;',
       'parcels;kilo;KE;;;2;KES;',
       'parcels;kilo;UG;;;2;UGX;;and more',
-      'parcels;kilo;KE;;;9300000000000;KES;',
+      'parcels;kilo;KE;;;10000001;KES;',
     ].join('\n'),
   )
   assert.deepEqual([refused.status, refused.body.error.code], [422, 'VALIDATION_ERROR'], refused.text)

@@ -36,7 +36,8 @@ const words = {
 
 type Word = keyof typeof words
 /** By which the provider says that money went back. */
-const saidDone: readonly Word[] = ['paid', 'otherAmount', 'otherMoney', 'unreadable']
+const saidOther: readonly Word[] = ['otherAmount', 'otherMoney', 'unreadable']
+const saidDone: readonly Word[] = ['paid', ...saidOther]
 type Step = { refund: number; reference: number | null } | { of: number; says: Word } | { completes: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -74,7 +75,8 @@ test('one of which the provider gave something back is not sent again, and is a 
       const { body } = await account.client.post(`/v1/payments/${payment}/refund?wait=0`, { amount: 100 })
       const refund = { ...tenantOf(account), id: uuidOf('refund', body.refund_id) ?? '' }
       const found = await one(world.app.db.query(beginRefund, { ...refund, sentBy: null, at: new Date() }))
-      for (const later of [says, 'missing', 'unavailable'] as const) await settleRefund(world.app, found, words[later])
+      for (const later of [says, 'missing', 'unavailable', 'refused', 'paid'] as const)
+        await settleRefund(world.app, found, words[later])
       const { state, status } = await one(world.app.db.query(findRefund, refund))
       assert.deepEqual([state, status], ['accepted', 'processing'], says)
       const path = `/v1/operator/accounts/${account.id}/refunds/${body.refund_id}/complete`
@@ -106,6 +108,8 @@ interface Known {
   fee: number
   /** Whether the provider says that it happened, though it has failed here. */
   isDoubtful: boolean
+  /** Whether the provider told of other money: it cannot say any more that nothing went back. */
+  isOther: boolean
   /** Whether it was completed after it had failed: that is possible once. */
   wasLate: boolean
 }
@@ -167,6 +171,7 @@ async function ask({ client }: Account, payment: string, model: Model, amount: n
     status: 'open',
     fee,
     isDoubtful: false,
+    isOther: false,
     wasLate: false,
   })
 }
@@ -177,10 +182,12 @@ async function say(world: World, account: Account, model: Model, of: number, say
   const id = uuidOf('refund', known.id) ?? ''
   const refund = await one(world.app.db.query(findRefund, { ...tenantOf(account), id }))
   await settleRefund(world.app, refund, words[says])
+  if (saidOther.includes(says)) known.isOther = true
   if (known.status === 'failed' && saidDone.includes(says)) known.isDoubtful = true
   // Also of one that had happened: the provider has the money again.
-  if (known.status !== 'failed' && says === 'reversed') Object.assign(known, { status: 'failed', fee: 0 })
-  if (known.status !== 'open') return
+  if (known.status !== 'failed' && says === 'reversed')
+    Object.assign(known, { status: 'failed', fee: 0, isOther: false })
+  if (known.status !== 'open' || known.isOther) return
   if (says === 'paid') {
     if (known.fee === 0) known.fee = model.feeOf(known.amount, model.sum('open', 'completed') - known.amount)
     known.status = 'completed'
@@ -205,7 +212,13 @@ async function complete(world: World, { id: account }: Account, model: Model, of
   const reply = await world.operator.post(`/v1/operator/accounts/${account}/refunds/${id}/complete`)
   assert.equal(reply.status === 200 ? reply.body.status : reply.body.error.code, expected, reply.text)
   if (reply.status === 200)
-    Object.assign(known, { status: 'completed', fee: model.feeOf(amount, before), isDoubtful: false, wasLate: true })
+    Object.assign(known, {
+      status: 'completed',
+      fee: model.feeOf(amount, before),
+      isDoubtful: false,
+      isOther: false,
+      wasLate: true,
+    })
 }
 
 async function compare({ client }: Account, payment: string, model: Model): Promise<void> {

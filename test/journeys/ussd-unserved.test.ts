@@ -2,14 +2,17 @@
 // Pushes over a gateway that no node serves: refused, or free of charge where that was not known in time. This installation
 // speaks to no network; what the database says of the gateway is what a node left that died.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { advance, pushShown } from '../../src/areas/ussd/advance.ts'
+import { namedSession } from '../../src/areas/ussd/store.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
 import type { Client } from '../client.ts'
 import { priceLive } from '../texting.ts'
 import { ended, newCode, newPhone } from '../ussd.ts'
-import { startWorld } from '../world.ts'
+import { startWorld, tenantOf } from '../world.ts'
 
 const world = await startWorld({ PAMOJA_ROLES: ['api', 'dispatch', 'webhooks', 'timers'] })
 const sql = new pg.Client({ connectionString: world.databaseUrl })
@@ -21,9 +24,25 @@ after(async () => {
   assert.deepEqual(problems, [])
 })
 
+before(async () => {
+  const gateway = { name: 'network', host: '127.0.0.1', port: 1, system_id: 'network', password: 'secret' }
+  assert.equal((await world.operator.post('/v1/operator/ussd/smpp-gateways', gateway)).status, 201)
+  await sql.query(`update ussd.smpp_gateways set is_up = true where name = 'network'`)
+  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
+})
+
+/** A node has the gateway, and says nothing. */
+async function holdGateway(): Promise<void> {
+  await sql.query(
+    `insert into platform.leases (name, owner, epoch, expires_at)
+     values ('ussd.gateway:network', $1, 1, now() + interval '1 hour') on conflict do nothing`,
+    [newUuid(Date.now())],
+  )
+}
+
 const balance = async (live: Client) => (await live.get('/v1/wallet/balance')).body.balances[0].balance
 
-async function shop(): Promise<{ live: Client; shortcode: string }> {
+async function shop(): Promise<{ live: Client; shortcode: string; tenant: Tenant }> {
   const { client, id } = await world.account()
   const credit = { amount: 10, currency: 'KES', environment: 'live', reference: `live-${id}` }
   assert.ok((await world.operator.post(`/v1/operator/accounts/${id}/credit`, credit)).status < 300)
@@ -33,14 +52,10 @@ async function shop(): Promise<{ live: Client; shortcode: string }> {
   const live = world.stranger.as(key.key)
   const made = await live.post('/v1/ussd/shortcodes', { shortcode, mode: 'webhook', url: 'https://shop.example/ussd' })
   assert.equal(made.status, 201, made.text)
-  return { live, shortcode }
+  return { live, shortcode, tenant: { ...tenantOf({ id }), environment: 'live' } }
 }
 
 test('a push is refused when the node that had the gateway open is gone, whatever it said last', async () => {
-  const gateway = { name: 'network', host: '127.0.0.1', port: 1, system_id: 'network', password: 'secret' }
-  assert.equal((await world.operator.post('/v1/operator/ussd/smpp-gateways', gateway)).status, 201)
-  await sql.query(`update ussd.smpp_gateways set is_up = true where name = 'network'`)
-  await priceLive(world, { area: 'ussd', unit: 'session', amount: 0.5 })
   const { live, shortcode } = await shop()
   const refused = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'a' })
   assert.deepEqual([refused.status, refused.body.error?.code], [503, 'PROVIDER_UNAVAILABLE'])
@@ -49,12 +64,7 @@ test('a push is refused when the node that had the gateway open is gone, whateve
 
 test('a push that is ended or replaced before any network has shown it costs nothing; a notice on its way stays', async () => {
   const { live, shortcode } = await shop()
-  // A node has the gateway, and says nothing.
-  await sql.query(
-    `insert into platform.leases (name, owner, epoch, expires_at)
-     values ('ussd.gateway:network', $1, 1, now() + interval '1 hour')`,
-    [newUuid(Date.now())],
-  )
+  await holdGateway()
   const [phone, other] = [newPhone(), newPhone()]
   const send = async (session_id: string, more: object) => {
     const pushed = await live.post('/v1/ussd/send', { phone, shortcode, message: 'Hello', session_id, ...more })
@@ -79,8 +89,34 @@ test('a push that is ended or replaced before any network has shown it costs not
   assert.equal(await balance(live), 9.5)
 })
 
+test('a push that is ended or replaced while the network has not answered is paid for once it has taken it', async () => {
+  const { live, shortcode, tenant } = await shop()
+  const phone = newPhone()
+  const pushed = async (session_id: string) => {
+    const reply = await live.post('/v1/ussd/send', { phone, shortcode, message: 'Hello', session_id })
+    assert.equal(reply.status, 200, reply.text)
+    return (await namedSession(world.app, world.app.db, tenant, session_id)) ?? assert.fail()
+  }
+  const costOf = async (id: string) => (await live.get(`/v1/ussd/sessions/${id}`)).body.cost
+  const first = await pushed('g')
+  const second = await pushed('h')
+  await live.post('/v1/ussd/sessions/h/end', {})
+  assert.deepEqual([await costOf('g'), await costOf('h'), await balance(live)], [0, 0, 10])
+  for (const session of [first, first, second]) await pushShown(world.app, session)
+  assert.deepEqual([await costOf('g'), await costOf('h'), await balance(live)], [0.5, 0.5, 9])
+
+  // The network shows it after it was read and before it is ended.
+  const third = await pushed('i')
+  await pushShown(world.app, third)
+  const move = { kind: 'end', status: 'completed', reason: 'replaced' } as const
+  assert.equal(await advance(world.app, third, move), null, 'it does not end free of charge')
+  await pushed('j')
+  assert.deepEqual([await costOf('i'), await balance(live)], [0.5, 8.5], 'what replaces it looks again')
+})
+
 test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
   const { live, shortcode } = await shop()
+  await holdGateway()
   const pushed = await live.post('/v1/ussd/send', { phone: newPhone(), shortcode, message: 'Hello', session_id: 'b' })
   assert.equal(pushed.status, 200, pushed.text)
   // Its time is over, without waiting for it.

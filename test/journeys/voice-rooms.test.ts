@@ -7,7 +7,8 @@ import { type CallFollower, followCalls, type LegChange, liveCalls } from '../..
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
-import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
+import { hearsNow, hum } from '../hearing.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -67,18 +68,17 @@ async function rung({ tenant, call }: Caller, number: string, tag: string, edges
 
 const carrier = () => simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
 
-/** Has a phone hum for long, so that everybody who may hear it does. */
-function hum(call: string, hertz: number): void {
-  assert.ok(carrier().say(idOf('call', call), tone([hertz], 20_000)))
+/** Has a phone hum, so that everybody who may hear it does. */
+function hums(call: string, hertz: number): void {
+  assert.ok(carrier().say(idOf('call', call), hum(hertz)))
 }
 
-/** Whether the last second that a phone heard has a hum in it. */
-function hears(call: string, hertz: number): boolean {
-  const samples = carrier().heard(idOf('call', call))?.samples.slice(-8_000) ?? new Int16Array(0)
-  return samples.length === 8_000 && share(samples.slice(-4_000), hertz) > 0.2
+/** Whether a phone hears a hum now; null when it has just begun or ended. */
+function hears(call: string, hertz: number): boolean | null {
+  return hearsNow(carrier().heard(idOf('call', call))?.samples ?? new Int16Array(0), hertz)
 }
 
-const until = (what: string, is: () => boolean) => eventually(async () => is() || null, what)
+const until = (what: string, is: () => boolean | null) => eventually(async () => is() || null, what)
 
 test('legs are rung into a room; hold, mute and edges decide who hears whom; a supervisor listens, whispers, barges', async () => {
   const caller = await answeredCall()
@@ -86,23 +86,23 @@ test('legs are rung into a room; hold, mute and edges decide who hears whom; a s
   const live = liveCalls(world.app)
   const agent = await rung(caller, '+254711000031', 'agent')
   const boss = await rung(caller, '+254711000032', 'boss', { heardBy: [] })
-  hum(call, 500)
-  hum(agent, 800)
-  hum(boss, 1_300)
+  hums(call, 500)
+  hums(agent, 800)
+  hums(boss, 1_300)
   await until('both to hear each other, and the supervisor both', () => hears(agent, 500) && hears(call, 800))
   await until('the supervisor to hear both', () => hears(boss, 500) && hears(boss, 800))
-  assert.ok(!hears(agent, 1_300) && !hears(call, 1_300), 'nobody hears a supervisor who listens')
+  assert.ok(hears(agent, 1_300) === false && hears(call, 1_300) === false, 'nobody hears a supervisor who listens')
 
   assert.ok(await live.edges(tenant, boss, { hears: 'all', heardBy: [agent] }))
   await until('the agent to hear the whisper', () => hears(agent, 1_300))
-  assert.ok(!hears(call, 1_300), 'the customer does not hear a whisper')
+  assert.ok(hears(call, 1_300) === false, 'the customer does not hear a whisper')
   assert.ok(await live.edges(tenant, boss, { hears: 'all', heardBy: 'all' }))
   await until('all to hear the supervisor', () => hears(call, 1_300))
 
   assert.ok(await live.mute(tenant, agent, true))
-  await until('the agent not to be heard', () => !hears(call, 800))
+  await until('the agent not to be heard', () => hears(call, 800) === false)
   assert.ok(await live.hold(tenant, call, { music: 'silence' }))
-  await until('the customer to hear nobody', () => !hears(call, 1_300) && !hears(agent, 500))
+  await until('the customer to hear nobody', () => hears(call, 1_300) === false && hears(agent, 500) === false)
   const { body: held } = await caller.ada.client.get(`/v1/voice/${idOf('call', call)}`)
   assert.equal(held.phase, 'on_hold')
   assert.ok(await live.mute(tenant, agent, false))
@@ -114,7 +114,7 @@ test('legs are rung into a room; hold, mute and edges decide who hears whom; a s
   assert.ok(await live.hangUp(tenant, agent, 'agent'))
   const left = await told(agent, 'ended')
   assert.deepEqual([left.status, left.by, left.tag], ['completed', 'agent', 'agent'])
-  hum(other, 1_900)
+  hums(other, 1_900)
   await until('the customer to hear the new agent', () => hears(call, 1_900))
   assert.ok(await live.press(tenant, other, '42#'))
   await until('keys to be heard', () => carrier().heard(idOf('call', other))?.digits === '42#')
@@ -134,7 +134,7 @@ test('an input by speech hears the legs that it names, and tells of those that a
   const { ada, tenant, call } = caller
   const agent = await rung(caller, '+254711000034', 'agent')
   // The caller, who is not named, makes a noise all the time: nobody could tell when the agent has ended.
-  hum(call, 500)
+  hums(call, 500)
   await until('the caller to be heard', () => hears(agent, 500))
   const speech = { uuid: [idOf('call', agent), 'call_gone'], endOnSilence: 0.4, startTimeout: 60, language: 'sw-KE' }
   const actions = [{ action: 'input', type: ['speech'], speech: { ...speech, maxDuration: 15 } }, wait]
@@ -208,15 +208,15 @@ test('calls meet in a conference of their own, and are back in their rooms when 
   assert.equal((await live.find(tenant, guest.call))?.room, room)
   assert.ok(await live.join(tenant, call, room))
   assert.equal(await live.join(tenant, call, room), false, 'once')
-  hum(call, 600)
-  hum(guest.call, 1_500)
+  hums(call, 600)
+  hums(guest.call, 1_500)
   await until('both to hear each other', () => hears(guest.call, 600) && hears(call, 1_500))
   const recording = await live.record(tenant, room, { channels: 1 })
   assert.ok(recording)
   assert.ok(await live.edges(tenant, call, { hears: 'all', heardBy: [] }))
-  await until('the guest to hear it no more', () => !hears(guest.call, 600))
+  await until('the guest to hear it no more', () => hears(guest.call, 600) === false)
   assert.ok(await live.leave(tenant, call))
-  await until('the call to hear nobody', () => !hears(call, 1_500))
+  await until('the call to hear nobody', () => hears(call, 1_500) === false)
   assert.equal((await live.find(tenant, call))?.status, 'answered')
   assert.ok(await live.join(tenant, call, room), 'it may come again')
   assert.ok(await live.closeRoom(tenant, room))

@@ -12,7 +12,8 @@ import { Speaker } from '../../src/areas/voice/speech/speak.ts'
 import { locales } from '../../src/areas/voice/speech/voices.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
+import { rms, silence } from '../../src/protocols/audio/tones.ts'
+import { hearsNow } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -83,8 +84,16 @@ async function answered(ada: Account, actions: object[]): Promise<string> {
   return body.call_id
 }
 
+/** Asks a flow that listens what a phone said. A crowded machine loses pieces of it on the way; then it is said again. */
+function said(ada: Account, path: string, speech: object, text: string, isUnderstood: RegExp) {
+  return eventually(async () => {
+    const heard = await saidOnce(ada, path, speech, await voice(text))
+    return isUnderstood.test(heard.speech.results[0]?.text ?? '') && heard
+  }, `${text} to be understood`)
+}
+
 /** A flow that listens is told what a phone says, by its sound alone. */
-async function said(ada: Account, path: string, speech: object, sound: Int16Array) {
+async function saidOnce(ada: Account, path: string, speech: object, sound: Int16Array) {
   const input = { action: 'input', type: ['speech'], speech: { endOnSilence: 0.5, ...speech } }
   const wait = { action: 'wait', timeout: 600 }
   const call = await answered(ada, [{ ...input, eventUrl: [shop.url(path)] }, wait])
@@ -98,7 +107,7 @@ async function said(ada: Account, path: string, speech: object, sound: Int16Arra
 test('a phrase that was expected is recognised from the sound, as it was written', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const context = ['My balance', 'Transfer money', 'An agent']
-  const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, await voice('transfer money'))
+  const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, 'transfer money', /money/)
   assert.deepEqual(
     [speech.language, speech.timeout_reason, speech.error],
     ['en-KE', 'end_on_silence_timeout', undefined],
@@ -115,20 +124,23 @@ test('a phrase that was expected is recognised from the sound, as it was written
 test('what nobody expected is written down freely, and is none of the phrases', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const context = ['Transfer money', 'An agent']
-  const { speech } = await said(ada, '/free', { context }, await voice('hello my name is Peter'))
-  assert.match(speech.results[0].text, /name is peter/i)
+  const { speech } = await said(ada, '/free', { context }, 'hello my name is Peter', /name is peter/i)
+  assert.ok(
+    speech.results.every(({ text }: { text: string }) => !context.includes(text)),
+    JSON.stringify(speech),
+  )
 })
 
 test('a language without an engine is said to be unavailable, never guessed', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
-  const { speech } = await said(ada, '/swahili', { language: 'sw-KE', context: ['salio'] }, await voice('salio'))
+  const { speech } = await said(ada, '/swahili', { language: 'sw-KE', context: ['salio'] }, 'salio', /^$/)
   assert.deepEqual([speech.results, speech.error, speech.language], [[], 'language_unavailable', 'sw-KE'])
 })
 
 test('an engine that dies is started again, and the call goes on', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   for (const pid of soundEnginesOf(world.app).pids()) process.kill(pid, 'SIGKILL')
-  const { speech } = await said(ada, '/again', { context: ['yes', 'no'] }, await voice('yes'))
+  const { speech } = await said(ada, '/again', { context: ['yes', 'no'] }, 'yes', /yes/)
   assert.equal(speech.results[0].text, 'yes')
 })
 
@@ -176,24 +188,31 @@ async function recorded(ada: Account, language: string, format = 'wav'): Promise
   return id
 }
 
+/** Recording whose text is what was said. A crowded machine loses pieces of it on the way; then it is said again. */
+function writtenDown(ada: Account, format = 'wav') {
+  return eventually(async () => {
+    const id = await recorded(ada, 'en-KE', format)
+    const text = await eventually(async () => {
+      const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
+      return status === 200 ? body : null
+    }, 'the text')
+    return /name is peter/i.test(text.text) && { id, text }
+  }, 'what was said to be written down')
+}
+
 test('a recording is written down, told of, and its text erased with it', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
   const eve = await world.account({ balance: 100 })
-  const id = await recorded(ada, 'en-KE')
+  const { id, text } = await writtenDown(ada)
   const path = `/v1/voice/recording/${id}/transcription`
-  const text = await eventually(async () => {
-    const { status, body } = await ada.client.get(path)
-    return status === 200 ? body : null
-  }, 'the text')
-  assert.match(text.text, /name is peter/i)
   assert.deepEqual([text.recording_id, text.language, text.segments[0].channel], [id, 'en-KE', 0])
   const { body: record } = await ada.client.get(`/v1/voice/recording/${id}`)
   const { available, language, confidence, url, error } = record.transcription
   assert.deepEqual([available, language, error], [true, 'en-KE', null])
   assert.ok(confidence > 0.3 && url.startsWith('https://'))
   const { body: events } = await ada.client.get('/v1/events?limit=100')
-  const told = events.data.find(({ event }: { event: string }) => event === 'recording.transcribed')
-  assert.equal(told?.payload.recording_id, id)
+  const told = events.data.filter(({ event }: { event: string }) => event === 'recording.transcribed')
+  assert.ok(told.some(({ payload }: { payload: { recording_id: string } }) => payload.recording_id === id))
   assert.equal((await eve.client.get(path)).status, 404)
   assert.equal((await ada.client.delete(`/v1/voice/recording/${id}`)).status, 200)
   assert.equal((await ada.client.get(path)).status, 404)
@@ -203,12 +222,7 @@ test('a recording is written down, told of, and its text erased with it', { skip
 
 test('a recording as MP3 is written down from its samples, which then go', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
-  const id = await recorded(ada, 'en-KE', 'mp3')
-  const text = await eventually(async () => {
-    const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
-    return status === 200 ? body : null
-  }, 'the text')
-  assert.match(text.text, /name is peter/i)
+  const { id } = await writtenDown(ada, 'mp3')
   const one = { ...tenantOf(ada), id: uuidOf('recording', id) ?? '' }
   const [row] = await world.app.db.query(findRecording, one)
   assert.deepEqual([row?.format, row?.source_file], ['mp3', null])
@@ -241,7 +255,7 @@ test('a stream of MP3 is heard, and one that is none is told of', { skip, ...pat
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
   await eventually(async () => {
     const { samples = new Int16Array() } = carrier.heard(call) ?? {}
-    return share(samples.subarray(-4_000), 440) > 0.8
+    return hearsNow(samples, 440)
   }, 'the phone to hear a hum of 440 Hz')
   const { body: trace } = await ada.client.get(`/v1/voice/${call}/events`)
   assert.match(JSON.stringify(trace), /broken\.mp3: it holds no sound/)

@@ -5,8 +5,9 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
-import { rms, share, tone } from '../../src/protocols/audio/tones.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
 import { fetchedFrom } from '../fetched.ts'
+import { hasHeard, hearsNow, hum } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startVoiceProgram, type VoiceProgram } from '../voice-program.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -53,15 +54,11 @@ async function next(path: string) {
 
 const carrier = () => simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
 
-/** Waits until the phone of a call hears a hum, or hears it no more. */
-function hears(id: string, hertz: number, isHeard = true): Promise<unknown> {
-  return eventually(
-    async () => {
-      const last = carrier().heard(id)?.samples.subarray(-1_600) ?? new Int16Array()
-      return last.length === 1_600 && (share(last, hertz) > 0.8 && rms(last) > 1_000) === isHeard
-    },
-    `the phone ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`,
-  )
+const heardBy = (id: string) => carrier().heard(id)?.samples ?? new Int16Array()
+
+/** Waits until the phone of a call has heard a hum, which may be over by then. */
+function hears(id: string, hertz: number): Promise<unknown> {
+  return eventually(async () => hasHeard(heardBy(id), hertz), `the phone to hear ${hertz} Hz`)
 }
 
 /** WAV file of a recording, once it is ready. */
@@ -73,12 +70,12 @@ async function recordingOf(ada: Account, id: string): Promise<Buffer> {
   return (await fetchedFrom(world, file_url)).bytes
 }
 
-/** Whether a hum is in any tenth of a second of a channel of a WAV file. */
-function loudIn(file: Buffer, channel: 0 | 1, hertz: number): boolean {
+/** Whether a hum is in a channel of a WAV file. */
+function isIn(file: Buffer, channel: 0 | 1, hertz: number): boolean {
   const length = Math.floor((file.length - 44) / 4)
-  const samples = Int16Array.from({ length }, (_, i) => file.readInt16LE(44 + 4 * i + 2 * channel))
-  return Array.from({ length: Math.floor(length / 800) }, (_, i) => samples.subarray(800 * i, 800 * (i + 1))).some(
-    (part) => rms(part) > 1_000 && share(part, hertz) > 0.8,
+  return hasHeard(
+    Int16Array.from({ length }, (_, i) => file.readInt16LE(44 + 4 * i + 2 * channel)),
+    hertz,
   )
 }
 
@@ -102,8 +99,8 @@ test('phone and program hear each other, keys are told, and the flow goes on whe
   })
   const answered = await next('/leg')
   assert.deepEqual([answered.status, answered.to], ['answered', program.uri('/agent')])
-  carrier().say(id, tone([700], 60_000))
-  await eventually(async () => share(talk.heard(1_600), 700) > 0.8, 'the program to hear the phone')
+  carrier().say(id, hum(700))
+  await eventually(async () => hearsNow(talk.heard(8_000), 700), 'the program to hear the phone')
   assert.deepEqual([...new Set(talk.frames.map(({ length }) => length))], [320], 'frames of 20 ms')
   talk.say(tone([440], 20_000))
   await hears(id, 440)
@@ -122,8 +119,8 @@ test('phone and program hear each other, keys are told, and the flow goes on whe
   assert.deepEqual((await next('/then')).payload, { after: 1 })
   const done = await ended(ada, id)
   const file = await recordingOf(ada, done.recording_ids[0])
-  assert.ok(loudIn(file, 0, 700) && !loudIn(file, 0, 440), 'the caller is on the left of the recording')
-  assert.ok(loudIn(file, 1, 440) && !loudIn(file, 1, 700), 'and the program on the right')
+  assert.ok(isIn(file, 0, 700) && !isIn(file, 0, 440), 'the caller is on the left of the recording')
+  assert.ok(isIn(file, 1, 440) && !isIn(file, 1, 700), 'and the program on the right')
   const wallet = await ada.client.get('/v1/wallet/balance')
   assert.deepEqual([wallet.body.balance, wallet.body.held], [100 - done.cost, 0], 'the websocket itself is free')
   const { text: trace } = await ada.client.get(`/v1/voice/${id}/events?limit=200`)
@@ -138,9 +135,9 @@ test('16,000 samples a second over TLS, and what waits to be played is cleared o
   const id = await call(ada, [{ action: 'connect', endpoint }])
   const talk = await secure.next()
   assert.equal((await talk.told('websocket:connected'))['content-type'], 'audio/l16;rate=16000')
-  carrier().say(id, tone([700], 60_000))
+  carrier().say(id, hum(700))
   // 700 Hz at twice the rate is what 350 Hz is at the rate of telephones.
-  await eventually(async () => share(talk.heard(3_200), 350) > 0.8, 'the program to hear the phone')
+  await eventually(async () => hearsNow(talk.heard(8_000), 350), 'the program to hear the phone')
   assert.deepEqual([...new Set(talk.frames.map(({ length }) => length))], [640])
   // A second, as if spoken at the rate of telephones with half the frequency.
   talk.say(tone([220], 2_000))
@@ -151,7 +148,7 @@ test('16,000 samples a second over TLS, and what waits to be played is cleared o
   await hears(id, 660)
   talk.tell({ action: 'clear' })
   await talk.told('websocket:cleared')
-  await hears(id, 660, false)
+  await eventually(async () => hearsNow(heardBy(id), 660) === false, 'the phone to hear it no more')
   await ada.client.post(`/v1/voice/${id}/hangup`, {})
   assert.equal(await talk.end(), 1_000)
   assert.deepEqual(talk.texts.at(-1), { event: 'websocket:disconnected' })

@@ -9,8 +9,9 @@ import { placeJob } from '../../src/areas/voice/calls/place.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { idOf } from '../../src/kernel/ids.ts'
-import { share, tone } from '../../src/protocols/audio/tones.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
 import { writeWav } from '../../src/protocols/audio/wav.ts'
+import { hearsNow } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -94,6 +95,12 @@ test('a call is answered, its events come in order, and it is charged by the sec
       ['completed', 4],
     ],
   )
+  const positions = async (query: string) =>
+    (await ada.client.get(`/v1/voice/${id}/events${query}`)).body.data.map((one: { position: number }) => one.position)
+  const inOrder = await positions('')
+  assert.ok(inOrder.length > 2 && inOrder[0] < inOrder[1], 'what happened first is first')
+  assert.deepEqual([await positions('?order=asc'), await positions('?order=desc')], [inOrder, inOrder.toReversed()])
+  assert.deepEqual(await positions('?order=desc&limit=1'), inOrder.slice(-1))
   const [{ payload }] = (await ada.client.get('/v1/events?event=call.answered')).body.data
   assert.deepEqual([payload.status, payload.duration, payload.from, payload.to], ['answered', 0, from, answered.to])
   assert.deepEqual([told[3].call_id, told[3].uuid, told[3].reason, told[3].from], [id, id, 'normal', from])
@@ -354,12 +361,12 @@ test('what is played for some is heard by them, and DELETE stops all of it', asy
   assert.deepEqual([played.status, played.body.status], [200, 'playing'], played.text)
   const heard = async () => {
     const { samples = new Int16Array() } = simulatedCarrier.of(world.app)?.heard(id) ?? {}
-    return share(samples.subarray(-4_000), 700) > 0.8
+    return hearsNow(samples, 700)
   }
   await eventually(heard, 'the phone to hear it')
   const stopped = await ada.client.delete(path)
   assert.deepEqual([stopped.body.status, stopped.body.play_id], ['stopped', played.body.play_id], stopped.text)
-  await eventually(async () => !(await heard()), 'the phone to hear it no more')
+  await eventually(async () => (await heard()) === false, 'the phone to hear it no more')
   // Nobody was rung into the call who could hear it.
   assert.equal((await ada.client.post(path, { ...hum, loop: 1, target: 'agent' })).status, 200)
   assert.equal((await ada.client.delete(path)).status, 200)

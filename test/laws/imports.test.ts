@@ -58,6 +58,27 @@ test('the rooms of a folder import each other in one direction', () => {
   assert.deepEqual(roundTrips(importsOfSources()), [])
 })
 
+test('ARCHITECTURE.md lists the rooms of the platform, each below those that it imports', () => {
+  const page =
+    readFileSync('ARCHITECTURE.md', 'utf8')
+      .split('\n## ')
+      .find((part) => part.startsWith('The rooms of the platform\n')) ?? ''
+  const listed = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
+    cell.replaceAll('`', '').split(', '),
+  )
+  const imports = [...importsOfSources()].map(([file, targets]) =>
+    [file, ...targets].map((name) => roomOf('src/platform', name)),
+  )
+  const rooms = new Set(imports.flatMap(([room]) => room ?? []))
+  assert.deepEqual([...listed].sort(), [...rooms].sort())
+  const broken = imports.flatMap(([room = null, ...others]) =>
+    others
+      .filter((other) => room !== null && other !== null && listed.indexOf(other) > listed.indexOf(room))
+      .map((other) => `${room} imports ${other}, which is below it`),
+  )
+  assert.deepEqual([...new Set(broken)], [])
+})
+
 test('the law sees what breaks it', () => {
   const circle = new Map([
     ['top', ['one']],
@@ -101,7 +122,7 @@ test('the law sees what breaks it', () => {
   assert.match(judge('src/areas/sms/settings.ts', 'src/kernel/ids.ts') ?? '', /nothing else/)
   assert.match(judge('src/config.ts', 'src/areas/sms/area.ts') ?? '', /may import src\/config\/setting.ts/)
   assert.equal(judge('src/config.ts', 'src/areas/sms/settings.ts'), null)
-  assert.equal(judge('src/server.ts', 'src/areas/accounts/area.ts'), null)
+  assert.equal(judge('src/node/server.ts', 'src/areas/accounts/area.ts'), null)
 })
 
 /** Settings of an area, which config.ts joins before the rest of the program is read. */
@@ -203,7 +224,7 @@ function importsOfSources(): Map<string, string[]> {
   return new Map(files.map((file) => [file, importsOf(file)]))
 }
 
-/** What is left when, again and again, the files that import nothing more are taken away: circles, and what is above them. */
+/** Files in circles, and those above them: what is left when files that import nothing more are taken away again and again. */
 function inCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(imports)
   const isLeaf = ([, targets]: [string, readonly string[]]) => !targets.some((target) => left.has(target))

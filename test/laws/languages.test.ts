@@ -69,7 +69,7 @@ test('the portal says nothing that its table does not have, and has nothing that
 /** States, kinds and roles that are chosen among, as a list in the source. */
 const choices = /(?:\bamong: |const (?:statuses|directions|types|roles)[^=]*= )\[([^\]]+)\]/g
 
-/** As a page writes them: `requires_action` is Requires action. */
+/** Choices as a page writes them: `requires_action` is Requires action. */
 function choicesIn(source: string): string[] {
   const listed = [...source.matchAll(choices)].flatMap(([, names = '']) => [...names.matchAll(/'([a-z_]+)'/g)])
   return listed.map(([, name = '']) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '))

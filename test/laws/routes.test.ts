@@ -241,7 +241,7 @@ function committedReplies(): object {
   return JSON.parse(readFileSync(repliesFile, 'utf8'))
 }
 
-/** Where it is asked for: what was got so far, in place of what was known before. */
+/** Write the replies that were got so far, where that is asked for, in place of those known before. */
 function writeReplies(): void {
   if (!process.env.PAMOJA_WRITE_REPLIES) return
   const all = Object.entries({ ...committedReplies(), ...shown }).sort(([a], [b]) => (a < b ? -1 : 1))

@@ -33,7 +33,7 @@ const schemas = (
 interface Table {
   name: string
   schema: string
-  /** Of the primary key, in its order. */
+  /** Columns of the primary key, in its order. */
   columns: string[]
   comment: string | null
   partitioned: boolean

@@ -95,7 +95,7 @@ const find = statement.tenant<
 const Published = Type.Object(
   {
     note_id: Type.String(),
-    /** What several notes may be about: ordered receivers hear of them one after the other. */
+    /** Topic that several notes may be about: ordered receivers hear of them one after the other. */
     topic: Nullable(Type.String()),
     text: Type.String(),
     metadata: Metadata,

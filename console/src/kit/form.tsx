@@ -13,7 +13,7 @@ interface FieldOf {
   readonly isSecret?: boolean
 }
 
-/** Only fields that were filled in. */
+/** Fields that were filled in, and no others. */
 type Filled = Readonly<Record<string, string | undefined>>
 
 export interface FormOf {

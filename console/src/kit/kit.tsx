@@ -195,7 +195,7 @@ export function Choice({
   label: string
   value: string
   among: readonly string[]
-  /** One of them is chosen always. */
+  /** Whether one of them is always chosen. */
   isRequired?: boolean
   onChange(value: string): void
 }) {

@@ -39,7 +39,7 @@ interface FilterOf {
 interface ActionOf {
   readonly name: string
   readonly isDanger?: boolean
-  /** Whose members see it; without one, all who see the page. */
+  /** Scope of the members who see it; without one, all who see the page. */
   readonly scope?: string
   shows?(row: Row): boolean
   run(row: Row): Promise<unknown>

@@ -12,7 +12,7 @@ import { useLoad } from './load.ts'
 interface Column<Row> {
   name: string
   show(row: Row): ComponentChildren
-  /** Of numbers, which stand under each other. */
+  /** Whether it is a column of numbers, which stand under each other. */
   isNumber?: boolean
 }
 

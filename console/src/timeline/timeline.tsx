@@ -20,7 +20,7 @@ const pauseMs = 500
 const lateMs = [700, 2_000, 5_000]
 
 interface TimelineProps {
-  /** Of the timeline itself. */
+  /** Path of the timeline itself. */
   path: string
   /** Beginning of the events after which there is more. */
   live: string

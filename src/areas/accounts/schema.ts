@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
-import { numberPatternForm } from '../../kernel/invoice-number.ts'
-import { senderPattern, senderRule } from '../../kernel/sender.ts'
 import { envelopes } from '../../platform/auth.ts'
 import {
   Amount,
-  AmountIn,
   At,
   dayRangeQuery,
   EnvironmentName,
@@ -16,9 +13,16 @@ import {
   OneOf,
   TimeZone,
 } from '../../platform/schema/fields.ts'
+import { AccountSettings } from './account-settings.ts'
 
-export const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
-export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })
+export const KeyId = Type.Unsafe<`key_${string}`>({
+  type: 'string',
+  description: 'Id of the key, such as `key_…`; not the key itself',
+})
+export const AccountId = Type.Unsafe<`acc_${string}`>({
+  type: 'string',
+  description: 'Id of the account, such as `acc_…`',
+})
 
 const keyFields = {
   id: KeyId,
@@ -165,156 +169,6 @@ export const WhoAmI = Type.Object(
   { title: 'WhoAmI' },
 )
 
-const OwnWords = (description: string) =>
-  Type.Array(
-    Type.String({
-      pattern: '[\\p{L}\\p{N}]',
-      minLength: 1,
-      maxLength: 30,
-      rule: 'must have 1 to 30 characters, some of them letters',
-    }),
-    { maxItems: 20, rule: 'must list at most 20 words', description },
-  )
-
-const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
-
-/** Settings of an account; null unsets one. */
-const Settings = Type.Object(
-  {
-    default_sender: Type.Optional(
-      Nullable(
-        Type.String({
-          pattern: senderPattern,
-          rule: senderRule,
-          description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
-        }),
-      ),
-    ),
-    email_webhook_url: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: 2048,
-          description: 'Where email tracking is reported',
-        }),
-      ),
-    ),
-    invoice_number_pattern: Type.Optional(
-      Nullable(
-        Type.String({
-          pattern: numberPatternForm,
-          rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
-          description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
-        }),
-      ),
-    ),
-    invoice_overpayment: Type.Optional(
-      Nullable(
-        OneOf(['credit', 'refund'], {
-          description:
-            'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
-        }),
-      ),
-    ),
-    low_balance_threshold: Type.Optional(
-      Nullable(AmountIn(), {
-        description:
-          'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
-      }),
-    ),
-    dunning_days: Type.Optional(
-      Nullable(
-        Type.Array(Type.Integer({ minimum: 1, maximum: 60, rule: 'must be 1 to 60 days' }), {
-          maxItems: 10,
-          rule: dunningRule,
-          description:
-            'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
-        }),
-        { rule: dunningRule },
-      ),
-    ),
-    dunning_end: Type.Optional(
-      Nullable(
-        OneOf(['cancel', 'keep_past_due'], {
-          description: 'What becomes of a subscription whose last charge failed; cancel unless set',
-        }),
-      ),
-    ),
-    brand_color: Type.Optional(
-      Nullable(
-        Type.String({
-          pattern: '^#[0-9a-fA-F]{6}$',
-          rule: 'must be a colour such as #0a7d4f',
-          description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
-        }),
-      ),
-    ),
-    brand_logo: Type.Optional(
-      Nullable(
-        Type.String({
-          pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
-          rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-          description: 'Your logo on those pages, best square and 64 pixels wide',
-        }),
-      ),
-    ),
-    tax_number: Type.Optional(
-      Nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: 40,
-          rule: 'must have 1 to 40 characters',
-          description: 'Yours, such as a KRA PIN: on invoices and receipts',
-        }),
-      ),
-    ),
-    address: Type.Optional(
-      Nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: 300,
-          rule: 'must have 1 to 300 characters',
-          description: 'Yours, as it stands on invoices and receipts; lines are kept',
-        }),
-      ),
-    ),
-    require_totp: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          rule: 'must be true or false',
-          description:
-            'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
-        }),
-      ),
-    ),
-    sms_text_days: Type.Optional(
-      Nullable(
-        Type.Integer({
-          minimum: 0,
-          maximum: 400,
-          rule: 'must be 0 to 400 days',
-          description: 'How long the texts of messages are kept; 90 days unless set',
-        }),
-      ),
-    ),
-    sms_words: Type.Optional(
-      Nullable(
-        Type.Object({
-          stop: Type.Optional(OwnWords('Opt the handset out, as STOP does')),
-          start: Type.Optional(OwnWords('Let it have your messages again, as START does')),
-          help: Type.Optional(OwnWords('Are answered with how to opt out, as HELP is')),
-        }),
-        {
-          description:
-            'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
-        },
-      ),
-    ),
-  },
-  { description: 'Only those that you name are changed; null unsets one' },
-)
-
-export const settingNames = Object.keys(Settings.properties)
-
 export const AccountRecord = Type.Object(
   {
     id: AccountId,
@@ -325,7 +179,7 @@ export const AccountRecord = Type.Object(
     plan: Type.String({ description: 'Decides its limits' }),
     status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
     settings: Type.Unsafe<Record<string, unknown>>(
-      Type.Required(Settings, { description: 'All there are; null where one is not set' }),
+      Type.Required(AccountSettings, { description: 'All there are; null where one is not set' }),
     ),
     created_at: At({ description: 'When it was opened' }),
   },
@@ -337,14 +191,14 @@ export const AccountUpdate = Type.Object({
   timezone: Type.Optional(
     TimeZone({ description: 'Zone of times on receipts and payment pages, and of the days of subscriptions' }),
   ),
-  settings: Type.Optional(Settings),
+  settings: Type.Optional(AccountSettings),
 })
 
 const LimitStates = Type.Array(
   Type.Object({
     policy: Type.String({ description: '`key`, or `plan-` and the area' }),
     limit: Type.Integer({ description: 'Requests in a window' }),
-    window: Type.Integer({ description: 'Seconds' }),
+    window: Type.Integer({ description: 'Length of a window, in seconds' }),
     remaining: Type.Integer({ description: 'Requests left in this window' }),
     resets_at: At({ description: 'When all of them are there again' }),
   }),
@@ -357,8 +211,18 @@ export const LimitsReply = Type.Object(
 )
 
 export const UsageQuery = Type.Object({
-  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
-  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
+  start_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'First day, inclusive, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+    }),
+  ),
+  end_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Last day, inclusive, UTC: YYYY-MM-DD; today unless given. At most 366 days in all, 92 by country',
+    }),
+  ),
   group_by: Type.Optional(
     Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
       maxItems: 4,
@@ -403,10 +267,26 @@ export const UsageReply = Type.Object(
 export const LogQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, rule: 'must be an HTTP status' })),
-  operation: Type.Optional(Type.String({ maxLength: 60 })),
-  method: Type.Optional(OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
-  key_id: Type.Optional(Type.String({ maxLength: 60 })),
+  status: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      rule: 'must be an HTTP status',
+      description: 'What the request was answered with, such as 422; one status at a time',
+    }),
+  ),
+  operation: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of the operation, such as `sms.send`' }),
+  ),
+  method: Type.Optional(
+    OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { description: 'HTTP method of the request' }),
+  ),
+  key_id: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of the key that asked, such as `key_…`; a token counts as the key it was made with',
+    }),
+  ),
 })
 
 export const LogRecord = Type.Object(
@@ -431,8 +311,15 @@ export const LogRecord = Type.Object(
 export const AuditQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  action: Type.Optional(Type.String({ maxLength: 60 })),
-  target: Type.Optional(Type.String({ maxLength: 60 })),
+  action: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of what was done, such as `apikey.create`' }),
+  ),
+  target: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of what it was done to, exactly as in `target` of an entry, such as `wh_…`',
+    }),
+  ),
 })
 
 export const AuditRecord = Type.Object(

@@ -5,8 +5,8 @@ import { type Id, idOf } from '../../kernel/ids.ts'
 import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { settingNames } from './account-settings.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
-import { settingNames } from './schema.ts'
 
 export interface KeyRow {
   id: string

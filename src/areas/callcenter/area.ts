@@ -10,6 +10,7 @@ import { tickJob } from './calls/distribution.ts'
 import { follow } from './calls/follow.ts'
 import { monitorRoutes } from './calls/monitor-routes.ts'
 import { callRoutes } from './calls/routes.ts'
+import { transferRoutes } from './calls/transfer-routes.ts'
 import { deskSocket, desksOf, deskTopic } from './desk/desks.ts'
 import { deskHooks } from './desk/page.ts'
 import { deskSessions } from './desk/presence.ts'
@@ -40,6 +41,7 @@ export const callcenter: Area = {
     ...ivrRoutes,
     ...routingRoutes,
     ...callRoutes,
+    ...transferRoutes,
     ...conferenceRoutes,
     ...monitorRoutes,
     ...metricRoutes,

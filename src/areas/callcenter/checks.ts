@@ -6,7 +6,7 @@ import type { App } from '../../platform/app.ts'
 import { maybe } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { findIvr } from './ivr/store.ts'
-import { findQueue } from './queues/store.ts'
+import { findQueue, queuesAmong } from './queues/store.ts'
 import { findHours } from './routing/store.ts'
 import { agentIdForm, type DestinationOf, destinationProblem } from './schema.ts'
 
@@ -36,6 +36,16 @@ export async function absence(app: App, tenant: Tenant, { type, id = '' }: Desti
         ? await maybe(app.db.query(findQueue, one))
         : await maybe(app.db.query(findIvr, one))
   return found ? null : `must name ${type === 'queue' ? 'a queue that' : 'an IVR that'} is there`
+}
+
+/** Refuses a list of queues of which one is not there. */
+export async function requireQueues(app: App, tenant: Tenant, field: string, given: readonly string[]): Promise<void> {
+  if (given.length === 0) return
+  const uuids = given.map((id) => uuidOf('queue', id))
+  const ids = uuids.filter((id) => id !== null)
+  const there = new Set((await app.db.query(queuesAmong, { ...tenant, ids })).map(({ id }) => id))
+  const absent = uuids.findIndex((id) => id === null || !there.has(id))
+  if (absent !== -1) throw invalid(`${field}[${absent}]`, 'must name a queue that is there')
 }
 
 export async function requireHours(

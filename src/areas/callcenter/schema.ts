@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas shared by the call centre: agent ids, skills, languages, destinations.
 import { type Static, Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { OneOf } from '../../platform/schema/fields.ts'
+import { OneOf, Phone } from '../../platform/schema/fields.ts'
 import { spokenLanguages } from '../voice/area.ts'
 
 export const agentIdForm = /^[A-Za-z0-9_.-]{1,64}$/
@@ -14,8 +13,8 @@ export const AgentId = (description: string) =>
     description,
   })
 
-export const PhoneNumber = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
+export const RingSeconds = (description: string) =>
+  Type.Integer({ minimum: 5, maximum: 120, rule: 'must be 5 to 120 seconds', description })
 
 export const SipUri = Type.String({
   pattern: '^sips?:\\S+$',
@@ -35,23 +34,20 @@ export const Language = Type.Unsafe<string>({
     'What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told',
 })
 
+const skillName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  rule: 'must have 1 to 64 characters',
+  description: 'Your word for it, such as `billing`; the same for agents and queues',
+})
+
 export const Skill = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    rule: 'must have 1 to 64 characters',
-    description: 'Your word for it, such as `billing`; the same for agents and queues',
-  }),
+  name: skillName,
   level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'How well: 5 is best' }),
 })
 
 export const RequiredSkill = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    rule: 'must have 1 to 64 characters',
-    description: 'Your word for it, such as `billing`; the same for agents and queues',
-  }),
+  name: skillName,
   min_level: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -93,7 +89,7 @@ export const Destination = Type.Object(
   {
     type: OneOf(destinationTypes, { description: 'Where the call goes; decides which of the fields below is needed' }),
     id: Type.Optional(Type.String({ maxLength: 80, description: 'Of a queue, an IVR or an agent' })),
-    number: Type.Optional(PhoneNumber('Of a phone')),
+    number: Type.Optional(Phone({ description: 'Of a phone' })),
     uri: Type.Optional(SipUri),
     answer_url: Type.Optional(Url('Of an application: asked for the flow')),
     text: Type.Optional(
@@ -119,14 +115,6 @@ export function plainDestination(given: DestinationOf): DestinationOf {
     ...(language === undefined ? {} : { language }),
   }
 }
-
-export const CustomData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
-  }),
-  (value) => Buffer.byteLength(JSON.stringify(value)) <= 4_096,
-  () => 'must be a JSON object of at most 4096 bytes',
-)
 
 /** Why a destination is incomplete, as a phrase after its name; null when complete. */
 export function destinationProblem({ type, id, number, uri, answer_url, text }: DestinationOf): string | null {

@@ -26,10 +26,10 @@ export interface ContentBody {
   readonly to: readonly string[] | null
   readonly cc: readonly string[]
   readonly replyTo: readonly string[]
-  /** Null: from the template. */
+  /** Subject; null for that of the template. */
   readonly subject: string | null
   readonly html: string | null
-  /** Null: generated from the html. Empty: no text part. */
+  /** Text part; null to generate it from the html, empty for none. */
   readonly text: string | null
   readonly template: { readonly id: string; readonly version: number } | null
   /** Whether placeholders are substituted. */

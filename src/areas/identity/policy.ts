@@ -86,7 +86,12 @@ export async function changePolicy(
   return { ...policy, version }
 }
 
-/** Age in whole years for `minimum_age`; null without a birth date. */
+/** Whether a person is younger than the policy allows; not when the age is unknown. */
+export function isUnderage({ minimum_age }: Policy, ageYears: number | null): boolean {
+  return ageYears !== null && ageYears < minimum_age
+}
+
+/** Age in whole years; null without a birth date. */
 export function ageOf(birth: string | null, nowMs: number): number | null {
   if (!birth) return null
   const today = new Date(nowMs).toISOString().slice(0, 10)

@@ -7,11 +7,11 @@ import { record } from '../../platform/api/audit.ts'
 import { list, noContent, type Route, read, write } from '../../platform/api/route.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { one, statement } from '../../platform/db.ts'
-import { At, Nullable } from '../../platform/schema/fields.ts'
+import { At, Nullable, Phone } from '../../platform/schema/fields.ts'
 import type { Page } from '../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { recordOf } from './record.ts'
-import { MessageRecord, Phone } from './schema.ts'
+import { MessageRecord } from './schema.ts'
 import { isOpen } from './send.ts'
 import { type ContactRow, contactColumns, findContact, threadWith } from './store.ts'
 
@@ -145,7 +145,7 @@ const addOptIn = write({
   scope: 'messenger:write',
   limit: 'messenger',
   body: Type.Object({
-    phone: Phone('Who wants your messages'),
+    phone: Phone({ description: 'Who wants your messages' }),
     source: Type.Optional(Type.String({ maxLength: 200, description: 'Where they said so' })),
   }),
   reply: {

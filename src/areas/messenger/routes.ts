@@ -7,10 +7,11 @@ import { commit, IdParam, list, type Route, read, write } from '../../platform/a
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { bodyChecker } from '../../platform/http/validate.ts'
+import { Phone } from '../../platform/schema/fields.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { channelOf } from './channels.ts'
 import { readMessage, readPage, readRecord, recordOf } from './record.ts'
-import { MessageList, MessageRecord, MessageSend, Phone, SendReply, TemplateLanguage, TemplateUse } from './schema.ts'
+import { MessageList, MessageRecord, MessageSend, SendReply, TemplateLanguage, TemplateUse } from './schema.ts'
 import { send, sendingOf } from './send.ts'
 import { createTemplate, prepareTemplate } from './templates/routes.ts'
 import { TemplateCreate, TemplateRecord } from './templates/template.ts'
@@ -47,7 +48,7 @@ const sendRoute = commit({
 
 /** Body that sends or creates a template, told apart by `to`. */
 const TemplateBody = Type.Object({
-  to: Type.Optional(Phone('Who gets it; without it the template is created')),
+  to: Type.Optional(Phone({ description: 'Who gets it; without it the template is created' })),
   template: Type.Optional(TemplateUse('What is sent; `name`, `language` and `components` say the same')),
   name: Type.Optional(Type.String({ maxLength: 512, description: 'Name of the template to send or create' })),
   language: Type.Optional(TemplateLanguage),

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of message requests and replies; content.ts has the rules beyond them.
 import { type Static, Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, listQuery, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
+import { Amount, At, listQuery, Metadata, Nullable, OneOf, Phone } from '../../platform/schema/fields.ts'
 
 const messageTypes = ['template', 'text', 'image', 'video', 'audio', 'document', 'interactive'] as const
 export type MessageType = (typeof messageTypes)[number]
@@ -33,8 +29,6 @@ const Document = (description: string) =>
     { description },
   )
 
-const fallbackValue = text('How it is written, such as `KES 1,500`', 100)
-
 const Parameter = Type.Object({
   type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload'], {
     description: 'Which of the fields below it is',
@@ -44,7 +38,7 @@ const Parameter = Type.Object({
   currency: Type.Optional(
     Type.Object(
       {
-        fallback_value: fallbackValue,
+        fallback_value: text('How it is written, such as `KES 1,500`', 100),
         code: Type.String({ maxLength: 3, description: 'ISO 4217, such as KES' }),
         amount_1000: Type.Integer({ description: 'The amount times 1000: 1500000 for 1,500.00' }),
       },
@@ -202,7 +196,7 @@ export const MessageSend = Type.Object(
   {
     messaging_product: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
-    to: Phone('Who gets it'),
+    to: Phone({ description: 'Who gets it' }),
     type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
     text: Type.Optional(
       Type.Object(
@@ -288,7 +282,12 @@ const MessageError = Type.Object({
 })
 export type MessageErrors = Static<typeof MessageError>[]
 
-const Content = Type.Optional(Type.Unknown({ sensitive: true, description: 'Present when the type is this' }))
+const Content = Type.Optional(
+  Type.Unknown({
+    sensitive: true,
+    description: 'What was sent or came in; only where `type` is the name of this field',
+  }),
+)
 
 export const MessageRecord = Type.Object(
   {
@@ -319,7 +318,7 @@ export const MessageRecord = Type.Object(
     ),
     context: Nullable(
       Type.Object(
-        { message_id: Type.String({ description: 'Id of that message' }) },
+        { message_id: Type.String({ description: 'Its id, such as `mmsg_…`' }) },
         { description: 'The message it answers; null if it answers none' },
       ),
     ),
@@ -353,12 +352,34 @@ export const MessageRecord = Type.Object(
 
 export const MessageList = Type.Object({
   ...listQuery,
-  direction: Type.Optional(OneOf(['outbound', 'inbound'])),
-  status: Type.Optional(OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'])),
-  to: Type.Optional(Type.String({ maxLength: 16 })),
-  from: Type.Optional(Type.String({ maxLength: 16 })),
-  type: Type.Optional(Type.String({ maxLength: 20 })),
-  template: Type.Optional(Type.String({ maxLength: 512 })),
+  direction: Type.Optional(
+    OneOf(['outbound', 'inbound'], {
+      description: '`outbound`: only what you sent; `inbound`: only what users sent; both unless given',
+    }),
+  ),
+  status: Type.Optional(
+    OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
+      description: 'How far they came; `received` are those of users',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 16,
+      description: 'Whole number in E.164, such as +254711000020; of inbound messages your own',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({ maxLength: 16, description: 'Whole number in E.164; of inbound messages the user’s' }),
+  ),
+  type: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Kind of content, such as `text`, `image` or `template`: the field that holds it has this name',
+    }),
+  ),
+  template: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Name of the template that was sent, in whichever language' }),
+  ),
   from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day or moment, inclusive' })),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, inclusive' })),
 })

@@ -43,7 +43,7 @@ interface Given<Settings> {
 
 interface Listed {
   readonly environment: Environment
-  /** Null: of all accounts. */
+  /** Account whose numbers are listed; null for all. */
   readonly account: string | null
   readonly after: string | null
   readonly descending: boolean

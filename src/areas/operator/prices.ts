@@ -61,14 +61,18 @@ const PriceRecord = Type.Object(
 )
 
 export const PriceSet = Type.Object({
-  area: Word('What is sold: sms, payments or payouts'),
-  unit: Word('Per what: segment for texts, and such as mobile_money.percent for payments and payouts'),
+  area: Word('What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts'),
+  unit: Word(
+    'Per what: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; one that is none is refused with those there are',
+  ),
   country: Type.Optional(CountryOrAll({ description: 'Where it goes to; everywhere unless given' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
-  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  account_id: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Of the account that alone pays it, `acc_…`; everybody unless given' }),
+  ),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'What the amount is in' }),
-  effective_from: Type.Optional(Moment({ description: 'From now on, unless given' })),
+  effective_from: Type.Optional(Moment({ description: 'From when it holds; at once unless given' })),
 })
 
 const strangers = statement.home<{ accounts: readonly string[] }, { account: string }>(
@@ -88,8 +92,15 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    area: Type.Optional(Type.String({ maxLength: 40 })),
-    country: Type.Optional(CountryOrAll()),
+    area: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts',
+      }),
+    ),
+    country: Type.Optional(
+      CountryOrAll({ description: 'Only prices of this very country; those for everywhere have none' }),
+    ),
   }),
   row: PriceRecord,
   examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
@@ -234,7 +245,7 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
   return price
 }
 
-/** With more, what ten thousand long texts cost together would not fit into a sum. */
+/** Highest price: the cost of ten thousand long texts still fits into a sum. */
 const mostAmount = 10_000_000
 const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
 

@@ -88,7 +88,7 @@ export interface Incoming {
   frame?(isMasked: boolean): Frame
 }
 
-/** Takes what carriers bring. It is told to the carrier that it arrived only when the promise is fulfilled. */
+/** Intake of what carriers bring, which are told that it arrived once the promise is fulfilled. */
 export interface Intake {
   receipt(receipt: Receipt): Promise<void>
   incoming(message: Incoming): Promise<void>

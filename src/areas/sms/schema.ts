@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
+import { e164Rule } from '../../kernel/phone.ts'
 import { senderPattern, senderRule } from '../../kernel/sender.ts'
 import { metadataQuery } from '../../platform/metadata/filter.ts'
 import {
@@ -15,6 +15,7 @@ import {
   Moment,
   Nullable,
   OneOf,
+  Phone,
 } from '../../platform/schema/fields.ts'
 import { Fallback } from './fallback/fallback.ts'
 import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.ts'
@@ -23,9 +24,6 @@ export const maxRecipients = 1_000
 const leastValiditySeconds = 60
 export const mostValiditySeconds = 172_800
 export const mostDaysAhead = 365
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })
 
@@ -58,7 +56,7 @@ const MessageType = OneOf(messageTypes, {
 
 export const MessageSend = Type.Object({
   // The length of the list is checked by the verb: a rule here could not tell its own code from that of a number.
-  to: Type.Union([Phone('One recipient'), Type.Array(JudgedApart(Type.String()))], {
+  to: Type.Union([Phone({ description: 'One recipient' }), Type.Array(JudgedApart(Type.String()))], {
     rule: e164Rule,
     errorCode: 'INVALID_PHONE',
     description: `A number, or a list of 1 to ${maxRecipients}`,
@@ -104,7 +102,9 @@ const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
   description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
 })
 const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
-const ErrorCode = Nullable(Type.String({ description: 'Why it failed' }))
+const ErrorCode = Nullable(
+  Type.String({ description: 'Why it failed, such as `ABSENT_SUBSCRIBER`; null unless it did' }),
+)
 
 export const Recipient = Type.Object({
   to: Type.String({ description: 'The number in E.164' }),
@@ -146,7 +146,7 @@ export const EstimateReply = Type.Object(
   {
     segments: Type.Integer({ description: 'For each recipient' }),
     encoding: EncodingName,
-    length: Type.Integer({ description: 'Characters' }),
+    length: Type.Integer({ description: 'Characters of your text' }),
     units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
     units_left: Type.Integer({ description: 'Until another segment is needed' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
@@ -165,7 +165,7 @@ const Change = Type.Object({
   status: Status,
   at: At({ description: 'When it became so' }),
   error_code: ErrorCode,
-  carrier_code: Nullable(Type.String({ description: 'The operator’s own code' })),
+  carrier_code: Nullable(Type.String({ description: 'The network’s own code' })),
 })
 
 export const MessageRecord = Type.Object(
@@ -223,24 +223,46 @@ export const MessageChange = Type.Object({
 export const MessageList = Type.Object({
   ...listQuery,
   status: Type.Optional(Status),
-  to: Type.Optional(Type.String({ maxLength: 20 })),
-  from: Type.Optional(Type.String({ maxLength: 20 })),
-  direction: Type.Optional(OneOf(['outbound', 'inbound'])),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Whole number in E.164, such as +254711000001; of inbound messages your number or short code',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Sender exactly as it was sent, such as `ACME`; of inbound messages the handset in E.164',
+    }),
+  ),
+  direction: Type.Optional(
+    OneOf(['outbound', 'inbound'], {
+      description: '`outbound`: only what you sent; `inbound`: only what handsets sent; both unless given',
+    }),
+  ),
   ...dayRangeQuery,
   from_date: Type.Optional(
     Type.String({ maxLength: 40, description: 'First day or moment, where start_date is none' }),
   ),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, where end_date is none' })),
-  batch_id: Type.Optional(Type.String({ maxLength: 40 })),
+  batch_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the bulk or list they were sent with, such as `smb_…`' }),
+  ),
   scheduled: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
       description: 'Only messages that wait for their time, or none of them',
     }),
   ),
-  error_code: Type.Optional(Type.String({ maxLength: 40 })),
+  error_code: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Why they failed, such as `ABSENT_SUBSCRIBER`; `DLR_TIMEOUT` also finds those that no report came for',
+    }),
+  ),
   reference: Type.Optional(Type.String({ maxLength: 64, description: 'Your own id of the message' })),
-  country: Type.Optional(CountryCode()),
+  country: Type.Optional(CountryCode({ description: 'Country of the number on the other side' })),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
   ...metadataQuery,
 })

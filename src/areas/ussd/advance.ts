@@ -2,9 +2,11 @@
 // Session transitions: an input, a page turn, the next screen, or the end. The update is guarded by the step it was
 // read at; the loser of a race changes nothing.
 import { newUuid } from '../../kernel/ids.ts'
+import { currencyOf } from '../../ledger/currencies.ts'
+import { post } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
-import type { Tx } from '../../platform/db.ts'
+import { maybe, type Tx } from '../../platform/db.ts'
 import { type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { responsePayload } from './application.ts'
@@ -12,7 +14,7 @@ import { ussdEvents } from './events.ts'
 import type { MenuState } from './menu.ts'
 import type { Data } from './schema.ts'
 import { isUnshownPush, type Reason, type Session, secondsBetween, stepAt } from './session.ts'
-import { advanceOperation, resealedData } from './store.ts'
+import { advanceOperation, noteShown, resealedData, setCost } from './store.ts'
 
 export interface ScreenMove {
   readonly kind: 'screen'
@@ -80,6 +82,22 @@ export async function advanceIn(app: App, tx: Tx, session: Session, move: Move):
   if (told.stored !== true) return null
   tx.afterCommit(() => tell(app, made, told))
   return made.next
+}
+
+/**
+ * The network took the first screen of a push. One that its application ended or replaced while the network had not answered
+ * was free, and is paid for now; `session` is as it was pushed. A wallet that is empty since pays nothing.
+ */
+export async function pushShown(app: App, session: Session): Promise<void> {
+  const tenant = tenantOf(session)
+  const { id, cost, currency } = session
+  await app.db.tx(tenant, async (tx) => {
+    const noted = await maybe(tx.query(noteShown, { ...tenant, id }))
+    if (!noted?.is_free || cost === 0n) return
+    const legs = [{ debit: 'wallet', credit: 'revenue:ussd', micros: cost, currency: currencyOf(currency) }]
+    const posted = await post(tx, tenant, { sourceId: id, step: 'charge' }, legs, app.clock.nowMs())
+    if (posted === 'posted') await tx.query(setCost, { ...tenant, id, cost })
+  })
 }
 
 function tell(app: App, { asked, over }: Advance, told: RowOf<(typeof advanceOperation)['gives']>): void {

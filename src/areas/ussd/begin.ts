@@ -88,7 +88,10 @@ export async function beginIn(
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** End other sessions of a phone on a shortcode: it has one at a time. */
+/**
+ * End other sessions of a phone on a shortcode: it has one at a time. One that moved on since it was read, such as a push that
+ * the network has shown meanwhile, is looked at once more.
+ */
 export async function replaceLive(
   app: App,
   occasion: Occasion,
@@ -96,10 +99,15 @@ export async function replaceLive(
   shortcode: string,
   tx?: Tx,
 ): Promise<void> {
-  const old = await liveSessions(app, tx ?? app.db, occasion.tenant, phone, shortcode)
-  for (const session of old.filter((one) => !isNoticeUnderWay(one))) {
-    const move = { kind: 'end', status: 'completed', reason: 'replaced' } as const
-    await (tx ? advanceIn(app, tx, session, move) : advance(app, session, move))
+  const move = { kind: 'end', status: 'completed', reason: 'replaced' } as const
+  for (let isAgain = false; ; isAgain = true) {
+    const old = await liveSessions(app, tx ?? app.db, occasion.tenant, phone, shortcode)
+    let isMet = false
+    for (const session of old.filter((one) => !isNoticeUnderWay(one))) {
+      const ended = await (tx ? advanceIn(app, tx, session, move) : advance(app, session, move))
+      if (!ended) isMet = true
+    }
+    if (!isMet || isAgain) return
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of USSD requests and sessions.
 import { Type } from 'typebox'
-import { e164, e164Rule } from '../../kernel/phone.ts'
-import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
+import { Amount, At, Metadata, Nullable, OneOf, Phone } from '../../platform/schema/fields.ts'
 import { maxScreenLength } from './screen.ts'
 
 /** Limit of a session's data in bytes of JSON. */
@@ -10,9 +9,6 @@ export const maxDataBytes = 4_096
 
 /** Application data of a session. */
 export type Data = Record<string, unknown>
-
-export const Phone = (description: string) =>
-  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', description })
 
 export const Shortcode = Type.String({
   pattern: '^\\*\\d{1,6}(\\*\\d{1,10}){0,8}#$',
@@ -78,14 +74,14 @@ const pushed = {
 }
 
 export const Send = Type.Object(
-  { phone: Phone('Whose handset shows it'), session_id: SessionId, ...pushed },
+  { phone: Phone({ description: 'Whose handset shows it' }), session_id: SessionId, ...pushed },
   { title: 'UssdSend' },
 )
 
 export const Initiate = Type.Object(
   {
-    phone: Type.Optional(Phone('Whose handset shows it')),
-    phone_number: Type.Optional(Phone('The same as phone; one of them is needed')),
+    phone: Type.Optional(Phone({ description: 'Whose handset shows it' })),
+    phone_number: Type.Optional(Phone({ description: 'The same as phone; one of them is needed' })),
     session_id: Type.Optional(SessionId),
     ...pushed,
   },
@@ -125,7 +121,7 @@ export const Continued = Type.Object(
   {
     status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
     message_id: Type.String({ description: 'Id of the screen' }),
-    session_id: Type.String({ description: 'Id of the session' }),
+    session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
     phone: Type.String({ description: 'Who is shown it' }),
     step: Type.Integer({ description: 'Number of the screen, from 1' }),
     input: Nullable(Type.String({ sensitive: true, description: 'What the subscriber typed before it' })),
@@ -185,7 +181,7 @@ export const SessionRecord = Type.Object(
     timeout: Type.Integer({ description: 'Seconds without activity after which it expires' }),
     ended_at: Nullable(At({ description: 'Null while it goes on' })),
     reason: Nullable(OneOf(reasons, { description: 'Why it ended; null while it goes on' })),
-    duration: Type.Integer({ description: 'Seconds' }),
+    duration: Type.Integer({ description: 'Seconds from its beginning to its end, or until now' }),
     total_steps: Type.Integer({ description: 'Screens so far' }),
     screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),
     cost: Amount({ description: 'In major units of `currency`' }),

@@ -60,15 +60,17 @@ const findResumable = statement.tenant<Tenant & { phone: string; shortcode: stri
     order by id desc limit 1`,
 )
 
-const noteShown = statement.tenant<One, object>(
+/** Notes that the network took the first screen of a push; gives whether it was ended before, free of charge. */
+export const noteShown = statement.tenant<One, { is_free: boolean }>(
   'ussd.note_shown',
-  `update ussd.sessions set shown_at = now() where ${mine} and id = $id and shown_at is null`,
+  `update ussd.sessions set shown_at = now() where ${mine} and id = $id and shown_at is null
+   returning awaiting = 'nobody' and cost = 0 and reason in ('replaced', 'completed') as is_free`,
 )
 
-/** The network took the first screen of a pushed session. */
-export async function pushShown({ db }: Pick<App, 'db'>, session: Session): Promise<void> {
-  await db.query(noteShown, { ...tenantOf(session), id: session.id })
-}
+export const setCost = statement.tenant<One & { cost: bigint }, object>(
+  'ussd.set_cost',
+  `update ussd.sessions set cost = $cost where ${mine} and id = $id`,
+)
 
 export async function openedOf(app: Pick<App, 'secrets'>, row: SessionRow): Promise<Session> {
   const { data: sealed, ...rest } = row

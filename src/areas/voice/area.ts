@@ -47,6 +47,7 @@ export {
 } from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
+export { CustomData } from './schema.ts'
 export { locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {

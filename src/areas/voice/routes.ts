@@ -155,13 +155,16 @@ const trace = list({
   scope: 'voice:read',
   params: CallId,
   needs: aCall,
-  query: Type.Object(wholeListQuery),
+  query: Type.Object({
+    ...wholeListQuery,
+    order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Oldest first (`asc`) unless asked otherwise' })),
+  }),
   row: CallEvent,
   errors: ['NOT_FOUND'],
-  handle: async (app, { params, query }, { tenant }) => {
+  handle: async (app, { params, query: { order, ...query } }, { tenant }) => {
     const { id } = await callOf(app, tenant, params.call_id)
     const rows = await app.db.query(listEvents, { ...tenant, id, after: 0, limit: mostTrace })
-    return pageOfWhole(query, rows, ({ position }) => String(position))
+    return pageOfWhole(query, order === 'desc' ? rows.toReversed() : rows, ({ position }) => String(position))
   },
 })
 

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of call requests and replies.
 import { Type } from 'typebox'
-import { Amount, At, Moment, Nullable, OneOf } from '../../platform/schema/fields.ts'
+import { Amount, At, Moment, Nullable, OneOf, Phone } from '../../platform/schema/fields.ts'
 import { Quality } from './events.ts'
 import { locales } from './speech/voices.ts'
 
 const maxCustomBytes = 4 * 1_024
-
-export const Phone = (description: string) =>
-  Type.String({
-    pattern: '^\\+[1-9]\\d{1,14}$',
-    rule: 'must be E.164, such as +254711000001',
-    errorCode: 'INVALID_PHONE',
-    description,
-  })
 
 const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
@@ -44,7 +36,8 @@ const Speech = Type.Object(
 
 const Method = (description: string) => OneOf(['POST', 'GET'], { description })
 
-const CustomData = Type.Refine(
+/** Customer's notes of a call. */
+export const CustomData = Type.Refine(
   Type.Record(Type.String(), Type.Unknown(), {
     description: 'Your own notes of the call, at most 4096 bytes as JSON; repeated in replies and events',
   }),
@@ -53,8 +46,8 @@ const CustomData = Type.Refine(
 )
 
 export const CallCreate = Type.Object({
-  to: Phone('Who is called'),
-  from: Phone('The number that the other side sees; one of yours'),
+  to: Phone({ description: 'Who is called' }),
+  from: Phone({ description: 'The number that the other side sees; one of yours' }),
   answer_url: Type.Optional(Url('Asked for the flow when somebody answers; one of answer_url, tts and actions')),
   tts: Type.Optional(Speech),
   actions: Type.Optional(

@@ -52,16 +52,23 @@ const methods = ['mobile_money', 'card'] as const
 
 export const RechargeSet = Type.Object({
   enabled: Type.Boolean({ description: '`false` alone turns it off' }),
-  currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  currency: Type.Optional(
+    Type.String({ maxLength: 3, description: 'Which wallet is filled; that of the account’s currency unless given' }),
+  ),
   threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
   amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOfAnyCase(methods, { description: 'Seen by `phone` or `card_token` unless named' })),
+  method: Type.Optional(OneOfAnyCase(methods, { description: 'Follows from `phone` or `card_token` unless given' })),
   phone,
   phone_number,
   card_token,
   provider,
   max_per_day: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 24, rule: 'must be 1 to 24', description: '3 unless given' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 24,
+      rule: 'must be 1 to 24',
+      description: 'How often in a day at most; 3 unless given',
+    }),
   ),
   daily_limit: Type.Optional(
     Nullable(AmountIn(), { description: 'At most so much on one day (UTC); null: as much as it takes' }),
@@ -75,7 +82,10 @@ export const Recharge = Type.Object(
     status: OneOf(['active', 'paused', 'disabled'], {
       description: '`paused` after three failures in a row, until it is set again',
     }),
-    threshold: Nullable(Amount(), { description: 'null, with all that follows from it, where it was never set' }),
+    threshold: Nullable(Amount(), {
+      description:
+        'The wallet is filled when less is available; null, as amount and method are, where it was never set',
+    }),
     amount: Nullable(Amount({ description: 'What is asked for each time, in major units' })),
     method: Nullable(OneOf(methods, { description: 'How it is paid' })),
     phone: Nullable(Type.String({ description: 'Which phone is asked' })),

@@ -103,7 +103,7 @@ export const lockRecharge = statement.tenant<OfWallet, RechargeRow>(
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} and currency = $currency for update`,
 )
 
-/** At most one for each currency there is. */
+/** Automatic top-ups of an account: at most one per currency. */
 export const listRecharges = statement.tenant<Omit<OfWallet, 'currency'>, RechargeRow>(
   'wallet.list_recharges',
   `select ${rechargeColumns} from wallet.auto_recharges where ${mine} order by currency`,

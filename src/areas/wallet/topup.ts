@@ -37,7 +37,9 @@ const { reference, metadata, callback_url } = PaymentCreate.properties
 
 export const TopupCreate = Type.Object({
   amount,
-  currency: Type.Optional(Type.String({ maxLength: 40, description: 'The account’s own unless given' })),
+  currency: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Which wallet is filled; that of the account’s currency unless given' }),
+  ),
   method,
   provider,
   phone,

@@ -13,7 +13,7 @@ const jitter = 0.1
 export interface Failure {
   /** Attempts made so far, the failed one included. */
   attempts: number
-  /** When the event happened. */
+  /** Time of the event. */
   createdMs: number
   failedMs: number
   /** When the receiver asked to be tried again; null: it did not ask. */

@@ -33,6 +33,8 @@ begin
            cost = case when item.next_awaiting = 'nobody' and item.transfer is null then 0 else s.cost end
      where s.bucket = item.bucket and s.account_id = item.account and s.environment = item.environment and s.id = item.id
        and s.step = item.step and s.awaiting = item.awaiting and s.page = item.page
+       -- A push that the network has shown since it was read does not end free of charge.
+       and (item.next_awaiting <> 'nobody' or item.transfer is not null or item.reason = 'undeliverable' or s.shown_at is null)
     returning s.cost into price;
     moved[k] := found;
     continue when not found or item.next_awaiting <> 'nobody';

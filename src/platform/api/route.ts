@@ -231,7 +231,7 @@ export type Route = Declaration<TSchema, TSchema, TSchema, TSchema> &
 export interface StreamMessage {
   id: string
   event: string
-  /** Null sends the position only. */
+  /** Data of the message; null sends the position only. */
   data: string | null
 }
 

@@ -6,7 +6,7 @@ import type { Caller } from '../auth.ts'
 
 /** Connection as its area uses it. */
 export interface Connection {
-  /** False once disconnected. */
+  /** Whether the connection is open; false once disconnected. */
   readonly isOpen: boolean
   /** Send a message. A reader whose buffer is full is cut off. */
   send(message: object): void

@@ -60,7 +60,7 @@ export function environmentOf({ 'pamoja-environment': wanted = 'test' }: Incomin
   throw new AppError('INVALID_REQUEST', 'Pamoja-Environment must be test or live')
 }
 
-/** Why a session may not use a scope now: the password was entered too long ago. Null when it may. */
+/** Refusal of a scope that asks for the password again, when it was entered too long ago; null when it may be used. */
 export function confirmationRefusal(
   scope: string,
   method: string,

@@ -280,7 +280,7 @@ function claimsOf({ sub, env, scope, key_id, act, exp }: JWTPayload): TokenClaim
 
 const malformed = 'the token is malformed: check that it was copied whole'
 
-/** Why a token is invalid. Other errors (database unavailable) are rethrown. */
+/** Refusal of an invalid token. Other errors (database unavailable) are rethrown. */
 function refusalOf(error: unknown): string {
   if (error instanceof UnknownSigner) return 'the token is signed with a key that this installation does not have'
   if (error instanceof JWTExpired && error.payload.exp !== undefined)

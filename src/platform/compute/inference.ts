@@ -3,7 +3,7 @@
 // higher throughput than one with several.
 import type { InferenceSession, Tensor } from 'onnxruntime-node'
 
-/** Why a network cannot be loaded; for the operator. */
+/** Reason that a network cannot be loaded, for the operator. */
 export class InferenceProblem extends Error {
   readonly code: 'package_missing' | 'model_refused'
 

@@ -25,7 +25,7 @@ export const formatVersion = 2
 const maxLineBytes = 4 * 1024 * 1024
 const unzippedBlockBytes = 256 * 1024
 
-/** Why a backup or restore failed: one sentence for the operator. */
+/** Failure of a backup or restore, in one sentence for the operator. */
 export class BackupError extends StartError {}
 
 const Begin = Type.Object({

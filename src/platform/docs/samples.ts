@@ -15,7 +15,7 @@ export interface Sample {
   method: string
   /** Path and query below `/api`, with `$name` for values of the reader, which are variables of their environment. */
   address: string
-  /** What the reply is: a file and a stream are poured out as they come. */
+  /** Kind of the reply; a file and a stream are printed as they arrive. */
   gives?: 'json' | 'text' | 'file' | 'stream'
   /** Variable that holds the key. */
   key?: 'KEY' | 'OPERATOR'
@@ -55,7 +55,7 @@ export function curlCommand(
   return html`${lines.map((line, i) => (i < lines.length - 1 ? html`${line} \\\n` : line))}`
 }
 
-/** Run with NODE_EXTRA_CA_CERTS for our own CA. */
+/** Sample for Node, which takes our own CA from NODE_EXTRA_CA_CERTS. */
 function node({ url, caFile }: Place, { method, address, gives = 'json', key = 'KEY', body }: Sample): Html {
   const target = address.includes('$')
     ? html`\`${url}/api${address.replaceAll(/\$(\w+)/g, '$${process.env.$1}')}\``
@@ -106,17 +106,17 @@ const pythonReply = {
   stream: 'for line in reply:\n            print(line.decode(), end="", flush=True)',
 }
 
-/** Without CURLOPT_RETURNTRANSFER curl prints what comes, when it comes. */
+/** Sample in PHP. Without CURLOPT_RETURNTRANSFER curl prints the reply as it arrives. */
 function php({ url, caFile }: Place, { method, address, gives = 'json', key = 'KEY', body }: Sample): Html {
   const target = `"${url}/api${address.replaceAll(/\$(\w+)/g, `" . getenv('$1') . "`)}"`.replace(/ \. ""$/, '')
-  const isPoured = gives === 'file' || gives === 'stream'
+  const isPrinted = gives === 'file' || gives === 'stream'
   return html`&lt;?php
 $request = <span class="f">curl_init</span>(<span class="s">${target}</span>);
-curl_setopt_array($request, [${!isPoured && html`\n  CURLOPT_RETURNTRANSFER =&gt; true,`}
+curl_setopt_array($request, [${!isPrinted && html`\n  CURLOPT_RETURNTRANSFER =&gt; true,`}
   CURLOPT_CUSTOMREQUEST =&gt; <span class="s">'${method}'</span>,
   CURLOPT_HTTPHEADER =&gt; [<span class="s">'Authorization: Bearer '</span> . getenv(<span class="s">'${key}'</span>)${body !== undefined && html`, <span class="s">'Content-Type: application/json'</span>`}],${caFile !== null && html`\n  CURLOPT_CAINFO =&gt; ${phpicPath(caFile)},`}${body !== undefined && html`\n  CURLOPT_POSTFIELDS =&gt; json_encode(${phpic(body)}),`}
 ]);
-${isPoured ? 'curl_exec($request);' : 'echo curl_exec($request);'}`
+${isPrinted ? 'curl_exec($request);' : 'echo curl_exec($request);'}`
 }
 
 function pythonicPath(path: string): Html {

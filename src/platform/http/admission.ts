@@ -145,9 +145,9 @@ function admitPrincipal(
   admitKnown(app, exchange, principal, reply, (refusal) => done(refusal ?? missing(request)))
 }
 
-/** Operation that was probably meant, such as `POST /api/v1/sms/send`. It has nothing in it of what was asked for. */
+/** Operation that was probably meant, such as `POST /api/v1/sms/send`; it quotes nothing of the request. */
 function meantBy(methods: Methods, { method, url, headers, exchange }: FastifyRequest): string | null {
-  // Whoever asks for too much gets no more than that it is not there.
+  // A stranger over the rate limit gets no suggestion, since finding one takes time.
   const nearest = exchange.asStranger?.refusedBy ? null : methods.nearestTo(method, url)
   if (nearest === null) return null
   const prefix = headers[sandboxMark] === 'true' ? '/sandbox/api' : '/api'
@@ -302,7 +302,7 @@ function admitKnown(app: App, exchange: Exchange, principal: Principal, reply: F
   }
 }
 
-/** Why a credential may not use a route; null when it may. */
+/** Refusal of a route to a credential; null when it may be used. */
 export function scopeRefusal({ scope }: Route, { scopes, facts }: Principal): AppError | null {
   if (facts.suspended && scope !== 'any') return new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
   if (scope.startsWith('sandbox:') && facts.environment !== 'test')

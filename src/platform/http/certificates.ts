@@ -14,7 +14,7 @@ import { isFor, issueCa, issueLeaf } from './x509.ts'
 
 export interface ServerIdentity {
   key: string
-  /** One certificate or a chain, leaf first, in PEM. */
+  /** Certificate or chain, leaf first, in PEM. */
   cert: string
   /** CA file to trust for the local CA; null for the operator's certificate. */
   caFile: string | null

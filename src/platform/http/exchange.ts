@@ -38,7 +38,7 @@ export interface Exchange {
   compiled: CompiledRoute | null
   /** Methods the path allows instead of the one used; null when that one is allowed or the path is unknown. */
   allow: string | null
-  /** Operation that was probably meant, as text; null when the one asked for exists or none is near. */
+  /** Finds the operation that was probably meant, as text, or null when none is near; null when the one asked for exists. */
   meant: (() => string | null) | null
   rawBody: string
   /** Unknown fields, as reported to the client. */
@@ -69,13 +69,13 @@ declare module 'fastify' {
 }
 
 /** Path for replies and logs: without query and without a key sent there by mistake. */
-export function pathOf({ url }: FastifyRequest): string {
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return withoutKeys(url.split('?', 1)[0] ?? '')
 }
 
 /** NOT_FOUND for an unknown path. */
 export function nothingAt({ method, originalUrl, exchange }: FastifyRequest): AppError {
-  const path = printable(withoutKeys(originalUrl.split('?', 1)[0] ?? ''))
+  const path = printable(pathOf({ url: originalUrl }))
   const meant = exchange.meant?.() ?? null
   const where = /^(\/sandbox)?(\/api)?\/v1\//.test(path)
     ? 'GET /openapi.json lists what there is'

@@ -29,7 +29,7 @@ export class Methods {
       [...this.#paths.values()].flatMap(({ pattern, methods }) => methods.map((one) => ({ method: one, pattern }))),
     )
     const path = url.split('?', 1)[0] ?? ''
-    return this.#nearest.to(method, path, { sameMethod: this.allowedAt(url) !== null })
+    return this.#nearest.to(method, path, { isSameMethod: this.allowedAt(url) !== null })
   }
 
   /** Allow header of a URL's path; null when it is unknown. */

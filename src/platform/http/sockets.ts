@@ -133,7 +133,7 @@ export class Sockets {
   }
 }
 
-/** One connection: messages are handled in order and rate limited. */
+/** Connection of one client: messages are handled in order and rate limited. */
 class Talk implements Connection {
   readonly #app: App
   readonly #declared: Socket

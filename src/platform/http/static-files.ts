@@ -70,7 +70,7 @@ interface Stored {
   type: string
   tag: string
   plain: Buffer
-  /** Null for pictures, which are compressed already. */
+  /** Compressed content; null for pictures, which are compressed already. */
   zipped: Buffer | null
 }
 

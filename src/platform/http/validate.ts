@@ -7,7 +7,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
-import { editDistance } from '../../kernel/spelling.ts'
+import { editDistance, maxMistakes } from '../../kernel/spelling.ts'
 import { keepExact, withExact } from '../metadata/exact.ts'
 
 const maxProblems = 50
@@ -133,7 +133,7 @@ function refusal(
   return new AppError(code, [...said, ...named].join('; '), { fields })
 }
 
-/** One problem per field: the first, in the schema's words where it has some. */
+/** Problems of a value, one per field: the first, in the schema's words where it has some. */
 function problems(schema: TSchema, found: TLocalizedValidationError[], fallback: ErrorCode): FieldProblem[] {
   const byField = new Map<string, FieldProblem>()
   const unions = new Map(
@@ -355,7 +355,7 @@ function nearest(name: string, known: readonly string[]): string | null {
   const best = known
     .map((candidate) => ({ candidate, distance: editDistance(name.slice(0, 60), candidate) }))
     .sort((a, b) => a.distance - b.distance)[0]
-  return best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 4)) ? best.candidate : null
+  return best && best.distance <= maxMistakes(best.candidate) ? best.candidate : null
 }
 
 function isPlain(value: unknown): value is Plain {

@@ -10,7 +10,7 @@ export interface Policy {
   key: string
   limit: number
   windowMs: number
-  /** False counts on this node only, without the database. */
+  /** Whether the count is shared between nodes; false counts on this node only, without the database. */
   shared: boolean
 }
 
@@ -56,9 +56,9 @@ export class Share {
   /** Slots the database has recorded for this node, at most, and when that record expires. */
   recorded = 0
   recordedUntilMs = 0
-  /** Until then asking for more slots is pointless. */
+  /** Time until which asking for more slots is pointless. */
   restUntilMs = 0
-  /** For the next call: wants more; gives back, shared among so many nodes. */
+  /** Wishes for the next call: wants more; gives back, shared among so many nodes. */
   growing = false
   yieldTo = 0
   touched: boolean

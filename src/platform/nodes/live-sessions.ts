@@ -83,7 +83,7 @@ const settle = statement.tenant<One & { commandId: string; outcome: string }, ob
   `update platform.session_commands set outcome = $outcome::jsonb where ${mine} and session_id = $id and id = $commandId`,
 )
 
-/** In any order: those that cannot be ended do not crowd out the others. */
+/** Sessions of dead nodes, in any order: those that cannot be ended do not crowd out the others. */
 const orphans = statement.everywhere<
   { buckets: readonly number[]; seconds: number; kinds: readonly string[] },
   {
@@ -129,6 +129,8 @@ const outcomeWaits = waits({
 class Sessions {
   readonly #app: App
   readonly #here = new Map<string, Here>()
+  /** Sessions that are registered here and not in memory yet: commands for them wait. */
+  readonly #early = new Set<string>()
   #isReading = false
   /** Commands arrived while earlier ones were read. */
   #isAskedAgain = false
@@ -160,11 +162,13 @@ class Sessions {
   /** Put a registered session into this node's memory. */
   hold(session: One, obey: Obey): void {
     this.#here.set(session.id, { session, obey, line: Promise.resolve() })
+    this.#obeyEarly(session)
   }
 
   async end(session: One): Promise<void> {
     this.#here.delete(session.id)
     await this.#app.db.query(remove, session)
+    this.#obeyEarly(session)
   }
 
   /** Send a command to a session on any node. Null: no such session, or timeout. */
@@ -205,15 +209,30 @@ class Sessions {
     this.#isAskedAgain = false
     const where = { buckets, node: this.#app.nodeId, limit: mostCommands }
     const rows = await this.#app.db.query(waiting, where)
-    if (rows.length === mostCommands) this.#isAskedAgain = true
     for (const row of rows) {
       const session = { ...tenantOf(row), id: row.session_id }
+      if (await this.#isEarly(session)) continue
+      // What was left waiting is not read again until its session is there.
+      if (rows.length === mostCommands) this.#isAskedAgain = true
       const here = this.#here.get(row.session_id)
       const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
       const text = JSON.stringify(outcome ?? null)
       await this.#app.db.query(settle, { ...session, commandId: row.id, outcome: text })
       outcomeWaits.of(this.#app).happened(row.id)
     }
+  }
+
+  /** Whether a session is this node's and not in its memory yet: it was taken a moment ago. */
+  async #isEarly(session: One): Promise<boolean> {
+    if (this.#here.has(session.id)) return false
+    const where = await maybe(this.#app.db.query(find, session))
+    const isEarly = where?.node === this.#app.nodeId && !this.#here.has(session.id)
+    if (isEarly) this.#early.add(session.id)
+    return isEarly
+  }
+
+  #obeyEarly({ id }: One): void {
+    if (this.#early.delete(id)) void this.#obeyOthers()
   }
 }
 

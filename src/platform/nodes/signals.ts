@@ -28,7 +28,7 @@ export class Signals {
     this.#topics = new Set([...platformTopics, ...topics])
   }
 
-  /** False while the connection is down: caches that rely on signals must not be used. */
+  /** Whether signals arrive; false while the connection is down: caches that rely on them must not be used. */
   get connected(): boolean {
     return this.#client !== null
   }

@@ -34,7 +34,7 @@ export type UrlUse = 'webhook' | 'callback'
 export interface Target {
   origin: string
   isTls: boolean
-  /** Without brackets. */
+  /** Host name, or IP address without brackets. */
   hostname: string
   port: number
   path: string
@@ -42,7 +42,7 @@ export interface Target {
   literal: Address | null
 }
 
-/** On whose behalf a URL is called. */
+/** Purpose of a call: on whose behalf, and for what. */
 export interface Purpose {
   use: UrlUse
   environment: Environment
@@ -77,7 +77,7 @@ export function parseTarget(text: string): Target | { problem: string } {
   return { origin: url.origin, isTls, hostname, port, path: url.pathname + url.search, literal }
 }
 
-/** Not URL.canParse: once optimised, that of Node 20 takes host names with letters such as ü for invalid. */
+/** URL of a text. Not by URL.canParse: once optimised, that of Node 20 takes host names with letters such as ü for invalid. */
 function parsedUrl(text: string): URL | null {
   try {
     return new URL(text)

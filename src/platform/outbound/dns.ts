@@ -18,7 +18,7 @@ export type Found<T> =
   /** `isBusy`: nobody was asked, because too many questions are under way. */
   | { kind: 'failed'; reason: string; isBusy?: true }
 
-export interface Exchange {
+export interface MailExchange {
   readonly host: string
   readonly preference: number
 }
@@ -44,7 +44,7 @@ export class DnsResolver {
   }
 
   /** MX records in order of preference. */
-  async exchanges(name: string): Promise<Found<Exchange>> {
+  async exchanges(name: string): Promise<Found<MailExchange>> {
     const found = await this.#ask(`MX ${name}`, () => this.#resolver.resolveMx(name))
     if (found.kind !== 'found') return found
     const values = found.values.map(({ exchange, priority }) => ({

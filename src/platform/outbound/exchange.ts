@@ -37,9 +37,9 @@ export interface OutboundRequest extends Purpose {
 }
 
 interface Timing {
-  /** Until the end of the response headers or the failure. */
+  /** Time until the end of the response headers, or the failure. */
   durationMs: number
-  /** Null when not done: on a reused connection, for an IP address, over http. */
+  /** Time of each step; null when not done: on a reused connection, for an IP address, over http. */
   dnsMs: number | null
   connectMs: number | null
   tlsMs: number | null
@@ -49,7 +49,7 @@ export type Outcome =
   | {
       kind: 'answered'
       status: number
-      /** Lower-case names; repeated headers joined by a comma. */
+      /** Headers by lower-case name; repeated ones joined by a comma. */
       headers: Record<string, string>
       /** Body up to the limit, as storable text: invalid UTF-8 and U+0000 become U+FFFD. */
       body: string
@@ -93,7 +93,7 @@ export interface Lane {
 /** Bug of the caller: nothing was sent. */
 export class Misuse extends Error {}
 
-/** One request and its response, as undici's older handler interface, which allocates no objects. */
+/** Exchange of one request and its response, by undici's older handler interface, which allocates no objects. */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Sent on a reused connection. */
   isReused = false

@@ -41,7 +41,7 @@ export function traced<T>(trace: Trace | undefined, work: () => Promise<T>): Pro
   return trace ? traces.run(trace, work) : work()
 }
 
-/** For requests of no timeline, such as shared token requests. */
+/** Trace of requests that are in no timeline, such as shared token requests. */
 export const untold: Trace = () => undefined
 
 const connectTimeoutMs = 3_000

@@ -8,7 +8,7 @@ import { type Account, makeReachable, run } from './account.ts'
 import { buildOnce, unlessMissing } from './directories.ts'
 import { PostgresStartError } from './failures.ts'
 
-/** Where root keeps files the server's user could not reach elsewhere. */
+/** Directory in which root keeps files that the server's user could not reach elsewhere. */
 export const systemHome = '/var/lib/pamoja'
 
 export interface Binaries {

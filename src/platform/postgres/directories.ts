@@ -41,7 +41,7 @@ async function removeLeftovers(target: string, all: boolean): Promise<void> {
   }
 }
 
-/** True also for an unreadable directory: what cannot be seen must not be replaced. */
+/** Whether a directory has entries; true also for an unreadable one: what cannot be seen must not be replaced. */
 export async function hasEntries(directory: string): Promise<boolean> {
   try {
     return (await fs.readdir(directory)).length > 0

@@ -27,7 +27,7 @@ const explanations: readonly (readonly [says: RegExp, means: string, remedy: str
     '{place} is on a read-only file system',
     'choose a directory elsewhere with PAMOJA_HOME',
   ],
-  [/ENOTDIR|ENAMETOOLONG/, '{place} cannot be a directory', 'choose another place'],
+  [/ENOTDIR|ENAMETOOLONG/, '{place} cannot be a directory', 'choose another with PAMOJA_HOME'],
   [/spawn .*EPERM/, 'This process may not switch to the user of PostgreSQL', 'start it as an ordinary user'],
   [
     /look up effective user/,

@@ -5,6 +5,7 @@ import { type TSchema, Type } from 'typebox'
 import Format from 'typebox/format'
 import { allCountries, isCountry } from '../../kernel/countries.ts'
 import { isCurrency } from '../../kernel/money.ts'
+import { e164, e164Rule } from '../../kernel/phone.ts'
 import { parseDay, parseMoment } from '../../kernel/time.ts'
 
 Format.Set('moment', (text) => parseMoment(text) !== null)
@@ -72,6 +73,18 @@ export const CountryOrAll = (notes: Notes = {}) =>
   CountryCode({
     format: 'country-or-all',
     rule: `must be an ISO 3166 country code, such as KE, or ${allCountries} for cards of all countries`,
+    ...notes,
+  })
+
+/** Phone number in a request. */
+export const Phone = (notes: Notes = {}) =>
+  Type.String({ pattern: e164, rule: e164Rule, errorCode: 'INVALID_PHONE', ...notes })
+
+/** Name that an operator gives a connection: a bind, a gateway, a trunk. */
+export const ConnectionName = (notes: Notes = {}) =>
+  Type.String({
+    pattern: '^[a-z][a-z0-9-]{0,39}$',
+    rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
     ...notes,
   })
 

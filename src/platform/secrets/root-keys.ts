@@ -15,7 +15,7 @@ export interface RootKey {
 export interface RootKeys {
   /** Encrypts and decrypts. */
   readonly active: RootKey
-  /** Only decrypt, until everything is re-wrapped. */
+  /** Keys that only decrypt, until everything is re-wrapped. */
   readonly others: readonly RootKey[]
 }
 

@@ -40,7 +40,7 @@ export const findFile = statement.tenant<One, FileRow>(
      from platform.files where ${mine} and id = $id`,
 )
 
-/** Without its key a file is unreadable, whatever becomes of its bytes. */
+/** Drop files with their keys: without one a file is unreadable, whatever becomes of its bytes. */
 export const dropFiles = statement.tenant<Tenant & { ids: readonly string[] }, { id: string; place: string }>(
   'platform.drop_files',
   `update platform.files set state = 'dropped', key = null, dropped_at = now()

@@ -29,7 +29,7 @@ interface AnsweredRequest {
 
 export interface LogOptions {
   level: string
-  /** Null: readable in a terminal, JSON lines elsewhere. */
+  /** Whether lines are readable instead of JSON; null: in a terminal. */
   pretty: boolean | null
   /** File instead of stdout; for tests and benchmarks. */
   file: string | null

@@ -45,7 +45,7 @@ function amountIn(locale: string, currency: Currency): Intl.NumberFormat {
   })
 }
 
-/** In Arabic the minus sign reverses what follows: keep it with its number. */
+/** Number whose minus sign stays with it: in Arabic the sign reverses what follows. */
 function signed(text: string): string {
   return text.replace(/\u200e-([\d.,]+)/, '\u2066-$1\u2069')
 }

@@ -44,7 +44,7 @@ export class Lane<Job extends Runnable> {
   /** Part after the @ of its name; only such lanes are shared between accounts. */
   readonly place: string | null
   running = 0
-  /** More jobs were due than claimed: claim account by account, after the last one served. */
+  /** Whether more jobs were due than claimed: then they are claimed account by account, after the last one served. */
   isCrowded = false
   lastAccount = nilUuid
   readonly #waiting = new Turns<Row>()

@@ -15,7 +15,7 @@ const settleAll = statement.tenant<{ buckets: readonly number[]; node: string; i
 /** Outcome of a job: done, or run again. */
 export interface Settlement {
   readonly run: Pick<Run<unknown>, 'bucket' | 'id' | 'attempt'>
-  /** Null: done. */
+  /** Delay until it is run again; null when it is done. */
   readonly againMs: number | null
 }
 

@@ -12,7 +12,7 @@ const maxNameBytes = 255
 export type AskedType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'TLSA'
 
 interface ResponseRecord {
-  /** Lower case, without the last dot. */
+  /** Name in lower case, without the last dot. */
   readonly name: string
   readonly type: AskedType
   /** Value as zone files write it. */

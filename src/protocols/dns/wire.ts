@@ -6,7 +6,7 @@ export const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, AAA
 export type RecordType = keyof typeof recordTypes
 
 export interface DnsRecord {
-  /** Lower case, without the last dot. */
+  /** Name in lower case, without the last dot. */
   readonly name: string
   readonly type: RecordType
   /**
@@ -20,7 +20,7 @@ export interface DnsRecord {
 export interface Question {
   readonly id: number
   readonly name: string
-  /** Null: a type that is not known here. */
+  /** Type asked for; null when it is not known here. */
   readonly type: RecordType | null
   /** Largest answer that the asker takes over UDP. */
   readonly udpBytes: number

@@ -10,7 +10,7 @@ export interface Attachment {
   readonly contentType: string
   readonly content: Buffer
   readonly disposition: 'attachment' | 'inline'
-  /** Without the angle brackets. */
+  /** Content id without the angle brackets. */
   readonly contentId: string | null
 }
 

@@ -4,7 +4,7 @@
 export interface HeaderField {
   /** Name as it was written. */
   readonly name: string
-  /** Unfolded, without the space around it; encoded words are as they came. */
+  /** Value unfolded, without the space around it; encoded words are as they came. */
   readonly value: string
   /** The whole field with its folding and last CR LF. */
   readonly raw: string

@@ -10,7 +10,7 @@ export interface Part {
   readonly type: string
   readonly params: ReadonlyMap<string, string>
   readonly encoding: string
-  /** Of the message: the part's header begins at, its body begins and ends at. */
+  /** Positions in the message: where the part's header begins, and its body begins and ends. */
   readonly headerAt: number
   readonly bodyAt: number
   readonly endAt: number

@@ -18,7 +18,7 @@ export class JitterBuffer {
   private readonly lastFrame = new Int16Array(frameSamples)
   concealed = 0
 
-  /** One packet's audio, by its number without wrap-around. Packets of 10 to 60 ms are taken. */
+  /** Put a packet's audio in its place, by its number without wrap-around. Packets of 10 to 60 ms are taken. */
   put(sequence: number, codec: Codec, payload: Buffer): void {
     if (payload.length === 0 || payload.length > 3 * frameSamples) return
     if (this.next !== null && (sequence < this.next - deepest || sequence > this.next + 200)) this.reset()

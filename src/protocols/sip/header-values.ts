@@ -13,7 +13,7 @@ export interface SipUri {
   parameters: Parameters
   /** Part after the question mark, undecoded. */
   headers: string | null
-  /** All of it as it was written, for schemes of others. */
+  /** Text of the value as it was written, for schemes of others. */
   text: string
 }
 

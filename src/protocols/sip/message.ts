@@ -147,7 +147,7 @@ function oneLine(value: string | number): string {
   return String(value).replace(/[\r\n]+/g, ' ')
 }
 
-/** One message in one datagram; what follows the stated length is not part of it. */
+/** Message of one datagram; what follows the stated length is not part of it. */
 export function parseMessage(bytes: Buffer): SipMessage {
   if (bytes.length > maximumMessageBytes) throw new MessageError(513, 'Message Too Large')
   const end = endOfHead(bytes)
@@ -165,7 +165,7 @@ export interface HeadEnd {
   body: number
 }
 
-/** Where the headers end; null while they have not. */
+/** End of the headers; null while they have not ended. */
 export function endOfHead(bytes: Buffer): HeadEnd | null {
   const at = bytes.indexOf('\r\n\r\n')
   if (at > maximumHeadBytes || (at < 0 && bytes.length > maximumHeadBytes))

@@ -12,7 +12,7 @@ export class ReliableProvisional {
     this.timing = timing
   }
 
-  /** One at a time: while one is repeated, another is not sent. */
+  /** Send a response reliably, one at a time: while one is repeated, another is not sent. */
   send(response: SipResponse, to: ServerTransaction, givenUp: () => void): void {
     if (this.timer) return
     this.seq++

@@ -8,9 +8,9 @@ import type { Peer, TransportName } from './transport.ts'
 
 /** Handlers of a call's owner. A call that was refused or ended tells so exactly once. */
 export interface CallHandlers {
-  /** Rings, or a voice announces something before the answer. */
+  /** Runs when the phone rings, or a voice announces something before the answer. */
   progress?(status: number, description: string | null): void
-  /** Both sides have agreed; the description is the other side's. */
+  /** Runs when both sides have agreed; the description is the other side's. */
   answered?(description: string): void
   refused?(status: number, reason: string): void
   ended?(by: 'local' | 'remote' | 'lost', reason: string): void

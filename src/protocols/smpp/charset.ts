@@ -87,7 +87,7 @@ function exactGsmLength(text: string): number {
   return length
 }
 
-/** One septet in each octet, data_coding 0. Who has counted the septets says how many there are. */
+/** Octets of a text in the GSM alphabet, data_coding 0, a septet in each. Callers that counted the septets give `count`. */
 export function encodeGsm7(text: string, count = gsmLength(text)): Buffer {
   const octets = Buffer.allocUnsafe(count)
   let length = 0
@@ -150,7 +150,7 @@ function encodeLatin1(text: string): Buffer {
   return Buffer.from(text, 'latin1')
 }
 
-/** By data_coding: the general and the message-class groups of TS 23.038 where SMPP leaves them, else as SMPP names it. */
+/** Text by data_coding: the general and message-class groups of TS 23.038 where SMPP leaves them, else as SMPP has it. */
 export function decodeText(octets: Buffer, dataCoding: number, alphabet: Alphabet = 'gsm'): string {
   if (dataCoding === dataCodings.ucs2 || (dataCoding & 0xcc) === 0x08) return decodeUcs2(octets)
   if (dataCoding === dataCodings.gsm && alphabet === 'latin1') return octets.toString('latin1')

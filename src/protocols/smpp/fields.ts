@@ -129,7 +129,7 @@ function shown(octets: Buffer): string {
   return octets.length > 0 && octets.length <= 4 ? String(octets.readUIntBE(0, octets.length)) : octets.toString('hex')
 }
 
-/** With its closing zero. */
+/** Length of a text with its closing zero. */
 function textLength(frame: Buffer, at: number): number {
   const end = frame.indexOf(0, at)
   return (end < 0 ? frame.length : end + 1) - at

@@ -18,10 +18,10 @@ const maxLate = 10_000
 
 const unbound = 'the other side unbound'
 
-/** Why a request has no answer, or a session did not begin. */
+/** Reason that a request has no answer, or that a session did not begin. */
 export class SessionError extends Error {
   readonly kind: 'connect' | 'bind_refused' | 'closed' | 'timeout' | 'queue_full' | 'malformed_answer'
-  /** False: the request never left this process, and may be repeated. True: its outcome is unknown. */
+  /** Whether the request left this process: then its outcome is unknown; otherwise it may be repeated. */
   readonly sent: boolean
   /** The command_status of a refused bind; otherwise 0. */
   readonly status: number
@@ -63,7 +63,7 @@ export class Link {
   readonly #socket: Socket
   readonly #options: LinkOptions
   readonly #framer = new Framer()
-  /** By sequence number, and since a Map keeps its order, the first to expire is the first in it. */
+  /** Requests by sequence number; since a Map keeps its order, the first to expire is the first in it. */
   readonly #outstanding = new Map<number, Outstanding>()
   readonly #late = new Map<number, Outstanding>()
   readonly #queue = new Set<Outstanding>()
@@ -78,7 +78,7 @@ export class Link {
   #closing: Promise<void> | null = null
   #whenIdle: (() => void) | null = null
   #isTold = false
-  /** Null while the session is open. */
+  /** Reason of the end; null while the session is open. */
   endedBecause: string | null = null
 
   constructor(socket: Socket, options: LinkOptions) {
@@ -106,7 +106,7 @@ export class Link {
     return this.#enqueue(command, body, false, onLate)
   }
 
-  /** As request(), past the window and the queue: for what keeps the session itself. */
+  /** Request past the window and the queue, for what keeps the session itself. */
   urgent<C extends RequestCommand>(command: C, body: Bodies[C]): Promise<Pdu> {
     return this.#enqueue(command, body, true, null)
   }
@@ -123,7 +123,7 @@ export class Link {
     this.#send(encodeRefusal(request.command, request.sequence, status))
   }
 
-  /** From now on the other side is asked whether it is there, whenever it was silent for the interval. */
+  /** Ask the other side whether it is there, from now on, whenever it was silent for the interval. */
   keepAlive(): void {
     if (this.endedBecause !== null) return
     this.#enquiry = setInterval(() => {
@@ -276,7 +276,7 @@ export class Link {
     return request
   }
 
-  /** One timer for all: it looks at the oldest, and sleeps until the next could be due. */
+  /** Timer of all requests: it looks at the oldest, and sleeps until the next could be due. */
   #expire(): void {
     this.#expiry = null
     const nowMs = performance.now()

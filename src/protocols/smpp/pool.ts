@@ -26,9 +26,9 @@ interface PoolOptions extends SmppPlace {
   readonly onDeliver: EsmeOptions['onDeliver']
   /** Another session is open. */
   opened(): void
-  /** One could not be opened; `isFirst` unless that failed before. It is tried again. */
+  /** Runs when a session could not be opened; `isFirst` unless that failed before. It is tried again. */
   failed(error: unknown, isFirst: boolean): void
-  /** One was lost, and is not among the sessions any more. */
+  /** Runs when a session was lost, and is not among the others any more. */
   lost(reason: string): void
 }
 
@@ -108,7 +108,7 @@ export class SmppPool {
 type OnClosed = EsmeOptions['onClosed']
 type Connect = (bindMode: BindMode, onClosed: OnClosed) => Promise<Esme>
 
-/** As Esme.connect(): `onClosed` is called once, and never when this rejects. */
+/** Open a session, as Esme.connect(): `onClosed` is called once, and never when this rejects. */
 function openSession(options: PoolOptions, onClosed: OnClosed): Promise<SmppSession> {
   const { host, port, tls = null, systemId, password, systemType = '', window } = options
   const { responseTimeoutMs, enquireLinkMs, onDeliver, isPaired } = options

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a connection failed, in words that an operator can act upon. Pure.
+// Reasons why a connection failed, in words that an operator can act upon. Pure.
 const unknownAuthority = 'its certificate is of no authority that is trusted here'
 const notTls = 'the other side does not speak TLS'
 const noVersion = 'it speaks no version of TLS that is used here'
@@ -20,7 +20,7 @@ const reasons: ReadonlyMap<string, string> = new Map([
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'it wants a certificate of its clients'],
 ])
 
-/** In our words and in the library's, which may know more. */
+/** Reason in our words and in the library's, which may know more. */
 export function reasonOf(error: Error): string {
   const known = 'code' in error && typeof error.code === 'string' ? reasons.get(error.code) : undefined
   // The messages of TLS itself name its functions and lines; this is what they are about.

@@ -28,7 +28,7 @@ export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
 export interface EsmeOptions {
   host: string
   port: number
-  /** Whose certificates are trusted, where the centre speaks TLS; null, or left out: it does not. */
+  /** Certificates that are trusted, where the centre speaks TLS; null, or left out: it does not. */
   tls?: SecureContext | null
   systemId: string
   password: string
@@ -40,7 +40,7 @@ export interface EsmeOptions {
   maxQueued?: number
   /** Timeout for connecting, binding and each answer. */
   responseTimeoutMs: number
-  /** After so much silence the other side is asked whether it is there. */
+  /** Silence after which the other side is asked whether it is there. */
   enquireLinkMs: number
   /**
    * A message or receipt arrived, by deliver_sm or data_sm; gives the command_status to answer with. It may be called before
@@ -54,7 +54,7 @@ export interface EsmeOptions {
 export interface SubmitAnswer {
   /** command_status: 0 when the centre took the message. */
   status: number
-  /** Empty when refused. */
+  /** Id that the centre gave; empty when it refused. */
   messageId: string
   /** Number of the request; none where it had no octets to send. */
   sequence?: number
@@ -163,7 +163,7 @@ export interface SmscOptions {
   /** The command_status to answer a bind with: 0 lets it in. */
   authenticate(systemId: string, password: string, mode: BindMode): number
   onSubmit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer>
-  /** Null when no such message is known. Without this, queries are refused. */
+  /** Answers a query; null when no such message is known. Without this, queries are refused. */
   onQuery?(session: SmscSession, query: QuerySm): Promise<QuerySmAnswer | null>
   /** Gives the command_status. Without this, cancellations are refused. */
   onCancel?(session: SmscSession, message: CancelSm): Promise<number>
@@ -171,7 +171,7 @@ export interface SmscOptions {
   onClosed?(session: SmscSession, reason: string): void
 }
 
-/** One bound ESME, as the centre sees it. */
+/** Session of a bound ESME, as the centre sees it. */
 export class SmscSession {
   readonly systemId: string
   readonly bindMode: BindMode

@@ -97,7 +97,7 @@ export function ussdPdu(
   })
 }
 
-/** One message holds a whole screen: 182 septets, or 80 UCS-2 units. */
+/** Content of a screen in one message: at most 182 septets, or 80 UCS-2 units. */
 function contentOf(text: string): Pick<ShortMessage, 'dataCoding' | 'shortMessage'> {
   return isGsm(text)
     ? { dataCoding: dataCodings.gsm, shortMessage: encodeGsm7(text) }

@@ -7,9 +7,9 @@ const tag = 0x1400
 const maxDelayMs = 3_600_000
 
 export interface Wish {
-  /** Whose network it is: what waits for its coverage is told apart by this. */
+  /** Account whose network it is: what waits for its coverage is told apart by this. */
   account: string
-  /** From the submit to the receipt; null: as usual. */
+  /** Delay from the submit to the receipt; null: as usual. */
   delayMs: number | null
   /** The NN of a number that ends in 0000NN; null: delivered. */
   outcome: string | null

@@ -92,7 +92,7 @@ export class SmtpClient {
   #isSending = false
   /** Version of TLS; null where the connection is not encrypted. */
   tls: string | null = null
-  /** Why the certificate would not do where TLS is required; null where it would. */
+  /** Reason that the certificate would not do where TLS is required; null where it would. */
   distrust: string | null = null
 
   private constructor(socket: Socket, options: ClientOptions) {

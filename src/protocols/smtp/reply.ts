@@ -5,7 +5,7 @@ export interface Reply {
   readonly code: number
   /** `5.1.1`; null where the server says none. */
   readonly enhanced: string | null
-  /** Everything after the code, lines joined by a newline, without control characters; no more than maxReplyBytes. */
+  /** Text after the code, lines joined by a newline, without control characters; no more than maxReplyBytes. */
   readonly text: string
 }
 

@@ -27,7 +27,7 @@ export interface Envelope {
 export interface Peer {
   readonly address: string
   readonly hello: string
-  /** Null: the connection is not encrypted. */
+  /** TLS version; null when the connection is not encrypted. */
   readonly tls: string | null
   /** User as the host returned it when the client authenticated. */
   readonly user: unknown
@@ -36,7 +36,7 @@ export interface Peer {
 export interface ServerHost {
   /** Name in the greeting. */
   readonly hostname: string
-  /** Null: STARTTLS is not offered. Asked for each connection, since certificates are renewed. */
+  /** Certificates for STARTTLS; null when it is not offered. Asked for each connection, since they are renewed. */
   secureContext(): SecureContext | null
   /** Whether mail is taken only from those who authenticated, and AUTH only over TLS. */
   readonly isSubmission: boolean
@@ -48,7 +48,7 @@ export interface ServerHost {
   greet?(peer: Peer): Promise<Reply | null>
   /** A user, or the reply that refuses the credentials. */
   authenticate?(username: string, password: string, peer: Peer): Promise<{ user: unknown } | { refused: Reply }>
-  /** Null: taken. */
+  /** Reply that refuses a sender; null when it is taken. */
   sender?(from: string, peer: Peer): Promise<Reply | null>
   recipient?(to: string, envelope: { from: string; to: readonly string[] }, peer: Peer): Promise<Reply | null>
   /** The content is whole; the reply is sent once this is fulfilled. 'reset' cuts the connection without a word. */

@@ -9,6 +9,7 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { PaymentCreate } from '../../payments/area.ts'
 import {
@@ -28,12 +29,7 @@ export const CustomerIn = Type.Object(
   {
     name,
     email: Type.Optional(Type.String({ ...email, description: 'Where invoices are mailed' })),
-    phone: Type.Optional(
-      Type.String({
-        ...PaymentCreate.properties.phone,
-        description: 'Where invoices are texted, and payments asked for',
-      }),
-    ),
+    phone: Type.Optional(Phone({ description: 'Where invoices are texted, and payments asked for' })),
     tax_number: Type.Optional(
       Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'On the PDF' }),
     ),

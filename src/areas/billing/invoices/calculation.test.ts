@@ -129,7 +129,7 @@ test('what cannot be reckoned is refused, and says which field', () => {
     [[item(1)], { amount: 2 }, /discount: must be at most 1/],
     [[item(1)], { percent: 200 }, /discount\.percent/],
     [[item(9_000_000_000_000), item(1)], undefined, /come to more than/],
-    [[item(9_999_999_999_999, { quantity: 1_000_000 })], undefined, /come to more than/],
+    [[item(9_000_000_000_000, { quantity: 1_000_000 })], undefined, /come to more than/],
   ]
   for (const [items, discount, problem] of refused)
     assert.throws(

@@ -3,10 +3,15 @@
 // An invoice discount is split over the lines by largest remainder, so that the shares add up and each line's tax is on
 // the discounted amount.
 import { invalidAt } from '../../../kernel/errors.ts'
-import { type Currency, currencies, divideHalfEven, formatMicros, parseAmount } from '../../../kernel/money.ts'
+import {
+  type Currency,
+  currencies,
+  divideHalfEven,
+  formatMicros,
+  mostMicros,
+  parseAmount,
+} from '../../../kernel/money.ts'
 
-/** Highest invoice total in micros: the most a wallet may hold. */
-const mostMicros = 9_000_000_000_000_000_000n
 const million = 1_000_000n
 /** A hundred percent, in millionths of a percent. */
 const wholePercent = 100n * million

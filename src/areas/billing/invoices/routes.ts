@@ -11,7 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { askedMetadata, metadataQuery } from '../../../platform/metadata/filter.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
-import { AmountIn, dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
+import { AmountIn, dayRangeQuery, listQuery, Phone } from '../../../platform/schema/fields.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import {
   accepting,
@@ -115,11 +115,21 @@ const invoices = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(Invoice.properties.status),
-    overdue: Type.Optional(Type.Literal(true, { rule: 'must be true', description: 'Only those that are' })),
-    customer_id: Type.Optional(Type.String({ maxLength: 40 })),
-    subscription_id: Type.Optional(Type.String({ maxLength: 40 })),
-    reference: Type.Optional(Type.String({ maxLength: 100 })),
-    number: Type.Optional(Type.String({ maxLength: 100, description: 'The one with this number' })),
+    overdue: Type.Optional(
+      Type.Literal(true, { rule: 'must be true', description: 'Only open ones whose due date is past' }),
+    ),
+    customer_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of the customer they are for, such as `cus_…`' }),
+    ),
+    subscription_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of the subscription that made them, such as `sub_…`' }),
+    ),
+    reference: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Your own id of the invoice, exactly as it was given' }),
+    ),
+    number: Type.Optional(
+      Type.String({ maxLength: 100, description: 'The one with this number, as it stands on the invoice' }),
+    ),
     ...metadataQuery,
   }),
   row: Invoice,
@@ -156,7 +166,7 @@ const send = write({
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    phone: Type.Optional(Type.String({ ...PaymentCreate.properties.phone, description: 'Texted to this number' })),
+    phone: Type.Optional(Phone({ description: 'Texted to this number' })),
     email: Type.Optional(Type.String({ maxLength: 320, description: 'Mailed to this address' })),
     from: Type.Optional(
       Type.String({

@@ -14,28 +14,26 @@ import type { NewInvoice } from './create.ts'
 
 const maxItems = 200
 
-const text = (maxLength: number, description?: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    rule: `must have 1 to ${maxLength} characters`,
-    ...(description ? { description } : {}),
-  })
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, rule: `must have 1 to ${maxLength} characters`, description })
 
 const DiscountIn = Type.Object(
   {
     percent: Type.Optional(
-      AmountIn({ rule: 'must be a percentage', description: 'Of what it is on, such as 10 or 2.5' }),
+      AmountIn({ rule: 'must be a percentage', description: 'Percent of the line or the invoice, such as 10 or 2.5' }),
     ),
-    amount: Type.Optional(AmountIn({ description: 'That much less' })),
+    amount: Type.Optional(AmountIn({ description: 'In the currency of the invoice' })),
   },
-  { rule: 'must have either percent or amount', description: 'Taken off' },
+  {
+    rule: 'must have either percent or amount',
+    description: 'Taken off before tax; on the invoice, in shares of its lines',
+  },
 )
 
 const ItemIn = Type.Object({
   description: text(500, 'What is sold, as the customer reads it'),
   quantity: Type.Optional(
-    AmountIn({ rule: 'must be a number with at most 6 decimals', description: '1 unless given' }),
+    AmountIn({ rule: 'must be a number with at most 6 decimals', description: 'How many of it; 1 unless given' }),
   ),
   unit_amount: AmountIn({ description: 'For one of it' }),
   tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
@@ -63,14 +61,14 @@ export const InvoiceCreate = Type.Object({
       description: 'The amounts hold their tax already; false unless given',
     }),
   ),
-  due_date: Type.Optional(Day({ description: 'UTC; 14 days ahead unless given' })),
+  due_date: Type.Optional(Day({ description: 'Last day to pay, UTC; 14 days ahead unless given' })),
   notes: Type.Optional(text(2_000, 'Shown on the invoice')),
   payment_methods: Type.Optional(
     Type.Array(OneOfAnyCase(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'All that are offered, unless given',
+      description: 'Ways in which it can be paid; all that are offered unless given',
     }),
   ),
   reference: PaymentCreate.properties.reference,

@@ -36,7 +36,7 @@ const setupFee = 'Setup fee'
 
 export interface Billed {
   changes: Partial<SubscriptionState>
-  /** Null when nothing was to be billed. */
+  /** Invoice of the period; null when nothing was to be billed. */
   invoice: InvoiceRow | null
   /** Why the payer could not be charged; null on success or when the charge is scheduled for later. */
   refusal: AppError | null

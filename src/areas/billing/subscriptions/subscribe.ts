@@ -32,7 +32,7 @@ import { save } from './schedule.ts'
 import { findSubscriptionReference, insertSubscription, type SubscriptionRow, timeZoneOf } from './store.ts'
 import { priceOf, tellSubscription, wholeSecond } from './subscription.ts'
 
-/** How far ahead a subscription may begin, and how far its anchor may be from today. */
+/** Limits of how far ahead a subscription may begin, and of how far its anchor may be from today. */
 const maxAheadMs = 730 * dayMs
 const maxAnchorMs = 3_660 * dayMs
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of agent requests and replies.
 import { Type } from 'typebox'
-import { At, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
-import { AgentId, agentStatuses, Language, PhoneNumber, SipUri, Skill } from '../schema.ts'
+import { At, Moment, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
+import { AgentId, agentStatuses, Language, SipUri, Skill } from '../schema.ts'
 import { settableStatuses } from './agent.ts'
 
 const agent_id = AgentId('Your own id of the agent')
@@ -11,7 +11,7 @@ const Endpoint = Type.Object(
   {
     type: OneOf(['webrtc', 'sip', 'phone'], { description: 'How the agent is reached; webrtc unless told' }),
     uri: Type.Optional(SipUri),
-    number: Type.Optional(PhoneNumber('Of a phone')),
+    number: Type.Optional(Phone({ description: 'Of a phone' })),
   },
   { description: 'Where calls reach the agent; the browser unless told' },
 )
@@ -105,7 +105,7 @@ export const StatusChange = Type.Object({
       description: 'Stands in the history of the agent, such as `lunch`',
     }),
   ),
-  until: Type.Optional(Moment({ description: 'Available again then' })),
+  until: Type.Optional(Moment({ description: 'When the agent is available again by itself' })),
 })
 
 export const StatusChanged = Type.Object(

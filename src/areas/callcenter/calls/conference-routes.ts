@@ -7,10 +7,10 @@ import { isE164 } from '../../../kernel/phone.ts'
 import { type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, firstNumber, liveCalls, requireFreeCalls } from '../../voice/area.ts'
-import { agentIdForm, PhoneNumber } from '../schema.ts'
+import { agentIdForm } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { addParticipant, all, conferenceRecord, endConference, participantRecord, save } from './conference.ts'
 import { type ConferenceRow, findConference, insertConference, listParticipants } from './conferences.ts'
@@ -96,7 +96,7 @@ const create = write({
       description: 'Who is called: numbers in E.164 and ids of agents',
     }),
     record: Type.Optional(Type.Boolean({ description: 'Record what everybody says; false unless told' })),
-    from: Type.Optional(PhoneNumber('The number that everybody sees; the first of yours unless told')),
+    from: Type.Optional(Phone({ description: 'The number that everybody sees; the first of yours unless told' })),
     moderator: Type.Optional(Endpoint),
     start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
     mute_on_entry: Type.Optional(

@@ -6,17 +6,16 @@ import { newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { type Route, read, write } from '../../../platform/api/route.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import { liveCalls } from '../../voice/area.ts'
-import { AgentId, PhoneNumber, SipUri } from '../schema.ts'
+import { AgentId, SipUri } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { monitorRecord, ringSupervisor, stopMonitor, supervisorTarget, switchMode } from './monitor.ts'
 import { findMonitor, insertMonitor } from './monitors.ts'
-import { contactFor } from './routes.ts'
+import { contactFor } from './named-call.ts'
 
-const modes = ['listen', 'whisper', 'barge'] as const
-const Mode = OneOf(modes, {
+const Mode = OneOf(['listen', 'whisper', 'barge'], {
   description: 'listen: nobody hears the supervisor; whisper: the agent does; barge: everybody does',
 })
 const MonitorId = Type.Object({ monitor_id: Type.String({ description: 'Id of the monitor, mon_…' }) })
@@ -26,9 +25,7 @@ const Monitor = Type.Object(
     monitor_id: Type.String({ description: 'Id of the monitor, such as `mon_…`' }),
     call_id: Type.String({ description: 'The call that is listened to, `call_…`' }),
     supervisor_id: Nullable(Type.String({ description: 'The agent who listens; null where an endpoint does' })),
-    mode: OneOf(modes, {
-      description: 'listen: nobody hears the supervisor; whisper: the agent does; barge: everybody does',
-    }),
+    mode: Mode,
     status: OneOf(['connecting', 'active', 'ended'], { description: '`connecting` until the supervisor answers' }),
     supervisor_call_id: Nullable(Type.String({ description: 'The supervisor’s leg, `call_…`; null until it rings' })),
     started_at: At({ description: 'When it was asked for' }),
@@ -58,7 +55,7 @@ const start = write({
       Type.Object(
         {
           type: OneOf(['phone', 'sip'], { description: 'Which of the fields below it is' }),
-          number: Type.Optional(PhoneNumber('Of a phone')),
+          number: Type.Optional(Phone({ description: 'Of a phone' })),
           uri: Type.Optional(SipUri),
         },
         { description: 'In place of an agent' },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of agent calls: dial, hold, mute, transfer.
+// Routes of agent calls: dial, hold, mute, wrap up.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -7,61 +7,27 @@ import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
-import type { Tenant } from '../../../platform/tenant.ts'
-import { checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
+import { CustomData, checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
 import { type ContactRow, contactOfCall, insertContact, saveContact } from '../contacts.ts'
 import { findQueue } from '../queues/store.ts'
-import { AgentId, CustomData, Language, PhoneNumber, Url } from '../schema.ts'
+import { AgentId, Language, RingSeconds, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
 import { agentOf } from './login.ts'
+import { contactFor, requireOwnCall } from './named-call.ts'
 import { isReachable } from './reach.ts'
 import { doAll, offer } from './speak.ts'
-import { beginTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
-import { findTransfer } from './transfers.ts'
 
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
-const seconds = (least: number, most: number, description: string) =>
-  Type.Optional(
-    Type.Integer({ minimum: least, maximum: most, rule: `must be ${least} to ${most} seconds`, description }),
-  )
-
-const noCall = () => new AppError('NOT_FOUND', 'there is no such call; ids of calls begin with call_')
-
-/** Find a contact by the id of the customer's call or of the agent's. */
-export async function contactFor(
-  app: App,
-  tenant: Tenant,
-  id: string,
-): Promise<{ contact: ContactRow | null; call: string }> {
-  const call = uuidOf('call', id)
-  if (call === null) throw noCall()
-  const live = await liveCalls(app).find(tenant, call)
-  const direct = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
-  const contact =
-    direct ?? (live?.parent ? await maybe(app.db.query(contactOfCall, { ...tenant, call: live.parent })) : null)
-  if (!contact && !live) throw noCall()
-  return { contact, call }
-}
-
-/** Require an agent's token to act on the agent's own call. */
-function requireOwnCall(caller: Caller, contact: ContactRow | null): void {
-  const own = agentOf(caller)
-  if (own !== null && contact?.agent_id !== own)
-    throw new AppError('FORBIDDEN', 'this token is for calls of its agent only', {
-      extra: { required_scope: 'callcenter:write' },
-    })
-}
-
 const CallWish = Type.Object({
-  from: PhoneNumber('The number that the customer sees; one of yours'),
-  to: PhoneNumber('The customer'),
+  from: Phone({ description: 'The number that the customer sees; one of yours' }),
+  to: Phone({ description: 'The customer' }),
   agent_id: Type.Optional(
     AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
   ),
-  record: Type.Optional(Type.Boolean({ description: 'False unless told' })),
+  record: Type.Optional(Type.Boolean({ description: 'Record the call; false unless told' })),
   caller_prompt: Type.Optional(
     Type.Object(
       {
@@ -79,7 +45,7 @@ const CallWish = Type.Object({
   ),
   custom_data: Type.Optional(CustomData),
   queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'The queue that the call counts for' })),
-  ring_timeout: seconds(5, 120, 'How long the customer may be rung; 45 unless told'),
+  ring_timeout: Type.Optional(RingSeconds('How long the customer may be rung; 45 unless told')),
   event_url: Type.Optional(Url('Told of every status of the call')),
 })
 
@@ -334,106 +300,4 @@ function noted(wrapUp: { disposition?: string; notes?: string; tags?: string[] }
   }
 }
 
-const Transfer = Type.Object(
-  {
-    transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
-    call_id: Type.String({ description: 'The call that goes on elsewhere, `call_…`' }),
-    transfer_type: OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' }),
-    destination: Type.String({ description: 'An agent, `que_…`, E.164 or a SIP URI, as it was given' }),
-    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
-      description: '`consulting` while the agent speaks with the other; the last three are final',
-    }),
-    consult_call_id: Nullable(Type.String({ description: 'The leg of whom the agent speaks to first; warm only' })),
-    started_at: At({ description: 'When it was asked for' }),
-  },
-  { title: 'CallTransfer' },
-)
-
-const transfer = write({
-  method: 'POST',
-  path: '/v1/voice/transfer',
-  operation: 'callcenter.transfer',
-  summary: 'Hand a call to somebody else',
-  description:
-    'Cold: the agent leaves as soon as the other rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
-  scope: 'callcenter:agent',
-  body: Type.Object({
-    call_id: Type.String({ maxLength: 40, description: 'The call that goes on elsewhere, `call_…`' }),
-    transfer_type: OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' }),
-    destination: Type.String({
-      minLength: 1,
-      maxLength: 256,
-      rule: 'must be an agent, a queue, a number or a SIP address',
-      description: 'An agent; also que_…, E.164 or a SIP URI',
-    }),
-    message: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'Said to the other alone', sensitive: true }),
-    ),
-    timeout: seconds(5, 120, 'How long the other is rung; 30 unless told'),
-    hold_music_url: Type.Optional(Url('What the customer hears')),
-  }),
-  reply: { status: 200, schema: Transfer },
-  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'QUEUE_FULL', 'CONFLICT', 'INVALID_URL'],
-  async prepare(app, { body }, caller) {
-    const { tenant } = caller
-    if (body.hold_music_url !== undefined)
-      await app.outbound.checkUrl(body.hold_music_url, 'callback', tenant.environment, 'hold_music_url')
-    const { contact } = await contactFor(app, tenant, body.call_id)
-    requireOwnCall(caller, contact)
-    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
-    const target = await transferTarget(app, tenant, body.destination)
-    if (target.type === 'queue' && body.transfer_type === 'warm')
-      throw invalid('destination', 'must be somebody who answers: a queue takes cold transfers only')
-    if (target.type === 'line' && 'phone' in target.to)
-      await checkNumbers(app, tenant, {
-        from: contact.direction === 'inbound' ? contact.to_number : contact.from_number,
-        to: target.to.phone,
-      })
-    return { call: contact.call_id, target }
-  },
-  async handle(app, tx, { body }, caller, { call: id, target }) {
-    const { tenant } = caller
-    await holdSwitchboard(tx, tenant)
-    const contact = await maybe(tx.query(contactOfCall, { ...tenant, call: id }))
-    if (!contact) throw noCall()
-    const wish = {
-      kind: body.transfer_type,
-      destination: body.destination,
-      message: body.message ?? null,
-      seconds: body.timeout ?? 30,
-      music: body.hold_music_url ?? null,
-    }
-    const { transfer: begun, after } = await beginTransfer(app, tx, { ...caller }, contact, target, wish)
-    tx.afterCommit(() => void all(app, after))
-    return transferRecord(begun)
-  },
-})
-
-const TransferId = Type.Object({ transfer_id: Type.String({ description: 'Id of the transfer, trf_…' }) })
-
-const decide = write({
-  method: 'PATCH',
-  path: '/v1/voice/transfer/:transfer_id',
-  operation: 'callcenter.decideTransfer',
-  summary: 'Complete, merge or cancel a transfer',
-  scope: 'callcenter:agent',
-  params: TransferId,
-  needs: 'nothing',
-  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: 'merge: all three speak' }) }),
-  reply: { status: 200, schema: Transfer },
-  errors: ['NOT_FOUND', 'CONFLICT'],
-  async handle(app, tx, { params, body }, caller) {
-    const { tenant } = caller
-    const id = uuidOf('transfer', params.transfer_id)
-    await holdSwitchboard(tx, tenant)
-    const row = id === null ? null : await maybe(tx.query(findTransfer, { ...tenant, id }))
-    const contact = row && (await maybe(tx.query(contactOfCall, { ...tenant, call: row.call_id })))
-    if (!row || !contact) throw new AppError('NOT_FOUND', 'there is no such transfer; ids of transfers begin with trf_')
-    requireOwnCall(caller, contact)
-    const after = await decideTransfer(app, tx, { ...caller }, contact, row, body.action)
-    tx.afterCommit(() => void all(app, after))
-    return transferRecord((await maybe(tx.query(findTransfer, { ...tenant, id: row.id }))) ?? row)
-  },
-})
-
-export const callRoutes: readonly Route[] = [call, change, transfer, decide]
+export const callRoutes: readonly Route[] = [call, change]

@@ -7,6 +7,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { performing } from '../../../platform/http/perform.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { callRoutes } from '../calls/routes.ts'
+import { transferRoutes } from '../calls/transfer-routes.ts'
 import type { TransferRow } from '../calls/transfers.ts'
 import { agentRoutes } from '../routes/agents.ts'
 import type { DeskMessage } from './message.ts'
@@ -23,7 +24,7 @@ type Asked = Exclude<
 >
 
 const verb = (operation: string) => {
-  const route = [...agentRoutes, ...callRoutes].find((one) => one.operation === operation)
+  const route = [...agentRoutes, ...callRoutes, ...transferRoutes].find((one) => one.operation === operation)
   if (!route) throw new Error(`there is no ${operation}`)
   return performing(route)
 }

@@ -40,7 +40,7 @@ export interface IvrAction {
   language?: string
 }
 
-const menuKey = (description: string) =>
+const key = (description: string) =>
   Type.String({
     pattern: '^[\\w-]{1,64}$',
     rule: 'must have 1 to 64 letters, digits, dashes and underscores',
@@ -48,7 +48,7 @@ const menuKey = (description: string) =>
   })
 
 const flat = {
-  menu: Type.Optional(menuKey('Key of the menu that comes next')),
+  menu: Type.Optional(key('Key of the menu that comes next')),
   webhook: Type.Optional(Url('Asked for a list of actions')),
   repeat: Type.Optional(Type.Literal(true, { description: 'True: the menu is said again' })),
   back: Type.Optional(Type.Literal(true, { description: 'True: the menu before' })),
@@ -143,11 +143,7 @@ const Menu = Type.Object({
   collect: Type.Optional(
     Type.Object(
       {
-        variable: Type.String({
-          pattern: '^[\\w-]{1,64}$',
-          rule: 'must have 1 to 64 letters, digits, dashes and underscores',
-          description: 'Name under which the call then has them: `order` is `{{order}}` in prompts',
-        }),
+        variable: key('Name under which the call then has them: `order` is `{{order}}` in prompts'),
         min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Fewest digits' })),
         max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Most digits; 20 unless told' })),
         pattern: Type.Optional(
@@ -194,14 +190,14 @@ const optional = {
 export const IvrCreate = Type.Object({
   name,
   language: Type.Optional(Language),
-  entry: menuKey('Key of the menu that calls begin with'),
+  entry: key('Key of the menu that calls begin with'),
   menus,
   ...optional,
 })
 export const IvrChange = Type.Object({
   name: Type.Optional(name),
   language: Type.Optional(Language),
-  entry: Type.Optional(menuKey('Key of the menu that calls begin with')),
+  entry: Type.Optional(key('Key of the menu that calls begin with')),
   menus: Type.Optional(menus),
   ...optional,
 })

@@ -46,6 +46,12 @@ export const listQueues = statement.tenant<Tenant, QueueRow>(
   `select ${columns} from callcenter.queues where ${mine} order by id desc limit 2000`,
 )
 
+/** Those of the queues that are there. */
+export const queuesAmong = statement.tenant<Tenant & { ids: readonly string[] }, { id: string }>(
+  'callcenter.queues_among',
+  `select id from callcenter.queues where ${mine} and id = any($ids::uuid[])`,
+)
+
 export const saveQueue = statement.tenant<One & { name: string; status: string; document: string; at: Date }, QueueRow>(
   'callcenter.save_queue',
   `update callcenter.queues set name = $name, status = $status, document = $document::jsonb, updated_at = $at

@@ -33,8 +33,10 @@ const anAgent = { operation: 'callcenter.login', id: 'agent_id' }
 
 /** Require a complete endpoint. */
 function requireEndpoint(endpoint: AgentEndpoint | undefined): void {
-  if (endpoint?.type === 'phone' && endpoint.number === undefined) throw invalid('endpoint.number', 'is missing')
-  if (endpoint?.type === 'sip' && endpoint.uri === undefined) throw invalid('endpoint.uri', 'is missing')
+  if (endpoint?.type === 'phone' && endpoint.number === undefined)
+    throw invalid('endpoint.number', 'is needed for a phone')
+  if (endpoint?.type === 'sip' && endpoint.uri === undefined)
+    throw invalid('endpoint.uri', 'is needed for a SIP phone, such as sip:ada@example.org')
 }
 
 const loginRoute = write({

@@ -7,7 +7,7 @@ import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, listQuery, Nullable } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { requireDestination, requireHours } from '../checks.ts'
@@ -15,7 +15,14 @@ import { type ContactRow, contactsBetween } from '../contacts.ts'
 import { requireFewer } from '../limits.ts'
 import { measure } from '../metrics/measure.ts'
 import { liveOf, type QueueLive, type Scene } from '../queues/live.ts'
-import { agedPriority, QueueChange, QueueCreate, type QueueDocument, queueDefaults } from '../queues/queue.ts'
+import {
+  agedPriority,
+  QueueChange,
+  QueueCreate,
+  type QueueDocument,
+  queueDefaults,
+  queueStatus,
+} from '../queues/queue.ts'
 import {
   findQueue,
   findQueueNamed,
@@ -57,9 +64,7 @@ const record = {
   language: Type.String({ description: 'What is spoken to who waits, such as `sw-KE`' }),
   business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
   priority: Type.Integer({ description: 'Priority of a call that has none of its own, 1 to 10' }),
-  status: OneOf(['open', 'closed', 'paused'], {
-    description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
-  }),
+  status: queueStatus,
   created_at: At({ description: 'When it was made' }),
   updated_at: At({ description: 'When it was last changed' }),
 }

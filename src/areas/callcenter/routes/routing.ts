@@ -8,11 +8,11 @@ import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Deleted, listQuery, Moment, Nullable, OneOf, pageQuery } from '../../../platform/schema/fields.ts'
+import { At, Deleted, listQuery, Moment, Nullable, OneOf, Phone, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { numberTarget } from '../../voice/area.ts'
-import { requireDestination, requireHours } from '../checks.ts'
+import { requireDestination, requireHours, requireQueues } from '../checks.ts'
 import { requireFewer } from '../limits.ts'
 import { giveHours, type HoursKeeper, hoursKeepers } from '../queues/store.ts'
 import { decide, type Surroundings } from '../routing/decide.ts'
@@ -32,7 +32,7 @@ import {
 } from '../routing/store.ts'
 import { readSurroundings, routedCall } from '../routing/surroundings.ts'
 import { assignmentOf } from '../routing/target.ts'
-import { Destination, Language, PhoneNumber, plainDestination } from '../schema.ts'
+import { Destination, Language, plainDestination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 
 const RuleId = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, rule_…' }) })
@@ -251,8 +251,7 @@ const setHours = write({
   prepare: async (app, { body }, { tenant }) => {
     const problem = intervalProblem(body)
     if (problem) throw invalid('weekly', problem)
-    for (const [i, id] of (body.queue_ids ?? []).entries())
-      await requireDestination(app, tenant, `queue_ids[${i}]`, { type: 'queue', id })
+    await requireQueues(app, tenant, 'queue_ids', body.queue_ids ?? [])
     if (body.closed_action) await requireDestination(app, tenant, 'closed_action', body.closed_action)
   },
   handle: async (_app, tx, { body }, caller) => {
@@ -353,9 +352,9 @@ const simulate = write({
   description: 'Nothing is changed and nobody is called. Live calls are decided by the same function.',
   scope: 'callcenter:write',
   body: Type.Object({
-    to: PhoneNumber('The number that is called'),
-    from: PhoneNumber('Who calls'),
-    at: Type.Optional(Moment({ description: 'When; now unless told' })),
+    to: Phone({ description: 'The number that is called' }),
+    from: Phone({ description: 'Who calls' }),
+    at: Type.Optional(Moment({ description: 'Time of the call; now unless told' })),
     language: Type.Optional(Language),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {

@@ -50,7 +50,7 @@ interface TraceStep {
 }
 
 export interface Decision {
-  /** Null refuses the call. */
+  /** Destination of the call; null refuses it. */
   destination: DestinationOf | null
   matchedRule: string | null
   hours: { id: string; open: boolean } | null

@@ -62,8 +62,8 @@ export const HoursSet = Type.Object({
   ...HoursDocument.properties,
   queue_ids: Type.Optional(
     Type.Array(Type.String({ maxLength: 40 }), {
-      maxItems: 100,
-      rule: 'must be at most 100 queues',
+      maxItems: 2_000,
+      rule: 'must be at most 2000 queues',
       description:
         'The queues that keep these hours, and no others: each has them as its `business_hours_id` from now on, and one that had them and is not named is always open. Unless given, no queue is changed',
     }),

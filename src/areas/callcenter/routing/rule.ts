@@ -100,7 +100,7 @@ const action = Type.Object(
 export const RuleCreate = Type.Object({
   name,
   priority,
-  enabled: Type.Optional(Type.Boolean({ description: 'true unless told' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False: it is not tried; true unless told' })),
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action,

@@ -57,10 +57,12 @@ function domainToAsk(environment: Environment, to: string): string {
 type Host = { servers: readonly Server[] } | Skipped
 type Skipped = { problem: string | null; isBusy?: boolean | undefined }
 
-type Asked = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
+/** Security required of a server. */
+type RequiredSecurity = Pick<Server, 'level' | 'tls' | 'rule' | 'pinned' | 'chainProblem' | 'secureContext'> & {
   servername?: string
 }
 
+/** Routes to the mail servers of a domain, under its policy. */
 class MxRoutes {
   readonly #app: App
   readonly #environment: Environment
@@ -78,16 +80,16 @@ class MxRoutes {
 
   async to(hosts: readonly string[], isSecure: boolean, hasRecord: boolean): Promise<Route | Verdict | 'busy'> {
     const allowed = hosts.filter((host) => this.#isAllowed(host)).slice(0, maxServers)
-    // A host of a signed domain may do without the policy's word; which one does is known when it was asked about.
-    const mayBeAsked = hosts.filter((host, i) => allowed.includes(host) || (isSecure && i < maxServers))
-    if (mayBeAsked.length === 0)
+    // A host of a signed domain may do without the policy's permission; whether it does is known from its TLSA records.
+    const candidates = hosts.filter((host, i) => allowed.includes(host) || (isSecure && i < maxServers))
+    if (candidates.length === 0)
       return deferred(`${this.#rule} allows none of its mail servers: ${hosts.slice(0, maxServers).join(', ')}`)
-    const each = await Promise.all(mayBeAsked.map((host) => this.#host(host, isSecure)))
+    const each = await Promise.all(candidates.map((host) => this.#host(host, isSecure)))
     const usable = each.flatMap((one) => ('servers' in one && one.servers.length > 0 ? [one.servers] : []))
     const servers = usable.slice(0, maxServers).flat()
     if (servers.length > 0) {
       const testing = this.#policy?.mode === 'testing' ? { domain: this.#domain, policy: this.#policy } : null
-      return { name: mayBeAsked.join(' '), servers, isRelayed: false, testing }
+      return { name: candidates.join(' '), servers, isRelayed: false, testing }
     }
     if (each.some((one) => 'problem' in one && one.isBusy)) return 'busy'
     const problem = each.flatMap((one) => ('problem' in one && one.problem !== null ? [one.problem] : []))[0]
@@ -103,11 +105,11 @@ class MxRoutes {
     if (addresses.kind !== 'found') return { problem: null }
     const signed = isSecure ? await this.#signedNames(host, addresses) : []
     if ('problem' in signed) return signed
-    const asked = await this.#askedOf(host, signed)
-    if ('problem' in asked) return asked
+    const required = await this.#requiredOf(host, signed)
+    if ('problem' in required) return required
     const usable = addresses.values.filter((one) => mayReach(this.#environment, one)).slice(0, maxAddresses)
     const common = { hello: this.#app.config.PAMOJA_MAIL_HOST, port: this.#portOf(addresses.name), servername: host }
-    return { servers: usable.map((address) => ({ ...common, ...asked, host: address })) }
+    return { servers: usable.map((address) => ({ ...common, ...required, host: address })) }
   }
 
   /**
@@ -123,7 +125,7 @@ class MxRoutes {
   }
 
   /** Security required of a host: by its TLSA records (RFC 7672 §2.2), otherwise by the policy. */
-  async #askedOf(host: string, signedNames: readonly string[]): Promise<Asked | Skipped> {
+  async #requiredOf(host: string, signedNames: readonly string[]): Promise<RequiredSecurity | Skipped> {
     for (const name of new Set(signedNames)) {
       const found = await this.#dns.certificates(name)
       if (found.kind === 'failed') return { problem: `DANE of ${host}: ${found.reason}`, isBusy: found.isBusy }
@@ -141,7 +143,7 @@ class MxRoutes {
   }
 
   /** Security that TLSA records require: without a usable one, TLS with any certificate (RFC 7672 §2.2). */
-  #daneOf(name: string, host: string, values: readonly string[]): Asked {
+  #daneOf(name: string, host: string, values: readonly string[]): RequiredSecurity {
     const records = usableTlsa(values)
     const common = { tls: 'encrypted', servername: name, rule: `DANE of ${host}` } as const
     if (records.length === 0) return { ...common, level: 'encrypted' }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DNSSEC resolver for mail: asks a resolver that checks signatures, and tells of each answer whether it was signed. The flag
 // and the records come in the same answer, so that nothing can come in between.
-import type { Exchange, Found } from '../../../platform/outbound/dns.ts'
+import type { Found, MailExchange } from '../../../platform/outbound/dns.ts'
 import { DnsClient, type ResolverAddress } from '../../../protocols/dns/client.ts'
 import type { AskedType, Response } from '../../../protocols/dns/response.ts'
 
@@ -26,7 +26,7 @@ export class DnssecResolver {
   }
 
   /** MX records in order of preference. */
-  async exchanges(domain: string): Promise<DnssecAnswer<Exchange>> {
+  async exchanges(domain: string): Promise<DnssecAnswer<MailExchange>> {
     const found = await this.#ask(domain, 'MX')
     if (found.kind !== 'found') return found
     const values = found.values.map((value) => {
@@ -47,7 +47,7 @@ export class DnssecResolver {
     return four.kind === 'failed' ? four : six.kind === 'failed' ? six : four
   }
 
-  /** Alias of a host by itself, which may be vouched for though what it leads to is not (RFC 7672 §2.1.3). */
+  /** Alias of a host by itself, which may be signed though what it leads to is not (RFC 7672 §2.1.3). */
   alias(host: string): Promise<DnssecAnswer<string>> {
     return this.#ask(host, 'CNAME')
   }

@@ -2,7 +2,7 @@
 // DNS resolvers of the mail area: the public DNS for live mail, the sandbox's for test mail. Delivery uses a resolver that
 // checks signatures (DNSSEC) where one is configured.
 import type { App } from '../../../platform/app.ts'
-import { DnsResolver, type Exchange, type Found } from '../../../platform/outbound/dns.ts'
+import { DnsResolver, type Found, type MailExchange } from '../../../platform/outbound/dns.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { mailWorld } from '../mail-world.ts'
@@ -24,7 +24,7 @@ export function dnsFor(app: App, environment: Environment): DnsResolver | null {
 
 /** DNS queries of delivery. */
 export interface DeliveryDns {
-  exchanges(domain: string): Promise<DnssecAnswer<Exchange>>
+  exchanges(domain: string): Promise<DnssecAnswer<MailExchange>>
   addresses(host: string): Promise<DnssecAnswer<string>>
   alias(host: string): Promise<DnssecAnswer<string>>
   certificates(host: string): Promise<DnssecAnswer<string>>

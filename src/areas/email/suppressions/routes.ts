@@ -51,8 +51,8 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     ...timeWindowQuery,
-    reason: Type.Optional(OneOf(reasons)),
-    email: Type.Optional(Type.String({ maxLength: 320 })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Why the address was added; `manual` by you' })),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Whole address, in any case' })),
   }),
   row: Suppression,
   errors: ['INVALID_DATE_RANGE'],
@@ -90,7 +90,7 @@ const add = write({
         description: 'Several addresses at once',
       }),
     ),
-    reason: Type.Optional(OneOf(reasons, { description: '`manual` unless given' })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Why they are not written to; `manual` unless given' })),
     applies_to: Type.Optional(
       OneOf(['all', 'bulk'], {
         description:

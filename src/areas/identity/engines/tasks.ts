@@ -23,7 +23,7 @@ const FoundFace = Type.Object({
   score: Type.Number(),
   eyeDistance: Type.Number(),
   isCut: Type.Boolean(),
-  /** Of the largest face only. */
+  /** Descriptor of the largest face only. */
   descriptor: Nullable(Type.Array(Type.Number(), { maxItems: maxDescriptor })),
 })
 export type FoundFace = Static<typeof FoundFace>
@@ -34,7 +34,7 @@ const Examined = Type.Object({
   type: Type.String(),
   quality: Quality,
   editor: Nullable(Type.String({ maxLength: 40 })),
-  /** Null for documents, whose faces are found when they are read. */
+  /** Faces in the picture; null for documents, whose faces are found when they are read. */
   faces: Nullable(Faces),
   /** The picture again, upright and without metadata, as a JPEG in base64. */
   clean: Type.String(),

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas of one-time code requests, and their channels.
 import { Type } from 'typebox'
-import { e164, e164Rule } from '../../../kernel/phone.ts'
-import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 
 const channels = ['sms', 'voice', 'messenger', 'email'] as const
 export type Channel = (typeof channels)[number]
 const ChannelName = OneOf(channels)
 
 export const OtpSend = Type.Object({
-  phone: Type.String({
-    pattern: e164,
-    rule: e164Rule,
-    errorCode: 'INVALID_PHONE',
-    description: 'Who gets the code, and has to type it',
-  }),
+  phone: Phone({ description: 'Who gets the code, and has to type it' }),
   channel: Type.Optional(
     Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })], {
       description: 'How the code travels, or several ways in the order in which they are tried; `sms` unless given',

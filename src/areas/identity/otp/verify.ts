@@ -4,11 +4,10 @@
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { e164, e164Rule } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
-import { At, OneOf } from '../../../platform/schema/fields.ts'
+import { At, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { identityEvents } from '../events.ts'
 import { codeOf, isSameCode, masked, maxAttempts } from './code.ts'
@@ -17,14 +16,7 @@ import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.t
 
 export const OtpVerify = Type.Object({
   otp_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the reply to the sending; or `phone` instead' })),
-  phone: Type.Optional(
-    Type.String({
-      pattern: e164,
-      rule: e164Rule,
-      errorCode: 'INVALID_PHONE',
-      description: 'Who got the code, where there is no `otp_id`',
-    }),
-  ),
+  phone: Type.Optional(Phone({ description: 'Who got the code, where there is no `otp_id`' })),
   purpose: Type.Optional(Type.String({ maxLength: 60, description: 'The same as it was sent with' })),
   code: Type.String({
     minLength: 1,

@@ -13,27 +13,25 @@ import { actorOf, appendAudit } from '../audit-chain.ts'
 import { blockedAmong } from '../blocklist.ts'
 import { chargeFor, costFields, priceOf } from '../charging.ts'
 import { claimed } from '../documents/judge.ts'
-import { ageOf, type Policy, policyOf } from '../policy.ts'
+import { ageOf, isUnderage, type Policy, policyOf } from '../policy.ts'
 import { contactSigns, type Signs } from '../signals/contact.ts'
 import { assess, type Raised, riskLevels } from '../signals/risk-score.ts'
 import { findingsOf, verificationWith } from '../verify/record.ts'
+import { personal } from '../verify/schema.ts'
 import type { VerificationRow } from '../verify/store.ts'
 import { outcomeOf } from '../verify/transition.ts'
 
-const text = (description: string, maxLength: number) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
-
 const RiskRequest = Type.Object({
-  phone: text('In E.164: whether it exists, what kind of number it is, how often it was sent codes', 20),
-  email: text('Whether it can be written to, and is no throw-away address', 254),
-  ip: text('Address of the user: how many users of yours share it', 45),
+  phone: personal('In E.164: whether it exists, what kind of number it is, how often it was sent codes', 20),
+  email: personal('Whether it can be written to, and is no throw-away address', 254),
+  ip: personal('Address of the user: how many users of yours share it', 45),
   device: Type.Optional(
     Type.Object(
       {
-        device_id: text('By which you know the device again: how many users of yours share it', 128),
-        user_agent: text('Accepted; no flag depends on it', 500),
-        timezone: text('Accepted; no flag depends on it', 60),
-        language: text('Accepted; no flag depends on it', 20),
+        device_id: personal('By which you know the device again: how many users of yours share it', 128),
+        user_agent: personal('Accepted; no flag depends on it', 500),
+        timezone: personal('Accepted; no flag depends on it', 60),
+        language: personal('Accepted; no flag depends on it', 20),
       },
       { description: 'What the user holds in hand' },
     ),
@@ -41,8 +39,8 @@ const RiskRequest = Type.Object({
   subject: Type.Optional(
     Type.Object(
       {
-        first_name: text('Given names; compared with the document of `verification_id`', 120),
-        last_name: text('Family name; compared with the document of `verification_id`', 120),
+        first_name: personal('Given names; compared with the document of `verification_id`', 120),
+        last_name: personal('Family name; compared with the document of `verification_id`', 120),
         date_of_birth: Type.Optional(
           Day({
             sensitive: true,
@@ -120,10 +118,9 @@ function onceEach(raised: readonly Raised[]): Raised[] {
 
 type Subject = NonNullable<RiskRequest['subject']>
 
-function ofAge({ date_of_birth }: Subject, { minimum_age }: Policy, { nowMs }: Caller, { raised }: Signs): void {
-  const age = ageOf(date_of_birth ?? null, nowMs)
-  if (minimum_age > 0 && age !== null && age < minimum_age)
-    raised.push({ flag: 'age_under_minimum', detail: `under ${minimum_age}` })
+function ofAge({ date_of_birth }: Subject, policy: Policy, { nowMs }: Caller, { raised }: Signs): void {
+  if (isUnderage(policy, ageOf(date_of_birth ?? null, nowMs)))
+    raised.push({ flag: 'age_under_minimum', detail: `under ${policy.minimum_age}` })
 }
 
 /** Flags of a verification, and whether its document is of the person who is named now. */

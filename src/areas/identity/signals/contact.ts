@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of how a person is reached: phone, email, IP address and device. One that cannot be read does not count, and
-// is named.
+// Contact signals of a person: phone, email, IP address and device. A signal that cannot be read does not count, and is
+// named.
 import { buckets } from '../../../kernel/ids.ts'
 import { factsOf } from '../../../kernel/phone.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
@@ -12,12 +13,13 @@ import { phoneIndex } from '../otp/send.ts'
 import { otpHistory } from '../otp/store.ts'
 import type { Raised } from './risk-score.ts'
 
+/** Signals of a request: flags raised, and names of the signals that could not be read. */
 export interface Signs {
   readonly raised: Raised[]
   readonly unavailable: string[]
 }
 
-/** How a person is reached, as far as it is known. */
+/** Contact details of a person, as far as they are known. */
 interface Reached {
   readonly phone: string | undefined
   readonly email: string | undefined
@@ -41,8 +43,7 @@ export async function contactSigns(app: App, tx: Tx, moment: Moment, reached: Re
   return signs
 }
 
-const day = 86_400_000
-/** Sandbox numbers with a recent SIM swap. */
+/** Sandbox number with a recent SIM swap. */
 const swappedNumber = '+254700000004'
 
 async function ofPhone(
@@ -67,7 +68,7 @@ async function ofPhone(
     tx.query(otpHistory, {
       ...tenant,
       phone: phoneIndex(app, { tenant }, phone),
-      day: new Date(nowMs - day),
+      day: new Date(nowMs - dayMs),
       now: new Date(nowMs),
     }),
   )
@@ -140,7 +141,7 @@ const purge = statement.everywhere<{ buckets: readonly number[]; before: Date; m
 export const sightingChore: Chore = {
   name: 'identity.purge_sightings',
   run: async (app) => {
-    await app.db.query(purge, { buckets, before: new Date(app.clock.nowMs() - day), most: 50_000 })
+    await app.db.query(purge, { buckets, before: new Date(app.clock.nowMs() - dayMs), most: 50_000 })
   },
 }
 
@@ -173,7 +174,7 @@ async function ofVelocity(
     if (value === undefined) continue
     const key = index(value)
     await tx.query(see, { ...tenant, kind, key, user, at: new Date(nowMs) })
-    const { users } = await one(tx.query(countUsers, { ...tenant, kind, key, since: new Date(nowMs - day) }))
+    const { users } = await one(tx.query(countUsers, { ...tenant, kind, key, since: new Date(nowMs - dayMs) }))
     if (users > maxUsers) signs.raised.push({ flag: `${kind}_velocity_high`, detail: `${users} accounts in 24 h` })
   }
 }

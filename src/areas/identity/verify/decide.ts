@@ -3,7 +3,7 @@
 import type { Check } from '../documents/judge.ts'
 import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
-import type { Policy } from '../policy.ts'
+import { isUnderage, type Policy } from '../policy.ts'
 import type { RegistryVerdict } from '../registry/adapter.ts'
 import { type Assessment, assess, type Raised } from '../signals/risk-score.ts'
 import type { FailureReason, Outcome } from './schema.ts'
@@ -12,7 +12,7 @@ import type { Stage, Status } from './store.ts'
 export interface Found {
   readonly requested: readonly string[]
   readonly checks: readonly Check[]
-  /** Null: not requested. `none`: no face on the document. */
+  /** Likeness of selfie and portrait; null when not requested, `none` without a face on the document. */
   readonly likeness: Likeness | 'none' | null
   readonly liveness: Outcome['liveness']
   readonly registry: RegistryVerdict | null
@@ -119,7 +119,7 @@ function reasonsAgainst(found: Found, policy: Policy): FailureReason[] {
     add('REGISTRY_UNAVAILABLE', 'registry', 'the registry does not answer', true)
   if (found.blocked.length > 0)
     add('BLOCKLISTED', 'blocklist', `on the blocklist of the account: ${found.blocked.join(', ')}`, false)
-  if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
+  if (isUnderage(policy, found.ageYears))
     add('UNDERAGE', 'minimum_age', `the person is younger than ${policy.minimum_age}`, false)
   return reasons
 }
@@ -184,7 +184,7 @@ function flagsOf(found: Found, policy: Policy): Raised[] {
   else if (found.liveness?.method === 'passive') raised.push({ flag: 'liveness_passive_only', detail: 'one picture' })
   if (found.blocked.length > 0) raised.push({ flag: 'subject_blocklisted', detail: found.blocked.join(', ') })
   for (const kind of found.duplicates) raised.push({ flag: `duplicate_${kind}`, detail: 'in this account' })
-  if (policy.minimum_age > 0 && found.ageYears !== null && found.ageYears < policy.minimum_age)
+  if (isUnderage(policy, found.ageYears))
     raised.push({ flag: 'age_under_minimum', detail: `under ${policy.minimum_age}` })
   return [...raised, ...found.contact]
 }

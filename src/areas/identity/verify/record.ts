@@ -20,10 +20,11 @@ export async function verificationWith(queryable: Queryable, tenant: Tenant, id:
 }
 
 export async function recordOf(app: App, tenant: Tenant, row: VerificationRow): Promise<VerificationRecord> {
-  const findings = await findingsOf(app, tenant, row)
+  const key = await keyOf(app, tenant, row)
+  const findings = key && findingsIn(row, key)
   return {
     ...listedRecord(row),
-    consent: await consentOf(app, tenant, row),
+    consent: key && consentIn(row, key),
     document: findings?.document ?? null,
     checks: findings?.checks ?? [],
   }
@@ -31,15 +32,22 @@ export async function recordOf(app: App, tenant: Tenant, row: VerificationRow): 
 
 /** Findings on the document; null before the verdict and after erasure. */
 export async function findingsOf(app: App, tenant: Tenant, row: VerificationRow): Promise<Findings | null> {
-  if (!row.record_key || !row.findings_sealed) return null
-  const key = await RecordKey.open(app, tenant, row.id, row.record_key)
-  return Value.Parse(Findings, key.unseal('findings_sealed', row.findings_sealed))
+  const key = await keyOf(app, tenant, row)
+  return key && findingsIn(row, key)
 }
 
-async function consentOf(app: App, tenant: Tenant, row: VerificationRow): Promise<VerificationRecord['consent']> {
-  if (!row.record_key || !row.claims_sealed) return null
-  const key = await RecordKey.open(app, tenant, row.id, row.record_key)
-  const { consent } = Value.Parse(Claims, key.unseal('claims_sealed', row.claims_sealed))
+/** Key of what is sealed; null after erasure. */
+async function keyOf(app: App, tenant: Tenant, { id, record_key }: VerificationRow): Promise<RecordKey | null> {
+  return record_key && RecordKey.open(app, tenant, id, record_key)
+}
+
+function findingsIn({ findings_sealed: sealed }: VerificationRow, key: RecordKey): Findings | null {
+  return sealed && Value.Parse(Findings, key.unseal('findings_sealed', sealed))
+}
+
+function consentIn({ claims_sealed: sealed }: VerificationRow, key: RecordKey): VerificationRecord['consent'] {
+  if (!sealed) return null
+  const { consent } = Value.Parse(Claims, key.unseal('claims_sealed', sealed))
   if (!consent) return null
   return { ...consent, granted_at: consent.granted_at === null ? null : new Date(consent.granted_at) }
 }

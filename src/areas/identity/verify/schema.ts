@@ -16,7 +16,8 @@ const checkNames = [
   'risk_score',
 ] as const
 
-const personal = (description: string, maxLength: number) =>
+/** Personal detail in a request, which is never logged. */
+export const personal = (description: string, maxLength: number) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, sensitive: true, description }))
 
 const Subject = Type.Object(
@@ -63,7 +64,7 @@ const Device = Type.Object(
 export const VerifyId = Type.Object({
   document_type: Type.String({ minLength: 1, maxLength: 40, description: 'See GET /v1/identity/document-types' }),
   country: Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
-  document_front: Picture('Front of the document'),
+  document_front: Picture('Photograph or scan of the side with the face'),
   document_back: Type.Optional(Picture('Back of the document, where it has one')),
   selfie: Type.Optional(Picture('The person')),
   liveness: Type.Optional(ActiveSubmission),
@@ -135,7 +136,7 @@ export const Claims = Type.Object({
   subject: Subject,
   device: Device,
   document_number: Type.Optional(Type.String()),
-  /** Absent: none was given. */
+  /** Consent of the person; absent where none was given. */
   consent: Type.Optional(KeptConsent),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
   liveness: Nullable(

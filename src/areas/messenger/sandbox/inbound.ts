@@ -6,12 +6,11 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import { type Route, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { OneOf } from '../../../platform/schema/fields.ts'
+import { OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { simulatedMessenger } from '../carriers/sandbox.ts'
 import { channelOf } from '../channels.ts'
 import { openMedia } from '../media/media.ts'
-import { Phone } from '../schema.ts'
 import { findByProviderId, findMessage } from '../store.ts'
 
 const Choice = (description: string) =>
@@ -37,7 +36,7 @@ const File = (description: string) =>
 const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 
 const Inbound = Type.Object({
-  from: Phone('Who writes'),
+  from: Phone({ description: 'Who writes' }),
   to: Type.Optional(Type.String({ maxLength: 20, description: 'Your number; there is only one' })),
   name: Type.Optional(Type.String({ maxLength: 100, description: 'What they call themselves in the messenger' })),
   type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction'], {
@@ -57,7 +56,7 @@ const Inbound = Type.Object({
     ),
   ),
   image: Type.Optional(File('A picture')),
-  video: Type.Optional(File('A video')),
+  video: Type.Optional(File('A video, as users send it')),
   audio: Type.Optional(File('A sound')),
   document: Type.Optional(File('A file')),
   interactive: Type.Optional(
@@ -93,7 +92,7 @@ const Inbound = Type.Object({
   reaction: Type.Optional(
     Type.Object(
       {
-        message_id: Type.String({ maxLength: 64, description: 'The message it is on' }),
+        message_id: Type.String({ maxLength: 64, description: 'Id of the message that the user reacts to' }),
         emoji: Type.String({ maxLength: 20, description: 'One emoji; empty takes it back' }),
       },
       { description: 'An emoji on a message of the chat' },

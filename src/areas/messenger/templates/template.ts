@@ -35,7 +35,13 @@ const Component = Type.Object({
   format: Type.Optional(
     OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'], { description: 'What a `HEADER` shows; `TEXT` unless given' }),
   ),
-  buttons: Type.Optional(Type.Array(Button, { minItems: 1, maxItems: 3, description: 'For `BUTTONS`' })),
+  buttons: Type.Optional(
+    Type.Array(Button, {
+      minItems: 1,
+      maxItems: 3,
+      description: 'What can be tapped; only of a component whose `type` is `BUTTONS`',
+    }),
+  ),
   example: Type.Optional(
     Type.Unknown({ description: 'Sample values for the placeholders, as the provider’s reviewers want them' }),
   ),
@@ -88,7 +94,7 @@ export const TemplateRecord = Type.Object(
   { title: 'MessengerTemplate' },
 )
 
-const mostFooter = 60
+const mostOfHeaderOrFooter = 60
 
 /** Check the components of a template; throws VALIDATION_ERROR for those that no provider accepts. */
 export function checkComponents(components: readonly Component[]): void {
@@ -120,14 +126,14 @@ function checkHeader({ format = 'TEXT', text }: Component): void {
     if (text !== undefined) throw invalid('components', `must not give a HEADER of format ${format} a text`)
     return
   }
-  if (text === undefined || text.length > mostFooter)
-    throw invalid('components', `must give the HEADER a text of 1 to ${mostFooter} characters`)
+  if (text === undefined || text.length > mostOfHeaderOrFooter)
+    throw invalid('components', `must give the HEADER a text of 1 to ${mostOfHeaderOrFooter} characters`)
   if (placeholdersIn(text).length > 1) throw invalid('components', 'must have at most one placeholder in the HEADER')
 }
 
 function checkFooter({ text }: Component): void {
-  if (text === undefined || text.length > mostFooter)
-    throw invalid('components', `must give the FOOTER a text of 1 to ${mostFooter} characters`)
+  if (text === undefined || text.length > mostOfHeaderOrFooter)
+    throw invalid('components', `must give the FOOTER a text of 1 to ${mostOfHeaderOrFooter} characters`)
   if (placeholdersIn(text).length > 0) throw invalid('components', 'must have no placeholders in the FOOTER')
 }
 

@@ -123,11 +123,11 @@ class AcquirerCarrier implements Acquirer {
     }
     const answer = await this.#post(acquirerPaths.refunds, refund, body, queryMs)
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
-    return refundOutcome(answer)
+    return refundOutcome(answer, currency)
   }
 
-  async queryRefund(refund: string): Promise<RefundOutcome> {
-    const outcome = refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`))
+  async queryRefund(refund: string, currency: Currency): Promise<RefundOutcome> {
+    const outcome = refundOutcome(await this.#get(`${acquirerPaths.refunds}?reference=${refund}`), currency)
     // An unavailable answer about a refund does not mean that it was never taken.
     return outcome.kind === 'unavailable' ? { kind: 'unknown', reason: outcome.reason } : outcome
   }
@@ -208,7 +208,7 @@ function intentOutcome(intent: Intent, asked: Currency): CardOutcome {
   switch (status) {
     case 'succeeded':
       return received === null || currency === null
-        ? { kind: 'unreadable', receipt: id, words: `${received ?? ''} ${intent.currency}`.trim().slice(0, mostWords) }
+        ? unreadable(id, received, intent.currency)
         : { kind: 'paid', id, micros: received * minorUnit(currency), currency, token }
     case 'requires_capture':
       // What was set aside in another currency is not taken, and given up when its time is over.
@@ -226,26 +226,33 @@ function intentOutcome(intent: Intent, asked: Currency): CardOutcome {
   }
 }
 
-/** Currency of an intent: the one asked for where the acquirer does not say; null for one that is not known. */
-function moneyOf({ currency }: Intent, asked: Currency): Currency | null {
+/** Currency of what the acquirer tells of: the one asked for where it does not say; null for one that is not known. */
+function moneyOf({ currency }: Pick<Intent, 'currency'>, asked: Currency): Currency | null {
   const told = currency.trim().toUpperCase()
   if (told === '') return asked
   return isCurrency(told) ? told : null
 }
 
-function refundOutcome(answer: ProviderAnswer): RefundOutcome {
+function refundOutcome(answer: ProviderAnswer, asked: Currency): RefundOutcome {
   if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
   const refund = answer.status === 200 ? readRefund(answer.body) : null
   if (refund) {
-    const { id, status, code } = refund
+    const { id, status, amount, code } = refund
     if (status === 'failed') return { kind: 'refused', code: code ?? 'failed' }
-    return status === 'succeeded' ? { kind: 'refunded', id } : { kind: 'pending', id }
+    if (status === 'pending') return { kind: 'pending', id }
+    const currency = moneyOf(refund, asked)
+    if (amount === null || currency === null) return unreadable(id, amount ?? null, refund.currency)
+    return { kind: 'refunded', id, micros: amount === undefined ? null : amount * minorUnit(currency), currency }
   }
   const heard = readIntentSearch(answer.status, answer.body)
   if (heard.kind === 'missing') return { kind: 'missing' }
   if (heard.kind === 'refused') return { kind: 'refused', code: heard.code }
   if (heard.kind === 'busy' || heard.kind === 'credentials') return { kind: 'unavailable', reason: heard.kind }
   return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
+}
+
+function unreadable(receipt: string, amount: bigint | null, currency: string) {
+  return { kind: 'unreadable', receipt, words: `${amount ?? ''} ${currency}`.trim().slice(0, mostWords) } as const
 }
 
 function unclear(outcome: Extract<CardOutcome, { kind: 'missing' | 'unknown' }>): RefundOutcome {

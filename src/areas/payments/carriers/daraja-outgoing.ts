@@ -50,9 +50,9 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   SFC_IC0003: 'RECIPIENT_NOT_FOUND',
 }
 
-/** Said of an id that the provider does not know. Any other refusal of a question tells nothing. */
+/** Code for an id that the provider does not know. Any other refusal of a question tells nothing. */
 const unknownIdCode = 'R000002'
-/** Said of an id that came before: it tells nothing of what became of it. */
+/** Code for an id that came before: it tells nothing of what became of it. */
 const repeatedCode = '15'
 
 const endings: Readonly<Record<string, 'paid' | 'reversed' | 'failed'>> = {

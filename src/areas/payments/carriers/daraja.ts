@@ -68,9 +68,9 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   '8006': 'WRONG_PIN',
 }
 
-/** Said with a server's error of a push that it did not make: the payer has another one open, or the password is wrong. */
+/** Code, with a server's error, for a push that it did not make: the payer has another one open, or the password is wrong. */
 const notAskedCode = '500.001.1001'
-/** Only the words tell the two apart. */
+/** Words for another open push, by which alone it is told from a wrong password. */
 const lockedWords = /lock subscriber/i
 
 class DarajaCarrier implements MobileMoney {

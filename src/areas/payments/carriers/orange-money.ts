@@ -34,7 +34,7 @@ const queryMs = 10_000
 /** A token is good for an hour; it is replaced well before. */
 const tokenForMs = 50 * 60_000
 const playMarket = 'dev'
-/** Of the provider's page: all its countries but one read French. */
+/** Language of the provider's page: all its countries but one read French. */
 const language = 'fr'
 
 class OrangeMoneyCarrier implements MobileMoney {

@@ -3,10 +3,10 @@
 import { isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts'
 import type { OrderVerdict } from '../providers/provider.ts'
 
-/** Most that is kept of words that cannot be read. */
+/** Longest part that is kept of words that cannot be read. */
 export const mostWords = 60
 
-/** Empty where the provider does not say. What is there and cannot be read is not taken for what was asked for. */
+/** Verdict `paid`, or `unreadable`: words that cannot be read are not taken for what was asked for. Empty where not told. */
 export function paidAs(receipt: string | null, told: { amount: string; currency: string }): OrderVerdict {
   const micros = told.amount === '' ? null : parseAmount(told.amount, microDecimals)
   const currency = told.currency.trim().toUpperCase()

@@ -35,7 +35,7 @@ const capturePayment = write({
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
-  body: Type.Object({ amount: Type.Optional(AmountIn({ description: 'All of it unless given' })) }),
+  body: Type.Object({ amount: Type.Optional(AmountIn({ description: 'How much is taken; all of it unless given' })) }),
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'VALIDATION_ERROR', 'AMOUNT_TOO_HIGH'],
   handle: async (app, tx, { params, body }, caller) => {

@@ -29,6 +29,7 @@ interface Posting {
 /** `at` is the account's time. */
 export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Change {
   const nothing: Change = { attempt: null, providerId: null, after: null, posting: null }
+  const hasIt = (): Change => ({ ...nothing, attempt: 'accepted', after: begun(payment, 'processing', at) })
   switch (verdict.kind) {
     case 'accepted': {
       const { providerId, details = {} } = verdict
@@ -37,7 +38,7 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
     case 'pending':
     // A provider that was paid has it: it is not sent again, whatever is said of it later.
     case 'unreadable':
-      return { ...nothing, attempt: 'accepted', after: begun(payment, 'processing', at) }
+      return hasIt()
     case 'action': {
       const { providerId, details } = verdict
       return { ...nothing, attempt: 'accepted', providerId, after: begun(payment, 'requires_action', at, { details }) }
@@ -57,8 +58,11 @@ export function changeOf(payment: PaymentRow, verdict: Verdict, at: Date): Chang
       return { ...nothing, attempt: 'final', after: ended(payment, to, at, verdict.reason) }
     }
     case 'paid': {
-      const made = isAsAsked(payment, verdict) ? paid(payment, verdict.receipt, at) : mismatched(payment, verdict, at)
-      return { ...nothing, attempt: 'final', ...made }
+      if (isAsAsked(payment, verdict)) return { ...nothing, attempt: 'final', ...paid(payment, verdict.receipt, at) }
+      const { micros } = verdict
+      // Another currency, and not how much: nothing can be booked before that is told.
+      if (micros === null) return hasIt()
+      return { ...nothing, attempt: 'final', ...mismatched(payment, { ...verdict, micros }, at) }
     }
   }
 }
@@ -101,18 +105,14 @@ function paid(payment: PaymentRow, receipt: string | null, at: Date): Pick<Chang
 /** Payment of other money than was asked for, in time or late: it stays in suspense until an operator resolves it. */
 function mismatched(
   payment: PaymentRow,
-  { micros, receipt, currency }: Extract<Verdict, { kind: 'paid' }>,
+  { micros, receipt, currency }: Extract<Verdict, { kind: 'paid' }> & { micros: bigint },
   at: Date,
 ): Pick<Change, 'after' | 'posting'> {
   const from = [...open, ...givenUp]
   const after = moved(payment, from, 'failed', at, { failure_reason: 'AMOUNT_MISMATCH', provider_reference: receipt })
   const credit = `suspense:${payment.provider}`
-  // How much of another currency it was is not always told: then nothing can be booked.
-  const isBooked = after !== null && micros !== null
-  return {
-    after,
-    posting: isBooked ? { step: 'mismatch', credit, micros, currency: currency ?? payment.currency, fee: 0n } : null,
-  }
+  const posting = { step: 'mismatch', credit, micros, currency: currency ?? payment.currency, fee: 0n } as const
+  return { after, posting: after && posting }
 }
 
 /** Payment after a transition; null when the transition is not allowed. Events of a payment are numbered. */

@@ -28,7 +28,7 @@ export interface Draft {
   readonly method: PaymentMethod
   readonly payment: PaymentRow
   readonly weighed: Weighed | null
-  /** Null when the payment is blocked: no provider is asked for it. */
+  /** Attempt to collect it; null when the payment is blocked, and no provider is asked. */
   readonly attempt: AttemptRow | null
   /** The job that sends the attempt and follows it. */
   readonly job: NewJob

@@ -18,10 +18,11 @@ import { cardOf, isCardNumber, riskHintOf } from '../fraud/card.ts'
 import { actions } from '../fraud/decide.ts'
 import { type Facts, type RiskHint, readFacts, type Subject, type SubjectCard } from '../fraud/fields.ts'
 import { directions } from '../fraud/rules.ts'
-import { componentNames, levels } from '../fraud/score.ts'
+import { componentNames } from '../fraud/score.ts'
 import { findCheck } from '../fraud/store.ts'
 import { findCard, findToken } from '../methods/card-store.ts'
 import { cardFields, invalidCard } from '../providers/card.ts'
+import { risk } from '../records/event-fields.ts'
 import { PaymentCreate, phoneOf } from '../records/input.ts'
 import { noSuchPayment, paymentUuid } from '../records/payment.ts'
 import { findPayment } from '../records/store.ts'
@@ -50,7 +51,7 @@ const Card = Type.Object(
         'The bank and kind of the card, where you do not have its number',
       ),
     ),
-    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Taken, and not looked at')),
+    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Accepted; nothing depends on it')),
   },
   {
     additionalProperties: false,
@@ -64,12 +65,14 @@ const RiskCheckCreate = Type.Object({
   // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
   ...others,
   payment_id: Type.Optional(Type.String({ description: 'A payment that there is, in place of everything else' })),
-  direction: Type.Optional(OneOf(directions, { description: '`payment` unless given' })),
+  direction: Type.Optional(
+    OneOf(directions, { description: 'Whether money would come in or go out; `payment` unless given' }),
+  ),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description: 'Seen by `phone`, `card` or `bank` unless named',
+      description: 'Follows from `phone`, `card` or `bank` unless given',
     }),
   ),
   provider,
@@ -80,30 +83,26 @@ const RiskCheckCreate = Type.Object({
     Type.Object(
       {
         account_number: Type.Optional(Type.String({ maxLength: 40, description: 'Compared with the blacklist' })),
-        bank_code: Type.Optional(Type.String({ maxLength: 20, description: 'Of the bank' })),
-        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose account it is' })),
+        bank_code: Type.Optional(
+          Type.String({ maxLength: 20, description: 'As GET /v1/payments/methods lists it in `banks`' }),
+        ),
+        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Holder of the account' })),
       },
       { description: 'What would be debited, or paid to' },
     ),
   ),
 })
 
-const risk = {
-  risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
-  risk_level: OneOf(levels, { description: 'The score in a word' }),
-  flags: Type.Array(Type.String(), { description: 'What raised it' }),
-}
-
 const RiskCheck = Type.Object(
   {
-    risk_check_id: Type.String({ description: 'Id of the check' }),
+    risk_check_id: Type.String({ description: 'Id of the check, such as `rsk_…`' }),
     ...risk,
     decision: OneOf(actions, { description: 'What would become of the payment' }),
     risk_assessment: Type.Object(risk, { description: 'The same three once more, as identity checks have them' }),
     matched_rules: Type.Array(
       Type.Object({
-        rule_id: Type.String({ description: 'Id of the rule' }),
-        name: Type.String({ description: 'Its name' }),
+        rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
+        name: Type.String({ description: 'What you call the rule' }),
         action: OneOf(actions, { description: 'What it asks for' }),
         dry_run: Type.Boolean({ description: 'It is recorded, and decides nothing' }),
       }),
@@ -194,7 +193,7 @@ async function preparedCard(
   return { card: cardOf(app, number), hint: riskHintOf(number, environment) }
 }
 
-/** With the card that the account saved, where one is named: it is known again as when it was brought. */
+/** Card of the request; a saved one, where it is named, is known again as when it was brought. */
 async function withSaved(
   tx: Tx,
   { card, card_token }: Static<typeof RiskCheckCreate>,

@@ -50,6 +50,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   fc.constantFrom(amount, null).map<Happening>((micros) => ({ kind: 'paid', receipt: 'NLJ7RT61SV', micros })),
   fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: otherAmount }),
   fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: amount, currency: 'UGX' }),
+  fc.constant<Happening>({ kind: 'paid', receipt: 'NLJ7RT61SV', micros: null, currency: 'UGX' }),
   fc.constant<Happening>({ kind: 'unreadable', receipt: 'NLJ7RT61SV', words: 'much' }),
 )
 
@@ -168,7 +169,10 @@ test('other money is on the operator’s list once, whenever it is told', async 
     [[accepted, foreign, foreign, asked], 'failed', 'AMOUNT_MISMATCH', { KES: 0n, UGX: amount }, inForeign],
     [[accepted, expired, foreign], 'failed', 'AMOUNT_MISMATCH', { KES: 0n, UGX: amount }, inForeign],
     [[asked, foreign], 'completed', null, nothing, inForeign],
-    [[accepted, uncounted, asked], 'failed', 'AMOUNT_MISMATCH', nothing, { ...inForeign, told_amount: null }],
+    [[accepted, uncounted, uncounted], 'processing', null, nothing, { ...inForeign, told_amount: null }],
+    [[accepted, uncounted, expired], 'expired', 'TRANSACTION_TIMEOUT', nothing, { ...inForeign, told_amount: null }],
+    [[accepted, uncounted, asked], 'completed', null, nothing, { ...inForeign, told_amount: null }],
+    [[accepted, uncounted, foreign], 'failed', 'AMOUNT_MISMATCH', { KES: 0n, UGX: amount }, inForeign],
     [[accepted, unread, unread], 'processing', null, nothing, inWords],
     [[accepted, unread, expired], 'expired', 'TRANSACTION_TIMEOUT', nothing, inWords],
     [[accepted, unread, asked], 'completed', null, nothing, inWords],
@@ -219,7 +223,7 @@ test('money in another currency goes to the account’s wallet in that currency 
   await happen(tenant, id, { kind: 'paid', receipt: 'NLJ7RT61SX', micros: amount, currency: 'UGX' })
   const path = `/v1/operator/payments/discrepancies/${id}/resolve`
   const { status, body, text } = await world.operator.post(path, { action: 'credit_account', note: 'as agreed' })
-  assert.deepEqual([status, body.amount_moved, body.told_currency], [200, 1_000, 'UGX'], text)
+  assert.deepEqual([status, body.amount_moved, body.currency_moved, body.currency], [200, 1_000, 'UGX', 'KES'], text)
   assert.deepEqual(await keptOf(tenant), nothing)
   const balance = async (currency: string) =>
     (await account.client.get(`/v1/wallet/balance?currency=${currency}`)).body.balance
@@ -249,13 +253,16 @@ function judge(model: Model, one: Happening): void {
     Object.assign(model, { status, reason })
     model.told.push(status === 'completed' ? 'payment.completed' : 'payment.failed')
   }
+  const taken = (): void => {
+    if (model.status === 'pending') model.status = 'processing'
+    if (model.attempt !== 'final') model.attempt = 'accepted'
+  }
   const isUnsent = model.attempt === 'planned'
   switch (one.kind) {
     case 'accepted':
     case 'pending':
     case 'unreadable':
-      if (model.status === 'pending') model.status = 'processing'
-      if (model.attempt !== 'final') model.attempt = 'accepted'
+      taken()
       break
     case 'unknown':
     case 'missing':
@@ -270,6 +277,11 @@ function judge(model: Model, one: Happening): void {
       model.attempt = 'final'
       break
     case 'paid':
+      // How much it was is not told.
+      if (one.micros === null && !isAskedMoney(one)) {
+        taken()
+        break
+      }
       model.attempt = 'final'
       if ((one.micros ?? amount) !== amount || !isAskedMoney(one)) {
         if (model.status === 'completed' || model.reason === 'AMOUNT_MISMATCH') break

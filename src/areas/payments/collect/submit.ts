@@ -11,7 +11,7 @@ import { type Tenant, tenantColumns } from '../../../platform/tenant.ts'
 import type { Job, Outcome, Run } from '../../../platform/work.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
 import { methodOf } from '../methods/payment-methods.ts'
-import { isAnswered, isBare, type Verdict } from '../providers/provider.ts'
+import { isAnswered, isBare, isUncounted, type Verdict } from '../providers/provider.ts'
 import { isInProgress, soon } from '../records/in-progress.ts'
 import type { NewPayment } from '../records/input.ts'
 import { nextPollMs } from '../records/poll-schedule.ts'
@@ -118,7 +118,7 @@ async function poll(app: App, tenant: Tenant, attempt: AttemptRow, payment: Paym
   let after = await settle(app, tenant, attempt, verdict, payment)
   if (open.includes(after.status) && isOver(app, tenant, after, attempt)) after = await expire(app, tenant, attempt)
   // A payment that was given up may still be paid, late, unless the provider is told in time.
-  if (!open.includes(after.status) && !isAnswer(verdict) && method.withdraw) {
+  if (!open.includes(after.status) && !isAnswer(payment, verdict) && method.withdraw) {
     if (open.includes(payment.status)) await pollAnew(app, tenant, payment)
     verdict = await method.withdraw(app, tenant, attempt)
     after = await settle(app, tenant, attempt, verdict)
@@ -134,7 +134,7 @@ async function nextPoll(
   payment: PaymentRow,
   verdict: Verdict,
 ): Promise<Outcome> {
-  if (isAnswer(verdict)) return { kind: 'done' }
+  if (isAnswer(payment, verdict)) return { kind: 'done' }
   const leftMs = untilOverMs(app, tenant, payment, attempt)
   // The payer has approved: the account number or the expiry is awaited.
   if (verdict.kind === 'authorised') return { kind: 'again', afterMs: leftMs }
@@ -148,9 +148,9 @@ async function nextPoll(
   return pollMs === null ? { kind: 'done' } : { kind: 'again', afterMs: pollMs }
 }
 
-/** Money of which it cannot be read how much it is is no answer: the payment's time runs on. */
-function isAnswer({ kind }: Verdict): boolean {
-  return kind === 'paid' || kind === 'refused'
+/** Money of which it is not told, or cannot be read, how much it is is no answer: the payment's time runs on. */
+function isAnswer(payment: PaymentRow, verdict: Verdict): boolean {
+  return verdict.kind === 'refused' || (verdict.kind === 'paid' && !isUncounted(payment, verdict))
 }
 
 /** Sends an attempt that was not sent yet; gives the payment as it is then. `since`: see handover.ts. */

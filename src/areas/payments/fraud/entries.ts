@@ -41,20 +41,18 @@ const details = {
   expires_at: Type.Optional(Moment({ description: 'Not served until then; for ever unless given' })),
 }
 
+const type = OneOf(blacklistTypes, {
+  description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
+})
+
 const Entry = Type.Object({
-  type: OneOf(blacklistTypes, {
-    description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
-  }),
+  type,
   value,
   ...details,
 })
 
 const EntryCreate = Type.Object({
-  type: Type.Optional(
-    OneOf(blacklistTypes, {
-      description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
-    }),
-  ),
+  type: Type.Optional(type),
   value: Type.Optional(value),
   ...details,
   entries: Type.Optional(
@@ -149,7 +147,12 @@ const listAll = list({
   operation: 'fraud.listBlacklist',
   summary: 'List who is on the blacklist',
   scope: 'fraud:read',
-  query: Type.Object({ ...listQuery, type: Type.Optional(OneOf(blacklistTypes)) }),
+  query: Type.Object({
+    ...listQuery,
+    type: Type.Optional(
+      OneOf(blacklistTypes, { description: 'Only entries whose value is of this kind; all of them unless given' }),
+    ),
+  }),
   row: EntryRecord,
   examples: [{ name: 'Phones', query: { type: 'phone' } }],
   handle: async (app, { query }, { tenant }) => {

@@ -60,7 +60,9 @@ const conditions = Type.Array(Condition, {
   rule: `must be a list of 1 to ${maxConditions} conditions`,
   description: 'What a payment must have for the rule to match: all or any of them, as `match` says',
 })
-const match = OneOf(['all', 'any'], { description: '`all` unless given' })
+const match = OneOf(['all', 'any'], {
+  description: 'Whether all conditions must hold or any of them; `all` unless given',
+})
 const description = Type.String({
   maxLength: 500,
   rule: 'must have at most 500 characters',
@@ -268,7 +270,7 @@ const removeRule = write({
     status: 200,
     schema: Type.Object(
       {
-        rule_id: Type.String({ description: 'Id of the rule' }),
+        rule_id: Type.String({ description: 'Id of the rule that is gone' }),
         deleted: Type.Literal(true, { description: 'True: it is gone' }),
       },
       { title: 'FraudRuleDeleted' },

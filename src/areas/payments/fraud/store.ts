@@ -171,7 +171,7 @@ export const look = statement.tenant<
 >(
   'payments.look_for_fraud',
   `select version, first_at, totals, hits
-     from payments.look_for_fraud_together($items::payments.look_item[], $tallies::payments.look_tally[],
+     from payments.look_for_fraud($items::payments.look_item[], $tallies::payments.look_tally[],
             $places::payments.look_place[])`,
 )
 

@@ -39,7 +39,7 @@ export const LinkCreate = Type.Object({
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'All that are offered, unless given',
+      description: 'Ways in which it can be paid; all that are offered unless given',
     }),
   ),
   max_uses: Type.Optional(

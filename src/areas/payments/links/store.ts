@@ -13,7 +13,7 @@ export interface LinkRow {
   amount: bigint
   currency: string
   description: string
-  /** Null: all that are offered. */
+  /** Methods of payment; null for all that are offered. */
   payment_methods: string[] | null
   redirect_url: string | null
   max_uses: number | null

@@ -35,7 +35,7 @@ export interface PaymentMethod {
   readonly name: PaymentRow['method']
   /** Time that the reply waits for the provider's first answer. */
   readonly budgetMs: number
-  /** When the provider is asked how it went. */
+  /** Poll schedule of its payments. */
   readonly polls: PollSchedule
   /** Whether everything needed to send it is stored. Otherwise only the request that brought it can send it. */
   readonly isQueued: boolean

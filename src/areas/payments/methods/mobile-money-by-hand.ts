@@ -11,7 +11,7 @@ export const everybody = '*'
 /** Accounts that a node remembers; a test installation has fewer. */
 const maxAccounts = 10_000
 const goodForMs = 60_000
-/** Said to all nodes when an account changed its list. */
+/** Topic of the signal that an account changed its list. */
 const changed = 'payers'
 
 const find = statement.tenant<{ bucket: number; account: string }, { by_hand: string[] }>(

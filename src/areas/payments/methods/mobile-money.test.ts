@@ -16,6 +16,7 @@ test('what the provider says when it is asked counts, and a callback’s word fo
     [{ ...bare, micros: 6n }, called, { kind: 'paid', receipt: 'C', micros: 6n, currency: 'UGX' }],
     [{ ...bare, micros: 6n, currency: 'KES' }, called, { kind: 'paid', receipt: 'C', micros: 6n, currency: 'KES' }],
     [{ ...bare, currency: 'KES' }, called, { kind: 'paid', receipt: 'C', micros: 5n, currency: 'KES' }],
+    [bare, { ...called, micros: null }, { ...called, micros: null }],
     [bare, unread, unread],
     [{ ...bare, micros: 6n }, unread, { kind: 'paid', receipt: 'C', micros: 6n }],
   ]
@@ -26,6 +27,8 @@ test('a callback is read again as it was noted', () => {
   const none = { called_amount: null, called_currency: null, called_words: null, called_receipt: null }
   assert.equal(calledOf(none), null)
   assert.deepEqual(calledOf({ ...none, called_amount: 5n, called_currency: 'UGX', called_receipt: 'C' }), called)
+  const uncounted = { ...none, called_currency: 'UGX', called_receipt: 'C' }
+  assert.deepEqual(calledOf(uncounted), { ...called, micros: null })
   assert.deepEqual(calledOf({ ...none, called_words: 'much', called_receipt: 'C' }), unread)
   const both = { ...none, called_amount: 5n, called_currency: 'UGX', called_words: 'much', called_receipt: 'C' }
   assert.deepEqual(calledOf(both), called, 'an amount counts, and not what could not be read')

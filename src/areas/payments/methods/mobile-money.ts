@@ -106,8 +106,9 @@ export const mobileMoney: PaymentMethod = {
     if (verdict.kind !== 'paid' && verdict.kind !== 'unreadable') return { verdicts: [...accepted, verdict], thanks }
     const confirmed = attempt.said_paid_at ? paidAsAsked : await carrier.query({ ...asked, providerId })
     const isPaid = confirmed.kind === 'paid'
-    // The next poll may not name the amount: neither of an unconfirmed success, nor of one whose amount cannot be read.
-    if (!isPaid || verdict.kind === 'unreadable') await noteCall(app, tenant, attempt, verdict)
+    // The next poll may not name the amount: neither of an unconfirmed success, nor of one whose amount was not told or read.
+    if (!isPaid || verdict.kind === 'unreadable' || verdict.micros === null)
+      await noteCall(app, tenant, attempt, verdict)
     return { verdicts: isPaid ? [...accepted, surer(confirmed, verdict)] : accepted, thanks }
   },
 }
@@ -130,7 +131,8 @@ async function noteCall(app: App, tenant: Tenant, { id }: AttemptRow, called: Ca
     called.kind === 'unreadable'
       ? { amount: null, currency: null, words: called.words }
       : { amount: called.micros, currency: called.currency ?? null, words: null }
-  if (told.amount !== null || told.words !== null) await app.db.query(noteCalled, { ...tenant, id, receipt, ...told })
+  const isTold = told.amount !== null || told.currency !== null || told.words !== null
+  if (isTold) await app.db.query(noteCalled, { ...tenant, id, receipt, ...told })
 }
 
 /** What a call told of the money; null when none did. */
@@ -140,7 +142,8 @@ export function calledOf({
   called_words: words,
   called_receipt,
 }: Noted): Called | null {
-  if (called_amount === null) return words === null ? null : { kind: 'unreadable', receipt: called_receipt, words }
+  if (called_amount === null && words !== null) return { kind: 'unreadable', receipt: called_receipt, words }
+  if (called_amount === null && called_currency === null) return null
   const currency = called_currency === null ? undefined : currencyOf(called_currency)
   return { kind: 'paid', receipt: called_receipt, micros: called_amount, currency }
 }

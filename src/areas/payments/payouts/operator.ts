@@ -51,7 +51,12 @@ const settleRoute = writeAcross({
   body: Type.Object({
     outcome: OneOf(['paid', 'failed'], { description: 'What the provider says became of it' }),
     provider_reference: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, rule: 'must have 1 to 100 characters', description: 'Of one paid' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        rule: 'must have 1 to 100 characters',
+        description: 'Its id on the provider’s statement, if it was paid',
+      }),
     ),
   }),
   reply: { status: 200, schema: Overdue },

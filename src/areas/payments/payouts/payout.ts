@@ -19,7 +19,7 @@ export function holdOf({ id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>): St
 export function stepOf(
   { id, batch_id }: Pick<PayoutRow, 'id' | 'batch_id'>,
   step: 'settle' | 'fee',
-  /** Of one that was paid after all when it had been taken back. */
+  /** Whether the payout was taken back before, and is paid after all. */
   isLate = false,
 ): string {
   return `payout:${step}${batch_id === null ? '' : `:${id}`}${isLate ? ':late' : ''}`

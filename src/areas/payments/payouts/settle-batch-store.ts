@@ -39,7 +39,7 @@ export const moveStates = statement.tenant<
    returning ${columns}`,
 )
 
-/** Completes payouts that are locked; gives those that were still under way. */
+/** Completes payouts that are locked; gives those that were still under way, and of which no other money was told. */
 export const completeMany = statement.tenant<Many & { receipts: readonly string[]; at: Date; realAt: Date }, PayoutRow>(
   'payments.complete_payouts',
   `update payments.payouts
@@ -47,7 +47,7 @@ export const completeMany = statement.tenant<Many & { receipts: readonly string[
           provider_reference = coalesce(nullif(paid.receipt, ''), provider_reference), in_review = false, state = 'final',
           touched_at = $realAt, overdue_at = null
      from unnest($ids::uuid[], $receipts::text[]) as paid(payout, receipt)
-    where ${mine} and id = paid.payout and status = 'processing'
+    where ${mine} and id = paid.payout and status = 'processing' and not told_other
    returning ${columns}`,
 )
 

@@ -66,9 +66,11 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
       return payout.status === 'completed' ? reversed(app, tx, payout) : failed(app, tx, payout, 'REVERSED_BY_PROVIDER')
     case 'unreadable':
     case 'paid':
+      // After other money was told, a bare success confirms nothing.
+      if (verdict.kind === 'paid' && payout.told_other && verdict.micros === null) return payout
       if (verdict.kind === 'paid' && isAsAsked(payout, verdict)) return paid(app, tx, payout, verdict.receipt)
       // A provider that paid something has it: it is not sent again, whatever is said of it later.
-      return doubtful(app, tx, await stateIs('accepted', ['sending', 'unknown']), otherMoney)
+      return doubtful(app, tx, await stateIs('accepted', ['sending', 'unknown']), otherMoney, true)
   }
 }
 
@@ -84,7 +86,10 @@ export async function decide(
   verdict: Extract<OutgoingVerdict, { kind: 'paid' | 'refused' }>,
 ): Promise<PayoutRow> {
   const payout = await one(tx.query(lockPayout, { ...tenant, id }))
-  if (payout.status === 'processing') return settleIn(app, tx, tenant, id, verdict)
+  if (payout.status === 'processing') {
+    await tx.query(clearOverdue, { ...tenant, id })
+    return settleIn(app, tx, tenant, id, verdict)
+  }
   const isGivenBack = payout.status === 'failed' || payout.status === 'reversed'
   if (isGivenBack && verdict.kind === 'paid') return paidAfterAll(app, tx, payout, verdict.receipt)
   if (payout.status === 'completed' && verdict.kind === 'refused') return reversed(app, tx, payout)
@@ -212,9 +217,13 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
     const legs = [{ debit: 'wallet', credit, micros, currency }]
     const posted = await post(tx, tenant, { sourceId, step }, legs, receivedMs)
     if (posted === 'replayed')
-      throw new AppError('INVALID_STATE', 'the payout was paid after all before, and taken back since', {
-        extra: { status: payout.status },
-      })
+      throw new AppError(
+        'INVALID_STATE',
+        'the payout was paid after all once before, and taken back since: correct the wallet by hand',
+        {
+          extra: { status: payout.status },
+        },
+      )
     if (posted !== 'posted')
       throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was paid')
   }
@@ -222,8 +231,12 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
   return after
 }
 
-/** Fail a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. */
+/**
+ * Fail a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. One that it
+ * told to have paid in other money stays on the operator's list, and its money held.
+ */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
+  if (payout.told_other) return payout
   if (payout.status === 'completed')
     return doubtful(
       app,
@@ -261,9 +274,10 @@ export async function wasTakenBack(db: Queryable, payout: PayoutRow): Promise<bo
 }
 
 /** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
-async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string): Promise<PayoutRow> {
+async function doubtful(app: App, tx: Tx, payout: PayoutRow, why: string, toldOther = false): Promise<PayoutRow> {
   const { tenant, nowMs } = occasionOf(app, payout)
-  const isNews = (await tx.query(markDoubtful, { ...tenant, id: payout.id, at: new Date(nowMs) })).length > 0
+  const marked = await tx.query(markDoubtful, { ...tenant, id: payout.id, toldOther, at: new Date(nowMs) })
+  const isNews = marked.length > 0
   if (isNews) app.log.error({ payout: idOf('payout', payout.id), provider: payout.provider }, why)
   return payout
 }

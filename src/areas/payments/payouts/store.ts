@@ -44,6 +44,8 @@ export interface PayoutRow {
   missed_at: Date | null
   lost: boolean
   refusal: string | null
+  /** The provider paid other money than it was asked to, and nobody has found out since. */
+  told_other: boolean
   provider_reference: string | null
   failure_reason: string | null
   sequence: number
@@ -64,8 +66,8 @@ export interface PayoutRow {
 
 export const columns = `bucket, account_id, environment, id, batch_id, batch_index, status, method, provider, country, amount, currency,
   fee, phone, bank, recipient, description, reference, metadata, callback_url, scheduled_at, in_review, risk, state, sent_by, token, tries,
-  missed_at, lost, refusal, provider_reference, failure_reason, sequence, request_id, made_by, due_at, completed_at, created_at,
-  updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
+  missed_at, lost, refusal, told_other, provider_reference, failure_reason, sequence, request_id, made_by, due_at, completed_at,
+  created_at, updated_at, touched_at, accounts.clock_offset_ms(account_id, environment) as clock_offset_ms,
   accounts.is_suspended(account_id) as is_suspended`
 
 /** A payout about to be stored, as JSON carries it. */
@@ -197,7 +199,7 @@ export const movePayout = statement.tenant<
           completed_at = case when $to = 'completed' then $at::timestamptz else completed_at end,
           in_review = false,
           state = case when $to = 'processing' then state else 'final' end, touched_at = $realAt,
-          overdue_at = null, reference = case when $isUnasked then null else reference end
+          overdue_at = null, told_other = false, reference = case when $isUnasked then null else reference end
     where ${mine} and id = $id and status = any($from::text[])
    returning ${columns}`,
 )
@@ -271,15 +273,17 @@ export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
  * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout. No row
  * when it was.
  */
-export const markDoubtful = statement.tenant<One & { at: Date }, { id: string }>(
+export const markDoubtful = statement.tenant<One & { toldOther: boolean; at: Date }, { id: string }>(
   'payments.mark_payout_doubtful',
-  `update payments.payouts set overdue_at = $at where ${mine} and id = $id and overdue_at is null returning id`,
+  `update payments.payouts set overdue_at = coalesce(overdue_at, $at), told_other = told_other or $toldOther::boolean
+    where ${mine} and id = $id and (overdue_at is null or ($toldOther and not told_other))
+   returning id`,
 )
 
 /** A person has looked at it, and the books are right. */
 export const clearOverdue = statement.tenant<One, PayoutRow>(
   'payments.clear_payout_overdue',
-  `update payments.payouts set overdue_at = null where ${mine} and id = $id returning ${columns}`,
+  `update payments.payouts set overdue_at = null, told_other = false where ${mine} and id = $id returning ${columns}`,
 )
 
 const every = 'bucket = any($buckets::smallint[])'

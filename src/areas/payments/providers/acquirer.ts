@@ -37,7 +37,10 @@ export interface Authorisation {
 }
 
 export type RefundOutcome =
-  | { kind: 'refunded'; id: string }
+  /** Null where the acquirer does not say how much. */
+  | { kind: 'refunded'; id: string; micros: bigint | null; currency: Currency }
+  /** Money went back, and how much cannot be read. */
+  | { kind: 'unreadable'; receipt: string; words: string }
   | { kind: 'pending'; id: string }
   | { kind: 'refused'; code: string }
   | { kind: 'missing' }
@@ -82,7 +85,7 @@ export interface Acquirer {
   withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Refund an attempt. `refund` is our own id, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
-  queryRefund(refund: string): Promise<RefundOutcome>
+  queryRefund(refund: string, currency: Currency): Promise<RefundOutcome>
   /** Disputes of an attempt. */
   disputes(attempt: string, currency: Currency): Promise<DisputeOutcome>
   /** Whether the acquirer itself has signed a notice. */

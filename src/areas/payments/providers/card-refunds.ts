@@ -17,7 +17,7 @@ export function cardRefunds(acquirer: Pick<Acquirer, 'refund' | 'queryRefund'>):
     objection: ({ payment }) => (payment.providerId === null ? 'knows no payment to give back' : null),
     refund: async ({ id, payment, micros, currency }) =>
       verdictOf(await acquirer.refund(id, payment.providerId ?? '', { micros, currency })),
-    queryRefund: async ({ id }) => verdictOf(await acquirer.queryRefund(id)),
+    queryRefund: async ({ id, currency }) => verdictOf(await acquirer.queryRefund(id, currency)),
     readRefund: () => null,
   }
 }
@@ -25,7 +25,7 @@ export function cardRefunds(acquirer: Pick<Acquirer, 'refund' | 'queryRefund'>):
 function verdictOf(outcome: RefundOutcome): OutgoingVerdict {
   switch (outcome.kind) {
     case 'refunded':
-      return { kind: 'paid', receipt: outcome.id, micros: null }
+      return { kind: 'paid', receipt: outcome.id, micros: outcome.micros, currency: outcome.currency }
     case 'pending':
       return { kind: 'accepted', providerId: outcome.id }
     case 'refused':

@@ -71,7 +71,7 @@ export type Verdict =
   | { kind: 'action'; providerId: string; details: PaymentDetails; keeps?: Kept }
   /** The money is set aside for us until then, by the account's clock, and not ours before we ask for it. */
   | { kind: 'authorised'; until: Date; details: PaymentDetails }
-  /** Null where the provider does not say. The currency is given where it says in which money it was paid. */
+  /** Paid. Receipt and amount are null where the provider does not say; the currency is given where it does. */
   | { kind: 'paid'; receipt: string | null; micros: bigint | null; currency?: Currency | undefined }
   /** Money came, and how much cannot be read from the provider's words. */
   | { kind: 'unreadable'; receipt: string | null; words: string }
@@ -100,6 +100,11 @@ export function isAsAsked(
   { micros, currency }: Extract<Verdict, { kind: 'paid' }>,
 ): boolean {
   return (micros ?? asked.amount) === asked.amount && (currency ?? asked.currency) === asked.currency
+}
+
+/** Whether a provider tells of money in another currency and not how much it is, so that nothing can be booked. */
+export function isUncounted(asked: Parameters<typeof isAsAsked>[0], verdict: Verdict): boolean {
+  return verdict.kind === 'paid' && verdict.micros === null && !isAsAsked(asked, verdict)
 }
 
 /** Market of a payment: country and currency. */
@@ -223,7 +228,7 @@ export interface MobileMoney {
   query(taken: Taken): Promise<Verdict>
   /** Content of a callback about an attempt; null when it is not the provider's. */
   readCallback(body: unknown, asked: Asked): { providerId: string; verdict: Verdict } | null
-  /** Null when what is needed to pay was not entered. */
+  /** Payouts; null when the settings that they need were not entered. */
   readonly outgoing: Outgoing | null
   readonly refunds: RefundCarrier
   /** Answer that the provider expects to a callback. */

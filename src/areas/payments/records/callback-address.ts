@@ -32,7 +32,7 @@ export interface Address {
 export interface Callback {
   readonly bytes: Buffer
   readonly headers: IncomingHttpHeaders
-  /** Null when it was no JSON. */
+  /** Body of the call; null when it was no JSON. */
   readonly body: unknown
 }
 

@@ -198,6 +198,7 @@ const Resolved = Type.Object(
     ...Discrepancy.properties,
     action: OneOf(actions, { description: 'What was done with the money in suspense' }),
     amount_moved: Amount({ description: 'Out of suspense' }),
+    currency_moved: Type.String({ description: 'Of `amount_moved`' }),
   },
   { title: 'PaymentDiscrepancyResolved' },
 )
@@ -235,10 +236,11 @@ const resolveRoute = writeAcross({
     if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
     const moved = action === 'none' ? null : await moveOut(app, tx, found, action)
     const amount_moved = moved?.micros ?? 0n
+    const currency_moved = moved?.currency ?? found.currency
     await record(tx, caller, 'payment.resolve_discrepancy', params.payment_id, {
-      after: { note, action, amount: amount_moved.toString(), currency: moved?.currency ?? found.currency },
+      after: { note, action, amount: amount_moved.toString(), currency: currency_moved },
     })
-    return { ...shown(found), action, amount_moved }
+    return { ...shown(found), action, amount_moved, currency_moved }
   },
 })
 

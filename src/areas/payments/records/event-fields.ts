@@ -2,6 +2,8 @@
 // Fields that the events of payments, payouts and fraud reviews share, and constants of their samples.
 import { Type } from 'typebox'
 import { Amount, At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { actions } from '../fraud/decide.ts'
+import { levels } from '../fraud/score.ts'
 
 export const method = OneOf(['mobile_money', 'card', 'bank_transfer'], { description: 'How the money moves' })
 export const amount = (description: string) => Amount({ description })
@@ -11,11 +13,11 @@ export const moment = (description: string) => Nullable(At({ description }))
 
 export const risk = {
   risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
-  risk_level: OneOf(['low', 'medium', 'high', 'very_high'], { description: 'The score in a word' }),
+  risk_level: OneOf(levels, { description: 'The score in a word' }),
   flags: Type.Array(Type.String(), { description: 'What raised it' }),
 }
 
-export const decision = OneOf(['allow', 'review', 'require_3ds', 'block'], { description: 'What became of it by that' })
+export const decision = OneOf(actions, { description: 'What became of it by that' })
 
 export const shownRisk = Nullable(
   Type.Object({

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { type AppError, invalid } from '../../../kernel/errors.ts'
 import { askedMetadata } from '../../../platform/metadata/filter.ts'
-import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase } from '../../../platform/schema/fields.ts'
+import { AmountIn, Metadata, NotTaken, OneOf, OneOfAnyCase, Phone } from '../../../platform/schema/fields.ts'
 import { riskFields } from '../fraud/fields.ts'
 import { bankFields } from '../providers/banks.ts'
 import { cardFields } from '../providers/card.ts'
@@ -57,17 +57,12 @@ const amount = AmountIn({ description: 'What moves, before fees' })
 // A text that is too long is refused as an unknown currency.
 const currency = Type.String({ maxLength: 40, description: 'What the amount is in, such as KES' })
 const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
-const phone = Type.String({
-  pattern: '^\\+[1-9]\\d{1,14}$',
-  rule: 'must be E.164, such as +254711000001',
-  errorCode: 'INVALID_PHONE',
-  description: 'Number of the mobile money account, which the request is sent to',
-})
+const phone = Phone({ description: 'Number of the mobile money account, which the request is sent to' })
 
 /** Phone number under either of its names. */
 export const phoneFields = {
   phone: Type.Optional(phone),
-  phone_number: Type.Optional(Type.String({ ...phone, description: 'The same as `phone`' })),
+  phone_number: Type.Optional(Phone({ description: 'The same as `phone`' })),
 }
 
 export const PaymentCreate = Type.Object({
@@ -75,7 +70,8 @@ export const PaymentCreate = Type.Object({
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description: 'Seen by `phone`, `card` or `bank` unless named; `bank_transfer` alone gives an account to pay into',
+      description:
+        'Follows from `phone`, `card` or `bank` unless given; `bank_transfer` alone gives an account to pay into',
     }),
   ),
   provider,
@@ -115,7 +111,16 @@ export const PaymentParam = Type.Object({ payment_id: Type.String({ description:
 
 export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
 
-export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
+export const phoneQuery = Type.Optional(
+  Type.String({ maxLength: 20, description: 'Whole number of the mobile money account, such as +254711000001' }),
+)
+
+/** Filter of lists of payments and refunds. */
+export const methodQuery = Type.Optional(
+  OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+    description: 'How the payment was made, of a refund the payment that it gives back',
+  }),
+)
 
 interface Narrowing {
   currency?: string

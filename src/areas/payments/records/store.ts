@@ -167,7 +167,7 @@ export interface PaymentFilter extends ShownBounds {
   reference: string | null
   phone: string | null
   metadata: string | null
-  /** Null: all of them. */
+  /** Purposes listed; null for all. */
   purposes: readonly PaymentRow['purpose'][] | null
 }
 
@@ -243,25 +243,13 @@ const findBoth = statement.tenant<One, PaymentRow & Aliased>(
     where a.bucket = $bucket and a.account_id = $account and a.environment = $environment and a.id = $id`,
 )
 
-interface Aliased {
+/** Attempt whose columns are renamed where the payment has one of the same name. */
+interface Aliased extends Omit<AttemptRow, 'payment_id' | keyof PaymentRow> {
   attempt_id: string
   attempt_provider: string
-  country: string
   attempt_currency: string
-  state: AttemptState
-  sent_by: string | null
-  provider_id: string | null
-  kept: Buffer | null
-  token: Buffer
   attempt_created_at: Date
   attempt_updated_at: Date
-  said_paid_at: Date | null
-  called_amount: bigint | null
-  called_receipt: string | null
-  called_currency: string | null
-  /** Words of a call from which no amount can be read. */
-  called_words: string | null
-  clock_offset_ms: bigint
 }
 
 export async function attemptAndPayment(

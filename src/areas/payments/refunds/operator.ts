@@ -116,8 +116,10 @@ async function decide(
   const refund = await one(tx.query(findRefund, { ...tenantOf(found), id: found.id }))
   const { status, state, overdue_at } = refund
   const isListed = overdue_at !== null
-  if (state === 'accepted' || state === 'unknown') await applyVerdict(app, tx, refund, verdict)
-  else if (status === 'completed' && verdict.kind === 'refused') await takenBack(app, tx, payment, refund)
+  if (state === 'accepted' || state === 'unknown') {
+    await tx.query(clearRefundOverdue, { ...tenantOf(refund), id: refund.id })
+    await applyVerdict(app, tx, refund, verdict)
+  } else if (status === 'completed' && verdict.kind === 'refused') await takenBack(app, tx, payment, refund)
   else if (status === 'failed' && isListed && verdict.kind === 'paid')
     await completeAfterAll(app, tx, refund, verdict.receipt)
   // A result that confirms the ledger needs no review any more.

@@ -8,7 +8,7 @@ import type { Carrier } from '../providers/kind.ts'
 import type { Outgoing, OutgoingVerdict, RefundCarrier } from '../providers/provider.ts'
 import type { RefundRow } from './store.ts'
 
-/** With whom a payment was made, and how it is given back. */
+/** Provider of a payment, and the way in which it is given back. */
 interface Named {
   provider: string
   country: string
@@ -39,7 +39,7 @@ function wayOf(carrier: Carrier, { way }: Named): RefundCarrier | null {
   return carrier.method === 'mobile_money' && carrier.outgoing ? byPayout(carrier.outgoing) : null
 }
 
-/** Gives money back by paying it to the payer's number. */
+/** Carrier that refunds by paying the money to the payer's number. */
 function byPayout(outgoing: Outgoing): RefundCarrier {
   return {
     repeatable: outgoing.repeatable,

@@ -68,6 +68,8 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
   const stateIs = async (to: keyof typeof statesBefore, providerId: string | null = null): Promise<void> => {
     await tx.query(moveRefundState, { ...tenant, id: refund.id, from: statesBefore[to], to, providerId, at })
   }
+  const isToldOther = async (): Promise<boolean> =>
+    (await one(tx.query(findRefund, { ...tenant, id: refund.id }))).told_other
   switch (verdict.kind) {
     case 'accepted':
     case 'pending':
@@ -86,11 +88,15 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       await failed(app, tx, payment, refund, 'REVERSED_BY_PROVIDER')
       return takenBack(app, tx, payment, refund)
     case 'refused':
+      // What it told to have given back in other money stays on the operator's list, and its money held.
+      if (await isToldOther()) return
       await stateIs('final')
       await failed(app, tx, payment, refund, verdict.reason)
       return contradicted(app, tx, refund)
     case 'unreadable':
     case 'paid':
+      // After other money was told, a bare success confirms nothing.
+      if (verdict.kind === 'paid' && verdict.micros === null && (await isToldOther())) return
       if (verdict.kind === 'paid' && isAsAsked(refund, verdict)) {
         await stateIs('final')
         return completed(app, tx, payment, refund, verdict.receipt)
@@ -98,7 +104,7 @@ export async function applyVerdict(app: App, tx: Tx, refund: RefundRow, verdict:
       // A provider that gave something back has it: it is not sent again, whatever is said of it later.
       await stateIs('accepted')
       await moved(app, tx, refund, { from: ['pending'], to: 'processing' })
-      return doubtful(app, tx, refund, otherMoney)
+      return doubtful(app, tx, refund, otherMoney, true)
   }
 }
 
@@ -222,10 +228,16 @@ async function contradicted(app: App, tx: Tx, refund: RefundRow): Promise<void> 
 }
 
 /** Marks it as doubtful: an operator has to settle it, and no money moves until then. */
-export async function doubtful(app: App, db: Queryable, refund: RefundRow, why: string): Promise<void> {
+export async function doubtful(
+  app: App,
+  db: Queryable,
+  refund: RefundRow,
+  why: string,
+  toldOther = false,
+): Promise<void> {
   const { id, provider } = refund
   const { tenant, nowMs } = occasionOf(app, refund)
-  const isNews = (await db.query(markRefundOverdue, { ...tenant, id, at: new Date(nowMs) })).length > 0
+  const isNews = (await db.query(markRefundOverdue, { ...tenant, id, toldOther, at: new Date(nowMs) })).length > 0
   if (isNews) app.log.error({ refund: idOf('refund', id), provider }, why)
 }
 

@@ -43,13 +43,15 @@ export interface RefundRow {
   state_at: Date
   /** Since when a person has to find out what became of it. */
   overdue_at: Date | null
+  /** The provider gave other money back than it was asked to, and nobody has found out since. */
+  told_other: boolean
   clock_offset_ms: bigint
 }
 
 const columns = `r.bucket, r.account_id, r.environment, r.id, r.payment_id, r.status, r.amount, r.currency, r.fee_returned,
   r.reason, r.description, r.reference, r.metadata, r.way, r.provider, r.country, r.state, r.sent_by, r.provider_id, r.token, r.polls,
   r.provider_reference, r.failure_reason, r.request_id, r.created_at, r.completed_at, r.updated_at, r.state_at, r.overdue_at,
-  accounts.clock_offset_ms(r.account_id, r.environment) as clock_offset_ms`
+  r.told_other, accounts.clock_offset_ms(r.account_id, r.environment) as clock_offset_ms`
 
 const mine = 'r.bucket = $bucket and r.account_id = $account and r.environment = $environment'
 
@@ -164,7 +166,7 @@ export const moveRefund = statement.tenant<
   'payments.move_refund',
   `update payments.refunds r
       set status = $to, failure_reason = $reason, provider_reference = coalesce($providerReference, provider_reference),
-          fee_returned = coalesce($feeReturned::bigint, fee_returned), updated_at = $at, overdue_at = null,
+          fee_returned = coalesce($feeReturned::bigint, fee_returned), updated_at = $at, overdue_at = null, told_other = false,
           completed_at = case when $to = 'completed' then $at::timestamptz end
     where ${mine} and r.id = $id and r.status = any($from::text[])
    returning ${columns}`,
@@ -196,15 +198,17 @@ export const countRefundPoll = statement.tenant<One, object>(
 )
 
 /** A person has to find out; none when one was asked to already. */
-export const markRefundOverdue = statement.tenant<One & { at: Date }, { id: string }>(
+export const markRefundOverdue = statement.tenant<One & { toldOther: boolean; at: Date }, { id: string }>(
   'payments.mark_refund_overdue',
-  `update payments.refunds r set overdue_at = $at where ${mine} and r.id = $id and r.overdue_at is null returning r.id`,
+  `update payments.refunds r set overdue_at = coalesce(overdue_at, $at), told_other = told_other or $toldOther::boolean
+    where ${mine} and r.id = $id and (r.overdue_at is null or ($toldOther and not r.told_other))
+   returning r.id`,
 )
 
 /** A person has looked at it, and the books are right. */
 export const clearRefundOverdue = statement.tenant<One, object>(
   'payments.clear_refund_overdue',
-  `update payments.refunds r set overdue_at = null where ${mine} and r.id = $id`,
+  `update payments.refunds r set overdue_at = null, told_other = false where ${mine} and r.id = $id`,
 )
 
 /** Refunds that a person has to find out about, of all accounts, oldest first. */

@@ -84,7 +84,7 @@ export const Profile = Type.Object(
           username: Type.Optional(Type.String({ maxLength: 200, description: 'For `basic`' })),
           header: Type.Optional(Type.String({ maxLength: 100, description: 'For `header`: its name' })),
         },
-        { ...strict, description: 'Nothing is sent unless given' },
+        { ...strict, description: 'How the aggregator knows us; nothing is sent for it unless given' },
       ),
     ),
     success: Type.Optional(

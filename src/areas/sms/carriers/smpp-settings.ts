@@ -143,7 +143,7 @@ export interface SmppBind {
   readonly name: string
   readonly host: string
   readonly port: number
-  /** Null: the centre does not speak TLS. */
+  /** TLS context; null when the centre does not speak TLS. */
   readonly tls: SecureContext | null
   readonly systemId: string
   readonly password: string

@@ -2,11 +2,10 @@
 // Shapes of opt-outs.
 import { Type } from 'typebox'
 import { senderForm, senderLength } from '../../../kernel/sender.ts'
-import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
-import { Phone } from '../schema.ts'
+import { At, listQuery, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 
 export const OptOutCreate = Type.Object({
-  phone: Phone('Who does not want messages'),
+  phone: Phone({ description: 'Who does not want messages' }),
   from: Type.Optional(
     Type.String({
       pattern: `^(${senderForm}|\\+?[0-9]{3,15}|\\*)$`,
@@ -36,7 +35,10 @@ export const OptOutRecord = Type.Object(
   { title: 'SmsOptOut' },
 )
 
-export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.String({ maxLength: 20 })) })
+export const OptOutList = Type.Object({
+  ...listQuery,
+  phone: Type.Optional(Type.String({ maxLength: 20, description: 'Whole number in E.164, such as +254711000001' })),
+})
 
 /** Opt-outs and blocks of a number; a number without any is not found. */
 export const OptOutFound = Type.Object(

@@ -91,7 +91,7 @@ class Network {
   #isUp: ReadonlyMap<string, boolean> = new Map()
   #lastErrors: ReadonlyMap<string, string | null> = new Map()
   #centres: ReadonlyMap<string, readonly string[]> = new Map()
-  /** Null: this node speaks to no carrier. */
+  /** Intake of what carriers bring; null while this node speaks to no carrier. */
   #intake: Intake | null = null
 
   constructor(app: App) {

@@ -11,7 +11,7 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import {
   type BindRow,
@@ -29,13 +29,9 @@ import { bindLeases, isSandbox, networkOf } from '../network/network.ts'
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4
 
-export const BindName = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,39}$',
-  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
-  description: 'By which routes name the bind; it cannot be changed',
-})
+const BindName = ConnectionName({ description: 'By which routes name the bind; it cannot be changed' })
 
-const Kind = OneOf([...carrierKinds.keys()], { description: '`smpp` unless told' })
+const Kind = OneOf([...carrierKinds.keys()], { description: 'Which protocol it speaks; `smpp` unless told' })
 
 /** Settings of all kinds of carriers. */
 const kindFields: TProperties = Object.assign({}, ...[...carrierKinds.values()].map(({ fields }) => fields))

@@ -11,6 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import {
   At,
+  ConnectionName,
   CountryCode,
   Deleted,
   EnvironmentName,
@@ -20,7 +21,6 @@ import {
 } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
-import { BindName } from './binds.ts'
 import { accountNamed } from './numbers.ts'
 
 const maxTiers = 5
@@ -29,7 +29,7 @@ const maxMembers = 10
 const Tiers = Type.Array(
   Type.Array(
     Type.Object({
-      bind: BindName,
+      bind: ConnectionName({ description: 'Name of the bind' }),
       weight: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -67,7 +67,12 @@ const WhenDown = OneOf(['queue', 'refuse'], {
 
 const RouteCreate = Type.Object({
   environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
-  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  account_id: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Of the account that alone is served so, `acc_…`; everybody unless given',
+    }),
+  ),
   country: Type.Optional(CountryCode({ description: 'Only numbers of this country; every country unless given' })),
   network: Type.Optional(
     Type.String({

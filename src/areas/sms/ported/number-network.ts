@@ -9,7 +9,7 @@ import { onePerApp } from '../../../platform/program/one-per-app.ts'
 
 /** Numbers whose whereabouts are remembered, ported or not. More than one request can name. */
 const maxRemembered = 100_000
-/** Said to all nodes when the list changed. */
+/** Topic of the signal that the list changed. */
 export const portedTopic = 'ported-numbers'
 
 export interface PortedRow {

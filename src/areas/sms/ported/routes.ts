@@ -6,8 +6,8 @@ import { placeOf, resolveNetwork } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
-import { At, Nullable } from '../../../platform/schema/fields.ts'
-import { Phone, PhoneParam } from '../schema.ts'
+import { At, Nullable, Phone } from '../../../platform/schema/fields.ts'
+import { PhoneParam } from '../schema.ts'
 import { findPorted, type PortedRow, portedTopic } from './number-network.ts'
 
 const putPorted = statement.home<{ phone: string; network: string; mccMnc: string | null; at: Date }, PortedRow>(
@@ -24,7 +24,7 @@ const removePorted = statement.home<{ phone: string }, PortedRow>(
 )
 
 const PortedNumber = Type.Object({
-  phone: Phone('The number that moved'),
+  phone: Phone({ description: 'The number that moved' }),
   network: Type.String({
     minLength: 1,
     maxLength: 60,

@@ -11,7 +11,7 @@ import { PhoneParam } from '../schema.ts'
 import { callersCurrency, listedPrice, pricedSince } from './pricing.ts'
 import { BalanceRecord, LookupReply, PricingQuery, PricingReply } from './schema.ts'
 
-/** With fewer segments left than this, the balance is low. */
+/** Segments left below which the balance is low. */
 const lowSegments = 100n
 
 export const balance = read({

@@ -20,7 +20,7 @@ const maxOutOfCoverage = 100
 /** Accounts whose behaviours a node keeps; a test installation has fewer. */
 const maxAccounts = 10_000
 const everyHandset = '*'
-/** Said to all nodes, with the account, when its behaviour changed. */
+/** Prefix of the signal that the behaviour of an account changed; the account follows. */
 const topic = 'behaviour '
 
 /** Failure -> the NN of the number that forces it. */

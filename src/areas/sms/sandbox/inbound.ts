@@ -4,14 +4,15 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { type Route, write } from '../../../platform/api/route.ts'
+import { Phone } from '../../../platform/schema/fields.ts'
 import { recordOf } from '../record.ts'
-import { MessageRecord, Phone, Text } from '../schema.ts'
+import { MessageRecord, Text } from '../schema.ts'
 import { findMessage } from '../store.ts'
 import { bring } from './bring.ts'
 import { messageCentre } from './message-centre.ts'
 
 const InboundMessage = Type.Object({
-  from: Phone('The handset that writes; any number you like'),
+  from: Phone({ description: 'The handset that writes; any number you like' }),
   to: Type.String({
     pattern: '^[A-Za-z0-9+]{3,16}$',
     rule: 'must be a sender, short code or number of 3 to 16 letters and digits',

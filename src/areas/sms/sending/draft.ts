@@ -35,7 +35,7 @@ export interface Draft {
   readonly to: string
   readonly from: string
   readonly text: Segments
-  /** Null, or none: whichever holds the text. */
+  /** Encoding asked for; null or absent for whichever holds the text. */
   readonly wantedEncoding?: Encoding | null
   readonly place: Place
   readonly unitPrice: bigint

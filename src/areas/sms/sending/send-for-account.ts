@@ -17,7 +17,7 @@ export interface AccountText {
   readonly message: string
   /** The UUID that it gets, for an area that wants to name it afterwards. */
   readonly id?: string
-  /** With a space in it, which no key of a request has. */
+  /** Idempotency key, with a space in it, which no key of a request has. */
   readonly key?: string
 }
 

@@ -8,16 +8,12 @@ import { IdParam, list, type Need, type Route, read, writeAcross } from '../../.
 import type { App } from '../../../platform/app.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
 import { gatewayLeases, gatewayTopic } from './gateways.ts'
 
-const Name = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,39}$',
-  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
-  description: 'By which you tell it from other gateways; it cannot be changed',
-})
+const Name = ConnectionName({ description: 'By which you tell it from other gateways; it cannot be changed' })
 const seconds = (description: string, most: number) =>
   Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}`, description })
 
@@ -80,14 +76,16 @@ const GatewayChange = Type.Partial(Type.Object({ ...needed, ...shownFields }), {
 const { password: _, ...shownNeeded } = needed
 const GatewayRecord = Type.Object(
   {
-    name: Type.String(),
+    name: Type.String({ description: 'By which requests name it' }),
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Which node has it open' })),
     is_up: Type.Boolean({ description: 'Whether screens can go over it, as that node last said' }),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
+    last_error: Nullable(
+      Type.String({ description: 'What last went wrong, also after it came up again; null if nothing did' }),
+    ),
+    created_at: At({ description: 'When it was entered' }),
+    updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'UssdSmppGateway' },
 )

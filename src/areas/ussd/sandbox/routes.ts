@@ -5,10 +5,10 @@ import { AppError } from '../../../kernel/errors.ts'
 import { type Route, read } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { DialOutcome } from '../dial.ts'
 import { type UssdNetwork, ussdNetwork } from '../network/sandbox.ts'
-import { Phone, SubscriberInput } from '../schema.ts'
+import { SubscriberInput } from '../schema.ts'
 import { type Session, shownText } from '../session.ts'
 import { namedSession } from '../store.ts'
 import { reloaded } from '../turn.ts'
@@ -37,7 +37,7 @@ const dial = read({
   description: 'A code that nobody registered is yours. What is dialled behind a registered code are the first inputs.',
   scope: 'sandbox:write',
   body: Type.Object({
-    phone: Phone('The handset that dials; any number you like'),
+    phone: Phone({ description: 'The handset that dials; any number you like' }),
     shortcode: Type.String({
       pattern: '^\\*\\d{1,6}(\\*[\\d*]{0,40})?#$',
       rule: 'must be what a handset can dial, such as *384*1#',

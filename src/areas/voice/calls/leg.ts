@@ -7,7 +7,7 @@ import type { CallStatus } from '../store.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 import { endingOf, qualityOf } from './call.ts'
 import { Invite } from './invite.ts'
-import type { CallRecord, EndOfCall } from './record.ts'
+import { type CallRecord, type EndOfCall, longestCallMs } from './record.ts'
 import type { CallRoom, PlainAudio } from './room.ts'
 import { CallTimers } from './timers.ts'
 
@@ -69,6 +69,8 @@ export class RungLeg {
 
   /** Ring over the telephone network. */
   ring(ways: readonly Way[], port: number): void {
+    // The room may have closed while the ways were looked up.
+    if (this.isEnding) return
     this.record.to('started')
     this.giveUpLater()
     this.invite = new Invite(
@@ -141,6 +143,7 @@ export class RungLeg {
   private begin(): void {
     this.timers.clear('ring')
     if (this.isEnding || !this.record.to('answered', { phase: 'connected' })) return
+    this.timers.set('longest', longestCallMs, () => this.end('completed', 'max_duration'))
     this.handlers.answered(this)
   }
 

@@ -60,6 +60,8 @@ export class Legs {
   private readonly source: LegSource
   private readonly obey: (leg: string, command: unknown) => Promise<unknown>
   private readonly legs = new Map<string, RungLeg>()
+  /** Whether the room is over: what is about to be rung is not. */
+  private isClosed = false
 
   constructor(
     network: TelephoneNetwork,
@@ -92,16 +94,13 @@ export class Legs {
     if (ways !== null && ways.length === 0) return 'no_route'
     const socket = 'websocket' in wanted.to ? await this.socketCall(wanted.to.websocket) : null
     if (typeof socket === 'string') return socket
+    if (this.isClosed) return 'gone'
     const row = await this.rowFor(wanted)
     if (typeof row === 'string') return row
     const { agentId = row.agent_id } = wanted
     const record = new CallRecord(this.network.app, { ...row, agent_id: agentId }, this.source.clockOffsetMs())
     const port = socket ? 0 : await this.room.enter(row.id, wanted.edges)
-    if (port === null) {
-      record.end({ status: 'failed', cause: 'network_error', by: 'system' })
-      await this.unregister(record)
-      return 'network_error'
-    }
+    if (port === null || this.isClosed) return this.giveUp(record)
     // A call created earlier may have its own ring timeout.
     const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
     const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
@@ -122,6 +121,15 @@ export class Legs {
     if (media) leg.await(media)
     else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
     return { leg, media }
+  }
+
+  /** End a leg that was prepared and cannot be rung: its room is over, or has no place for it. */
+  private async giveUp(record: CallRecord): Promise<RingRefusal> {
+    const { isClosed } = this
+    record.end({ status: 'failed', cause: isClosed ? 'normal' : 'network_error', by: 'system' })
+    await this.room.leave(record.row.id)
+    await this.unregister(record)
+    return isClosed ? 'gone' : 'network_error'
   }
 
   /** Websocket as it is opened: its address checked, its request signed. */
@@ -226,7 +234,9 @@ export class Legs {
     }
   }
 
+  /** End all legs, for the room is over: legs that are being prepared are not rung any more. */
   async endAll(cause: string): Promise<void> {
+    this.isClosed = true
     const all = this.all
     for (const leg of all) leg.end(leg.isAnswered ? 'completed' : 'failed', cause)
     await Promise.all(all.map(({ finishing }) => finishing))

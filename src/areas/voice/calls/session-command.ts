@@ -33,7 +33,7 @@ const Commands = {
     do: Type.Literal('stop_play'),
     target: Type.Enum(['all', 'caller', 'agent']),
   }),
-  /** Gives the id of one that was playing, if any was. */
+  /** Stop all sounds; answered with the id of one that was playing, if any was. */
   stop_all_plays: Type.Object({ do: Type.Literal('stop_all_plays') }),
   ring: Type.Object({
     do: Type.Literal('ring'),

@@ -2,6 +2,7 @@
 // Call-control actions, validated and with defaults. Their names are camelCase, as in the specification.
 import { type Static, type TSchema, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { e164 } from '../../../kernel/phone.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { locales } from '../speech/voices.ts'
 
@@ -13,7 +14,7 @@ const Urls = Type.Array(Url, { minItems: 1, maxItems: 5 })
 const Loop = Type.Integer({ minimum: 0, maximum: 50, default: 1 })
 const Level = Type.Number({ minimum: -1, maximum: 1, default: 0 })
 const Language = Type.Unsafe<string>({ type: 'string', enum: Object.keys(locales) })
-const PhoneNumber = Type.String({ pattern: '^\\+[1-9]\\d{1,14}$' })
+const PhoneNumber = Type.String({ pattern: e164 })
 const bargeIn = Type.Boolean({ default: false })
 
 const Talk = Type.Object({

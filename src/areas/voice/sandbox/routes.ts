@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sandbox routes: simulated phones call, press keys, speak, hang up, and return what they heard, all over real SIP and
 // RTP.
+
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
+import { numberInQuery } from '../../../kernel/phone.ts'
 import { inMemory } from '../../../platform/api/download.ts'
 import { download, list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
-import { listQuery } from '../../../platform/schema/fields.ts'
+import { listQuery, Phone } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { writeWav } from '../../../protocols/audio/wav.ts'
 import { resourceOf } from '../calls/call.ts'
 import { callOf, commandPhone } from '../calls/command.ts'
 import { expectedCalls } from '../calls/incoming.ts'
-import { Call, Phone } from '../schema.ts'
+import { Call } from '../schema.ts'
 import { isUnderstood, UtteranceCutter, understand } from '../speech/recogniser.ts'
 import { callsOfPhone } from '../store.ts'
 import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
@@ -33,7 +35,7 @@ const inbound = write({
   summary: 'Have a phone call one of your numbers',
   description: 'The number must have an application: see POST /v1/voice/numbers/{number}/assign.',
   scope: 'sandbox:write',
-  body: Type.Object({ from: Phone('Who calls'), to: Phone('Your number') }),
+  body: Type.Object({ from: Phone({ description: 'Who calls' }), to: Phone({ description: 'Your number' }) }),
   reply: { status: 201, schema: Call, location: ({ call_id }) => `/v1/voice/${call_id}` },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
   prepare: (app, { body }, { tenant }) => bring(app, tenant, body.from, body.to),
@@ -169,7 +171,7 @@ const calls = list({
   examples: [{ name: 'Who called Ada', query: { phone: '+254711000001' } }],
   handle: async ({ db }, { query }, { tenant }) => {
     const window = windowOf(query)
-    const phone = query.phone.replace(/^ /, '+')
+    const phone = numberInQuery(query.phone)
     return pageOf(window, await db.query(callsOfPhone, { ...tenant, ...window, phone }), resourceOf)
   },
 })

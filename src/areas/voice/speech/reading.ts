@@ -92,7 +92,7 @@ function textReading({ language, sayAs }: Open, text: string): string {
   return escapeMarkup(spelling === undefined ? words : spoken(spelling, words))
 }
 
-/** What say-as means in words and numbers that a language reads as they stand; what cannot be understood stays as it is. */
+/** Text of a say-as, in words and numbers that a language reads as they stand; unknown kinds leave it as it is. */
 function sayAsWords(language: string, sayAs: string, text: string): string {
   switch (sayAs) {
     case 'digits':

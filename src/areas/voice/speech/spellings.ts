@@ -205,7 +205,7 @@ const wolof: Spelling = {
   ),
 }
 
-/** By the language of a locale. */
+/** Spellings by the language of a locale. */
 export const spellings = {
   ha: hausa,
   yo: yoruba,

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { bucketOf, idOf, uuidOf } from '../../../kernel/ids.ts'
-import { isE164 } from '../../../kernel/phone.ts'
+import { e164, e164Rule, isE164 } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import { one, statement } from '../../../platform/db.ts'
@@ -14,7 +14,11 @@ import { type NumberRow, unanswered, voiceNumbers } from '../numbers/store.ts'
 const mostNumbers = 100_000
 
 const GivenNumber = Type.Object(
-  { number: Type.String(), account_id: Type.String(), assigned_at: At() },
+  {
+    number: Type.String({ description: 'In E.164' }),
+    account_id: Type.String({ description: 'Whose number it is, such as `acc_…`' }),
+    assigned_at: At({ description: 'When the account got it' }),
+  },
   { title: 'OperatorVoiceNumber' },
 )
 
@@ -46,8 +50,8 @@ const give = writeAcross({
   scope: 'operator',
   body: Type.Object({
     number: Type.String({
-      pattern: '^\\+[1-9]\\d{1,14}$',
-      rule: 'must be E.164, such as +254711000001',
+      pattern: e164,
+      rule: e164Rule,
       description: 'The number, as the network gave it to you',
     }),
     account_id: Type.String({ maxLength: 60, description: 'Whose number it becomes, such as `acc_…`' }),

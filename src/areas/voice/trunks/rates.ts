@@ -22,9 +22,16 @@ const Currency = Type.String({
 })
 /** Decimals of a rate, finer than the currency's minor unit. */
 const decimals = 6
+/** Most that a minute may cost, in major units; a long call must not come to more than a wallet can have. */
+const mostMinute = 10_000_000n
 
 const RateRecord = Type.Object(
-  { prefix: Type.String(), currency: Type.String(), minute: Amount(), updated_at: At() },
+  {
+    prefix: Type.String({ description: 'First digits of the numbers it is for, such as +2547' }),
+    currency: Type.String({ description: 'Of the price; accounts in it are charged by this rate' }),
+    minute: Amount({ description: 'Price of a minute, in major units, to a millionth' }),
+    updated_at: At({ description: 'When it was last set' }),
+  },
   { title: 'VoiceRate' },
 )
 
@@ -48,7 +55,11 @@ const set = writeAcross({
   operation: 'operator.setVoiceRate',
   summary: 'Set the price of a minute to numbers that begin with a prefix',
   scope: 'operator',
-  body: Type.Object({ prefix: Prefix, currency: Currency, minute: AmountIn({ description: 'Major units a minute' }) }),
+  body: Type.Object({
+    prefix: Prefix,
+    currency: Currency,
+    minute: AmountIn({ description: 'Major units a minute; at most 10000000' }),
+  }),
   reply: { status: 200, schema: RateRecord },
   errors: ['VALIDATION_ERROR'],
   examples: [{ name: 'Mobiles of Kenya', body: { prefix: '+2547', currency: 'KES', minute: 2.5 } }],
@@ -57,6 +68,7 @@ const set = writeAcross({
     if (!isCurrency(currency)) throw invalid('currency', `must be one of ${Object.keys(currencies).join(', ')}`)
     const minute = parseAmount(body.minute, decimals)
     if (typeof minute !== 'bigint') throw invalid('minute', minute.problem)
+    if (minute > mostMinute * 1_000_000n) throw invalid('minute', `must be at most ${mostMinute}`)
     const row = await one(tx.query(setRate, { prefix, currency, minute, at: new Date(caller.receivedMs) }))
     await record(tx, caller, 'voice.set_rate', `${prefix} ${currency}`, { after: { minute: body.minute } })
     await app.signals.send(tx, trunkTopic, prefix)

@@ -7,7 +7,7 @@ import { IdParam, list, type Route, read, writeAcross } from '../../../platform/
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
+import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import {
   deleteTrunk,
@@ -31,7 +31,13 @@ const fields = {
     rule: 'must be a host name or an address',
     description: 'Where the network takes calls',
   }),
-  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: '5060, or 5061 for TLS, unless told' })),
+  port: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description: 'Port of the network; 5060, or 5061 for TLS, unless told',
+    }),
+  ),
   transport: Type.Optional(
     OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network; udp unless told' }),
   ),
@@ -60,7 +66,9 @@ const fields = {
   priority: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000, description: 'Lower comes first; 100 unless told' }),
   ),
-  max_calls: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls at once, for each node' })),
+  max_calls: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls at once, for each node; 100 unless told' }),
+  ),
   sources: Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9a-fA-F.:]{2,45}$', rule: 'must be an address' }), {
       maxItems: 100,
@@ -70,35 +78,37 @@ const fields = {
   enabled: Type.Optional(Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' })),
 }
 
-const TrunkName = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,39}$',
-  rule: 'must have 1 to 40 small letters, digits or -, and begin with a letter',
-  description: 'By which you tell it from other trunks; it cannot be changed',
-})
+const TrunkName = ConnectionName({ description: 'By which you tell it from other trunks; it cannot be changed' })
 const TrunkCreate = Type.Object({ name: TrunkName, ...fields })
 const TrunkChange = Type.Partial(Type.Object(fields))
 
 const TrunkRecord = Type.Object(
   {
-    name: Type.String(),
-    host: Type.String(),
-    port: Type.Integer(),
-    transport: OneOf(['udp', 'tcp', 'tls']),
-    domain: Nullable(Type.String()),
-    username: Nullable(Type.String()),
-    has_password: Type.Boolean(),
-    registers: Type.Boolean(),
-    prefixes: Type.Array(Type.String()),
-    priority: Type.Integer(),
-    max_calls: Type.Integer(),
-    sources: Type.Array(Type.String()),
-    enabled: Type.Boolean(),
+    name: Type.String({ description: 'By which requests name it' }),
+    host: Type.String({ description: 'Where the network takes calls' }),
+    port: Type.Integer({ description: 'Its port there; 5060, or 5061 for TLS, unless told' }),
+    transport: OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network' }),
+    domain: Nullable(Type.String({ description: 'Name of the network in SIP addresses; null where it is the host' })),
+    username: Nullable(Type.String({ description: 'Ours there; null for a network that asks for none' })),
+    has_password: Type.Boolean({ description: 'Whether a password is kept, which is never shown' }),
+    registers: Type.Boolean({ description: 'Whether this side registers there' }),
+    prefixes: Type.Array(Type.String(), {
+      description: 'First digits of the numbers that it takes; + alone takes every number',
+    }),
+    priority: Type.Integer({ description: 'Of trunks that fit as well, the lower comes first' }),
+    max_calls: Type.Integer({ description: 'Calls at once, for each node' }),
+    sources: Type.Array(Type.String(), { description: 'Addresses that its calls come from, beside that of the host' }),
+    enabled: Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' }),
     is_up: Type.Boolean({ description: 'Whether it answers, as the answering node sees it' }),
-    is_registered: Type.Boolean(),
+    is_registered: Type.Boolean({
+      description: 'Whether the network took our registration, as the answering node sees it',
+    }),
     calls: Type.Integer({ description: 'Calls over it on the answering node' }),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
+    last_error: Nullable(
+      Type.String({ description: 'Why it is down, as the answering node sees it; null while it is up' }),
+    ),
+    created_at: At({ description: 'When it was entered' }),
+    updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'VoiceTrunk' },
 )
@@ -212,7 +222,7 @@ async function parametersOf(
 ): Promise<TrunkParameters> {
   const { bucket, account } = caller.tenant
   const host = wanted.host ?? before?.host
-  if (host === undefined) throw invalid('host', 'is missing')
+  if (host === undefined) throw invalid('host', 'is needed: the name or address of the network’s SIP server')
   const known = before && wanted.password === undefined ? await passwordOf(app, before).catch(() => null) : null
   const password = wanted.password ?? known
   const username = wanted.username === undefined ? (before?.username ?? null) : wanted.username

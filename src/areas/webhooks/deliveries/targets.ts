@@ -15,7 +15,7 @@ import { type SigningKeys, signingKeys } from './signature.ts'
 export interface Target {
   readonly use: UrlUse
   readonly version: number
-  /** Null: each delivery brings its own. */
+  /** URL of the endpoint; null for callbacks, where each delivery brings its own. */
   readonly url: string | null
   readonly enabled: boolean
   /** Pairs in a flat list. */

@@ -2,8 +2,8 @@
 -- in one order, and what is read afterwards has them as they are then, so that those who ask at the same moment see each
 -- other. No two of one call count themselves in the same row: one of them would see the other, who is decided about first.
 -- totals has [count, total, items, whether the own item is among them] for each tally, in their order.
-create or replace function payments.look_for_fraud_together(items payments.look_item[], tallies payments.look_tally[],
-                                                            places payments.look_place[])
+create or replace function payments.look_for_fraud(items payments.look_item[], tallies payments.look_tally[],
+                                                   places payments.look_place[])
   returns table (version int, first_at timestamptz, totals jsonb, hits jsonb) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call that a request names, with its contact, and whether the caller may act on it.
+import { AppError } from '../../../kernel/errors.ts'
+import { uuidOf } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe } from '../../../platform/db.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { liveCalls } from '../../voice/area.ts'
+import { type ContactRow, contactOfCall } from '../contacts.ts'
+import { agentOf } from './login.ts'
+
+export const noCall = () => new AppError('NOT_FOUND', 'there is no such call; ids of calls begin with call_')
+
+/** Find a contact by the id of the customer's call or of the agent's. */
+export async function contactFor(
+  app: App,
+  tenant: Tenant,
+  id: string,
+): Promise<{ contact: ContactRow | null; call: string }> {
+  const call = uuidOf('call', id)
+  if (call === null) throw noCall()
+  const live = await liveCalls(app).find(tenant, call)
+  const direct = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  const contact =
+    direct ?? (live?.parent ? await maybe(app.db.query(contactOfCall, { ...tenant, call: live.parent })) : null)
+  if (!contact && !live) throw noCall()
+  return { contact, call }
+}
+
+/** Require an agent's token to act on the agent's own call. */
+export function requireOwnCall(caller: Caller, contact: ContactRow | null): void {
+  const own = agentOf(caller)
+  if (own !== null && contact?.agent_id !== own)
+    throw new AppError('FORBIDDEN', 'this token is for calls of its agent only', {
+      extra: { required_scope: 'callcenter:write' },
+    })
+}
