@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frame of every page: the top with the environment, the navigation, the page itself, and the phone beside it in test.
-import type { ComponentChildren, VNode } from 'preact'
+import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { currentEnvironment, type Environment, may, ofConsole, type Session, useEnvironment } from './api.ts'
 import { Keys } from './areas/accounts/keys.tsx'
@@ -171,9 +171,9 @@ export function Shell({ session }: { session: Session }) {
         onSearch={() => setIsSearching(true)}
         isNavOpen={isNavOpen}
         onNav={() => setIsNavOpen(!isNavOpen)}
-      >
-        {!isNarrow && <Settings email={session.member.email} />}
-      </Top>
+        email={session.member.email}
+        isNarrow={isNarrow}
+      />
       {isSearching && <Search pages={groups.flatMap(([, entries]) => entries)} onClose={() => setIsSearching(false)} />}
       <nav id="pages" class={isNavOpen ? 'nav open' : 'nav'} aria-label={t('Pages')}>
         <p class="account">{session.account.name}</p>
@@ -198,7 +198,8 @@ export function Shell({ session }: { session: Session }) {
         )}
         {isNarrow && (
           <div class="settings">
-            <Settings email={session.member.email} />
+            <LanguageChoice />
+            <ThemeAndLeave email={session.member.email} />
           </div>
         )}
       </nav>
@@ -274,11 +275,13 @@ interface TopProps {
   /** Whether the navigation is open; on a phone it is shown when it is asked for. */
   isNavOpen: boolean
   onNav(): void
-  children: ComponentChildren
+  email: string
+  isNarrow: boolean
 }
 
 function Top(props: TopProps) {
-  const { environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch, isNavOpen, onNav, children } = props
+  const { environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch, isNavOpen, onNav, email, isNarrow } =
+    props
   return (
     <header class="top">
       <button type="button" class="btn quiet to-nav" aria-expanded={isNavOpen} aria-controls="pages" onClick={onNav}>
@@ -294,6 +297,7 @@ function Top(props: TopProps) {
           <Icon path="M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5" />
           <span class="word">{t('Search')}</span>
         </button>
+        {!isNarrow && <LanguageChoice />}
         <fieldset class="segments env">
           <legend class="hidden">{t('Environment')}</legend>
           {(['test', 'live'] as const).map((one) => (
@@ -314,7 +318,7 @@ function Top(props: TopProps) {
             <span class="word">{t('Phone')}</span>
           </button>
         )}
-        {children}
+        {!isNarrow && <ThemeAndLeave email={email} />}
       </div>
     </header>
   )
@@ -329,11 +333,9 @@ function Icon({ path }: { path: string }) {
   )
 }
 
-/** What is rarely changed: at the end of the top, and on a phone at the end of the menu. */
-function Settings({ email }: { email: string }) {
-  const leave = (): void => {
-    void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
-  }
+// What is rarely changed: in the top, and on a phone at the end of the menu.
+
+function LanguageChoice() {
   return (
     <>
       <label class="hidden" for="language">
@@ -351,6 +353,16 @@ function Settings({ email }: { email: string }) {
           </option>
         ))}
       </select>
+    </>
+  )
+}
+
+function ThemeAndLeave({ email }: { email: string }) {
+  const leave = (): void => {
+    void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
+  }
+  return (
+    <>
       <button type="button" class="btn quiet" onClick={switchTheme}>
         {t('Light or dark')}
       </button>
