@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs benchmarks: all of them, or those named, where a first word stands for all that begin with it (`sms`). --short only
-// shows that each runs.
+// Runs benchmarks: those named, where a first word stands for all that begin with it (`sms`), or --all. --short only shows
+// that each runs.
 import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
@@ -63,8 +63,19 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
 const words = process.argv.slice(2)
 const short = words.includes('--short')
 const wanted = words.filter((word) => !word.startsWith('--'))
+const isNamed = (word: string, name: string) => name === word || name.startsWith(`${word}-`)
+const names = Object.keys(benchmarks)
+const unknown = wanted.filter((word) => !names.some((name) => isNamed(word, name)))
+const isChosen = unknown.length === 0 && (wanted.length > 0 || short || words.includes('--all'))
+if (!isChosen) {
+  for (const word of unknown) stderr.write(`There is no benchmark ${word}.\n`)
+  stderr.write(
+    `Name one or more: npm run bench -- <name>. There are ${names.join(', ')}. --all runs them all, which takes long; --short only shows that they run.\n`,
+  )
+  process.exit(2)
+}
 const chosen = Object.entries(benchmarks).filter(
-  ([name]) => wanted.length === 0 || wanted.some((word) => name === word || name.startsWith(`${word}-`)),
+  ([name]) => wanted.length === 0 || wanted.some((word) => isNamed(word, name)),
 )
 
 /** Nobody reads the figures of short runs, and they mostly wait for programs to start: a few run side by side. */

@@ -13,7 +13,7 @@ export type AccessToken = {
 }
 
 export type Account = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As your customers read it */
   name: string
@@ -284,9 +284,13 @@ export type AgentLogout = {
 }
 
 export type AgentSessionEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the agent, as you gave it */
   agent_id: string
+  /** Id of the login, such as `ses_…` */
   session_id: string
+  /** What the agent does now */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   /** Seconds logged in */
   duration: number
@@ -307,19 +311,24 @@ export type AgentStatus = {
 }
 
 export type AgentStatusChangedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the agent, as you gave it */
   agent_id: string
+  /** What the agent does from now on; calls go to `available` ones */
   status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
+  /** What the agent did until now */
   previous_status: 'offline' | 'available' | 'ringing' | 'on_call' | 'wrap_up' | 'break' | 'away' | 'training' | 'meeting'
   reason: string | null
+  /** When it changed */
   since: string
-  /** How long the previous status lasted */
+  /** Seconds that the previous status lasted */
   previous_seconds: number
   call_id: string | null
 }
 
 export type ApiKey = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   id: string
   /** By which you tell it from your other keys */
   name: string
@@ -354,18 +363,24 @@ export type ApiKey = {
 }
 
 export type ApiKeyRevokedEvent = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** First 13 characters of the key */
   prefix: string
+  /** Last 4 characters of the key */
   last4: string
 }
 
 export type ApiKeyRotationDueEvent = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
+  /** By which you tell it from your other keys */
   name: string
+  /** First 13 characters of the key */
   prefix: string
+  /** Last 4 characters of the key */
   last4: string
   /** 90 days after the key was made */
   rotation_due_at: string
@@ -404,7 +419,7 @@ export type AutoRecharge = {
   enabled: boolean
   /** `paused` after three failures in a row, until it is set again */
   status: 'active' | 'paused' | 'disabled'
-  /** null, with all that follows from it, where it was never set */
+  /** The wallet is filled when less is available; null, as amount and method are, where it was never set */
   threshold: number | null
   amount: number | null
   method: ('mobile_money' | 'card') | null
@@ -425,7 +440,7 @@ export type AutoRecharge = {
 export type BankTransfer = {
   /** Where to pay into */
   bank_name: string
-  /** Of that bank */
+  /** By which payers’ banks know it */
   bank_code: string
   /** Made for this payment alone */
   account_number: string
@@ -759,42 +774,58 @@ export type Call = {
 }
 
 export type CallAbandonedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Place in the queue when the caller gave up, from 1 */
   position: number
-  /** Seconds */
+  /** How long the caller had waited in the queue */
   wait_seconds: number
 }
 
 export type CallAnsweredEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Somebody, or your flow, took the call */
   status: 'answered'
   /** Seconds of talk so far: none */
   duration: number
+  /** When that was */
   answered_at: string
-  /** Seconds */
+  /** From its beginning to the answer */
   wait_seconds: number
+  /** `flow` of an inbound call, `agent` of one to an agent, or the `callee` */
   answered_by: 'agent' | 'flow' | 'callee'
 }
 
@@ -841,9 +872,9 @@ export type CallCenterReport = {
   occupancy_percent?: number | null | undefined
   /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
-  /** Seconds on hold */
+  /** Seconds that callers were kept on hold */
   hold_seconds?: number | undefined
-  /** Seconds of wrap-up */
+  /** Seconds that agents took after calls */
   wrap_up_seconds?: number | undefined
   /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
@@ -875,9 +906,9 @@ export type CallCenterReport = {
   occupancy_percent?: number | null | undefined
   /** Seconds of talk, without hold */
   talk_seconds?: number | undefined
-  /** Seconds on hold */
+  /** Seconds that callers were kept on hold */
   hold_seconds?: number | undefined
-  /** Seconds of wrap-up */
+  /** Seconds that agents took after calls */
   wrap_up_seconds?: number | undefined
   /** Seconds of the longest wait in a queue; 0 if nobody waited */
   max_wait_seconds?: number | undefined
@@ -890,32 +921,44 @@ export type CallCenterReport = {
 }
 
 export type CallCompletedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** `completed` if it was answered; otherwise why it was not */
   status: 'completed' | 'failed' | 'rejected' | 'busy' | 'timeout'
-  /** Seconds */
+  /** Whole seconds from the answer to the end */
   duration: number
+  /** Why it ended */
   hangup_cause: 'normal' | 'cancelled' | 'busy' | 'rejected' | 'no_answer' | 'invalid_number' | 'no_route' | 'network_error' | 'media_timeout' | 'flow_error' | 'max_duration' | 'insufficient_funds'
   hangup_by: ('caller' | 'callee' | 'agent' | 'api' | 'system') | null
-  /** Seconds */
+  /** The duration without hold */
   talk_seconds: number
-  /** Seconds */
+  /** How long it was on hold */
   hold_seconds: number
-  /** Seconds */
+  /** From its beginning to the answer; 0 if nobody answered */
   wait_seconds: number
+  /** Its recordings, such as `rec_…` */
   recording_ids: string[]
+  /** In major units of `currency` */
   cost: number
+  /** Of the cost */
   currency: string
+  /** How it sounded; null where nothing was measured */
   quality: {
   /** Opinion score, estimated from the others: 1 is bad, 4.5 is best */
   mos: number
@@ -927,6 +970,7 @@ export type CallCompletedEvent = {
   rtt_ms: number
 } | null
   disposition: string | null
+  /** When it was over */
   ended_at: string
 }
 
@@ -978,43 +1022,61 @@ export type CallHandling = {
 }
 
 export type CallInitiatedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** It was accepted, and nobody rings yet */
   status: 'initiated'
+  /** When it was placed or came in */
   started_at: string
 }
 
 export type CallInputEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
   /** Digits, empty if there were none */
   dtmf: string
   speech: {
+  /** The likeliest first */
   results: {
+  /** What was understood */
   text: string
+  /** How certain that is: 0 to 1 */
   confidence: number
 }[]
 } | null
+  /** Whether the time was over before the input was complete */
   timed_out: boolean
 }
 
@@ -1034,41 +1096,57 @@ export type CallMonitor = {
 }
 
 export type CallProgressEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** How far it came; after any but `started` and `ringing` comes `call.completed` */
   status: 'started' | 'ringing' | 'failed' | 'rejected' | 'busy' | 'timeout'
-  /** Seconds */
+  /** Whole seconds from the answer on: 0 where nobody answered */
   duration: number
   reason: ('normal' | 'cancelled' | 'busy' | 'rejected' | 'no_answer' | 'invalid_number' | 'no_route' | 'network_error' | 'media_timeout' | 'flow_error' | 'max_duration' | 'insufficient_funds') | null
   sip_code: number | null
 }
 
 export type CallQueuedEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Place in the queue, from 1 */
   position: number
+  /** Those with a higher one are answered first */
   priority: number
   estimated_wait_seconds: number | null
+  /** When it entered the queue */
   queued_at: string
 }
 
@@ -1101,23 +1179,34 @@ export type CallTransfer = {
 }
 
 export type CallTransferredEvent = {
+  /** Whose call it is, such as `acc_…` */
   account_id: string
+  /** Id of the call, such as `call_…` */
   call_id: string
   /** Shared by all legs that were bridged together */
   conversation_uuid: string
+  /** `inbound` to your number, `outbound` from it */
   direction: 'inbound' | 'outbound'
+  /** Who calls */
   from: string
+  /** Who is called */
   to: string
   agent_id: string | null
   queue_id: string | null
+  /** Your own notes of the call */
   custom_data: Record<string, unknown>
   /** Order of the events of one call: 0 when it is initiated, then from 1 */
   sequence: number
+  /** Id of the transfer, such as `trf_…` */
   transfer_id: string
+  /** `warm`: the agent speaks to the other side first */
   transfer_type: 'warm' | 'cold'
+  /** Where the call goes */
   destination: string
+  /** How far it came; `consulting` while the agent speaks to the other side */
   status: 'ringing' | 'consulting' | 'completed' | 'failed' | 'cancelled'
   consult_call_id: string | null
+  /** When the transfer began */
   started_at: string
 }
 
@@ -1246,10 +1335,14 @@ export type Conference = {
 }
 
 export type ConferenceEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the conference, such as `conf_…` */
   conference_id: string
+  /** As you called it */
   name: string
   participant: ({
+  /** Id of the participant, such as `par_…` */
   id: string
   number: string | null
   agent_id: string | null
@@ -1274,7 +1367,7 @@ export type ConferenceParticipant = {
 }
 
 export type Credit = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   account_id: string
   /** Which wallet was filled */
   environment: 'test' | 'live'
@@ -1411,6 +1504,7 @@ export type DeliveryDetail = {
 })[]
 }
 
+/** The dispute, with what it holds back and its outcome */
 export type Dispute = {
   /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
@@ -1599,19 +1693,25 @@ export type EmailAnalytics = {
 }
 
 export type EmailBouncedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Why it came back, in words */
   reason: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** `hard` for an address that does not exist; it is then suppressed */
   bounce_type: 'hard' | 'soft'
+  /** Why, in a word */
   category: 'invalid_recipient' | 'mailbox_full' | 'policy' | 'spam' | 'domain_error' | 'expired' | 'other'
   smtp_code: number | null
   enhanced_code: string | null
   diagnostic: string | null
+  /** The server refused it (`smtp`), or reported later that it came back (`dsn`) */
   source: 'smtp' | 'dsn'
 }
 
@@ -1636,7 +1736,7 @@ export type EmailBulk = {
   counts: {
   /** Not offered to a server yet */
   queued: number
-  /** Offered to a server */
+  /** Offered to a server, without an outcome so far */
   sent: number
   /** Taken by a server */
   delivered: number
@@ -1650,7 +1750,7 @@ export type EmailBulk = {
   complained: number
   /** Led somebody to unsubscribe */
   unsubscribed: number
-  /** Not delivered for another reason */
+  /** Not delivered for another reason, or cancelled */
   failed: number
 }
   /** When it was accepted */
@@ -1706,7 +1806,9 @@ export type EmailBulkAccepted = {
 }
 
 export type EmailBulkCompletedEvent = {
+  /** Id of the bulk, such as `emb_…` */
   bulk_id: string
+  /** `completed` once every part went out */
   status: 'completed' | 'cancelled'
   /** Recipients that you gave */
   total: number
@@ -1724,7 +1826,7 @@ export type EmailBulkCompletedEvent = {
   counts: {
   /** Not offered to a server yet */
   queued: number
-  /** Offered to a server */
+  /** Offered to a server, without an outcome so far */
   sent: number
   /** Taken by a server */
   delivered: number
@@ -1738,24 +1840,28 @@ export type EmailBulkCompletedEvent = {
   complained: number
   /** Led somebody to unsubscribe */
   unsubscribed: number
-  /** Not delivered for another reason */
+  /** Not delivered for another reason, or cancelled */
   failed: number
 }
   /** When it was accepted */
   created_at: string
   started_at: string | null
+  /** When its last message ended */
   completed_at: string
   paused_reason: ('bounce_rate' | 'complaint_rate') | null
 }
 
 export type EmailClickedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Where the link leads */
   url: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -1766,13 +1872,16 @@ export type EmailClickedEvent = {
 }
 
 export type EmailComplainedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** Kind of the report, such as `abuse` */
   feedback_type: string
   reporter: string | null
 }
@@ -1780,24 +1889,28 @@ export type EmailComplainedEvent = {
 export type EmailContent = {
   /** Id of the message, such as `em_…` */
   message_id: string
-  /** Which part this is */
+  /** What `content` is: the one that was asked for */
   part: 'html' | 'text' | 'raw' | 'headers'
   content: string | null
 }
 
 export type EmailDeliveredEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** The line that the server answered with */
   smtp_response: string
   mx: string | null
   tls: string | null
   /** How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for */
   tls_level: ('plain' | 'encrypted' | 'mta_sts' | 'dane') | null
+  /** How often delivery was tried */
   attempts: number
 }
 
@@ -1852,19 +1965,32 @@ export type EmailDomain = {
 }
 
 export type EmailDomainEvent = {
+  /** Id of the domain, such as `dom_…` */
   id: string
+  /** Which domain, such as shop.example */
   domain: string
+  /** Messages go out from a `verified` one only */
   status: 'verified' | 'failed'
+  /** When it was added */
   created_at: string
   verified_at: string | null
+  /** When its records were last looked up */
   last_checked_at: string
+  /** Name of the signing key in your DNS */
   dkim_selector: string
+  /** What your DNS should have */
   records: ({
+  /** Kind of DNS record */
   type: 'TXT' | 'CNAME'
+  /** Where it stands in your DNS */
   name: string
+  /** What it must say */
   value: string
+  /** What it is for */
   purpose: 'verification' | 'dkim' | 'return_path' | 'tracking' | 'dmarc'
+  /** Whether the domain is not verified without it */
   required: boolean
+  /** What the last look found */
   status: 'pending' | 'valid' | 'invalid' | 'missing'
 })[]
 }
@@ -1879,24 +2005,29 @@ export type EmailEvent = {
 }
 
 export type EmailNotSentEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
+  /** Why not */
   reason: string
   next_attempt_at: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
 }
 
 export type EmailOpenedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -1911,10 +2042,12 @@ export type EmailOpenedEvent = {
 }
 
 export type EmailSentEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
@@ -1997,21 +2130,25 @@ export type EmailTrackingWebhook = {
 }
 
 export type EmailUnsubscribedEvent = {
+  /** Id of the message, such as `em_…` */
   message_id: string
   /** The recipient */
   email: string
   user_agent: string | null
   ip: string | null
   bulk_id: string | null
+  /** As the message was sent with */
   tags: string[]
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** How they did: the button of their mail client, the page behind the link, by mail, or by your request */
   source: 'one_click' | 'page' | 'mailto' | 'api'
 }
 
 export type Error = {
+  /** False: `error` says what went wrong */
   success: false
-  /** Some codes add members of their own. */
+  /** What went wrong; some codes add members of their own. */
   error: {
   code: ErrorCode
   /** What the code means and what to do */
@@ -2020,12 +2157,14 @@ export type Error = {
   details: string
   /** As in X-Request-Id */
   request_id: string
+  /** When it was answered */
   timestamp: string
   /** Each field that breaks a rule */
   fields?: {
   /** Such as `messages[3].to` */
   field: string
   code: ErrorCode
+  /** What its value must be */
   message: string
 }[] | undefined
   /** The code in the documentation */
@@ -2118,7 +2257,7 @@ export type FoundThing = {
   status: string | null
   /** Whose it is, such as `acc_…` */
   account_id: string
-  /** Name of that account */
+  /** As its customers read it */
   account_name: string
   /** `test` or `live` */
   environment: 'test' | 'live'
@@ -2163,6 +2302,7 @@ export type FraudReviewEvent = {
   sequence: number
   payment_id: string | null
   payout_id: string | null
+  /** How risky it is, and why */
   risk: {
   /** 0 for none to 100 */
   risk_score: number
@@ -2208,14 +2348,14 @@ export type FraudRule = {
 }
 
 export type FraudRuleDeleted = {
-  /** Id of the rule */
+  /** Id of the rule that is gone */
   rule_id: string
   /** True: it is gone */
   deleted: true
 }
 
 export type HandsetText = {
-  /** Id of the message */
+  /** Id of the message, such as `sms_…` */
   message_id: string
   /** `written`: on the handset, to you */
   direction: 'received' | 'written'
@@ -2408,12 +2548,16 @@ export type IdentityMedia = {
 }
 
 export type IdentityOtpEvent = {
+  /** Id of the code, such as `otp_…` */
   otp_id: string
   /** Masked */
   phone: string
+  /** How it went */
   channel: 'sms' | 'voice' | 'messenger' | 'email'
   purpose: string | null
+  /** How often a code was typed */
   attempts: number
+  /** How often it may be typed wrong before it is worth nothing */
   attempts_left: number
   reason: string | null
   verification_id: string | null
@@ -2741,10 +2885,15 @@ export type IdentityVerification = {
 }
 
 export type IdentityVerificationEvent = {
+  /** Id of the verification, such as `ver_…` */
   verification_id: string
+  /** `pending` until the verdict is there */
   status: 'pending' | 'verified' | 'rejected' | 'expired'
+  /** What it waits for; a person decides in `awaiting_review` */
   stage: 'queued' | 'processing' | 'awaiting_registry' | 'awaiting_review' | 'done'
+  /** What was looked at, such as `face_match` */
   checks_performed: string[]
+  /** What was found, in short */
   results: {
   document_authentic: boolean | null
   face_match: boolean | null
@@ -2752,14 +2901,20 @@ export type IdentityVerificationEvent = {
   overall_risk: ('low' | 'medium' | 'high' | 'very_high') | null
 }
   risk_assessment: ({
+  /** 0 for none to 100 */
   risk_score: number
+  /** The score in a word */
   risk_level: 'low' | 'medium' | 'high' | 'very_high'
+  /** What raised the score */
   flags: string[]
 }) | null
   reason: string | null
+  /** Why it was rejected; empty otherwise */
   failure_reasons: ({
+  /** For programs, such as `FACE_MISMATCH` */
   code: string
   check: string | null
+  /** The same in words */
   message: string
   /** A better picture can help */
   retryable: boolean
@@ -2767,7 +2922,9 @@ export type IdentityVerificationEvent = {
   reference: string | null
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** True in the test environment */
   sandbox: boolean
+  /** When it was asked for */
   created_at: string
   completed_at: string | null
 }
@@ -2882,6 +3039,7 @@ export type InvitedMember = {
   invite_url: string
 }
 
+/** The invoice, with its lines and what was paid of it */
 export type Invoice = {
   /** Id of the invoice, such as `inv_…` */
   invoice_id: string
@@ -2932,6 +3090,7 @@ export type Invoice = {
   due_date: string
   hosted_url: string | null
   pdf_url: string | null
+  /** Ids of the payments that paid it or a part of it, such as `pay_…` */
   payments: string[]
   /** Null: all that are offered */
   payment_methods: string[] | null
@@ -2953,6 +3112,7 @@ export type InvoiceEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
   /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
@@ -2976,6 +3136,7 @@ export type InvoicePaidEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the invoice, such as `inv_…` */
   invoice_id: string
   number: string | null
   /** A `draft` can be changed; `open` waits for its money; `uncollectible` was given up */
@@ -3322,7 +3483,7 @@ export type Limits = {
   policy: string
   /** Requests in a window */
   limit: number
-  /** Seconds */
+  /** Length of a window, in seconds */
   window: number
   /** Requests left in this window */
   remaining: number
@@ -3426,12 +3587,17 @@ export type MessengerConversation = {
 }
 
 export type MessengerInboundMessage = {
+  /** The user’s number, without a plus */
   from: string
+  /** Id of the message, such as `mmsg_…` */
   id: string
   /** Epoch seconds, as a text */
   timestamp: string
+  /** Kind of content: the field of this name has it */
   type: 'text' | 'image' | 'video' | 'audio' | 'document' | 'sticker' | 'interactive' | 'button' | 'location' | 'contacts' | 'reaction' | 'unsupported'
+  /** A written message */
   text?: {
+  /** What the user wrote */
   body: string
 } | undefined
   image?: MessengerMedia | undefined
@@ -3439,46 +3605,74 @@ export type MessengerInboundMessage = {
   audio?: MessengerMedia | undefined
   document?: MessengerMedia | undefined
   sticker?: MessengerMedia | undefined
+  /** An answer to buttons or a list of yours */
   interactive?: {
+  /** Whether a button was pressed or a row chosen */
   type: 'button_reply' | 'list_reply'
+  /** What the user chose */
   button_reply?: {
+  /** As you gave it with the button or row */
   id: string
+  /** What stands on it */
   title: string
+  /** What stands below the title of a row */
   description?: string | undefined
 } | undefined
+  /** What the user chose */
   list_reply?: {
+  /** As you gave it with the button or row */
   id: string
+  /** What stands on it */
   title: string
+  /** What stands below the title of a row */
   description?: string | undefined
 } | undefined
 } | undefined
+  /** A button of a template that was pressed */
   button?: {
+  /** As you gave it with the button */
   payload: string
+  /** What stands on it */
   text: string
 } | undefined
+  /** A place */
   location?: {
+  /** Degrees, north positive */
   latitude: number
+  /** Degrees, east positive */
   longitude: number
+  /** What the place is called */
   name?: string | undefined
+  /** In one line */
   address?: string | undefined
 } | undefined
+  /** Cards of people, as the provider passes them on */
   contacts?: unknown[] | undefined
+  /** A reaction to a message */
   reaction?: {
+  /** The message that the user reacts to */
   message_id: string
+  /** What they chose; empty where they took it back */
   emoji: string
 } | undefined
+  /** Present in an answer to a message */
   context?: {
   /** The message it answers */
   id: string
 } | undefined
 }
 
+/** A file that the user sent */
 export type MessengerMedia = {
   /** Media id to download it with */
   id: string
+  /** Such as image/jpeg */
   mime_type: string
+  /** Of the file, as the provider says */
   sha256: string
+  /** What the user wrote below it */
   caption?: string | undefined
+  /** What it is called on the user’s phone */
   filename?: string | undefined
 }
 
@@ -3506,27 +3700,27 @@ export type MessengerMessage = {
   direction: 'outbound' | 'inbound'
   /** Which of the fields below it is */
   type: string
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   text?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   image?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   video?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   audio?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   document?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   sticker?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   interactive?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   button?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   location?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   contacts?: unknown | undefined
-  /** Present when the type is this */
+  /** What was sent or came in; only where `type` is the name of this field */
   reaction?: unknown | undefined
   /** Which template was sent */
   template?: {
@@ -3536,7 +3730,7 @@ export type MessengerMessage = {
   language: string
 } | undefined
   context: {
-  /** Id of that message */
+  /** Its id, such as `mmsg_…` */
   message_id: string
 } | null
   /** How far it came; `received` is one of a user */
@@ -3579,24 +3773,38 @@ export type MessengerMessage = {
 }
 
 export type MessengerMessageEvent = {
+  /** Always this */
   object: 'messenger_business_account'
+  /** One for your account */
   entry: {
   /** Your account */
   id: string
+  /** What happened; `value` holds it */
   changes: {
+  /** Always this */
   field: 'messages'
+  /** Who wrote what */
   value: {
+  /** Always this */
   messaging_product: 'messenger'
+  /** The channel it came over */
   metadata: {
+  /** Your number, as users see it */
   display_phone_number: string
+  /** Id of that number at the provider */
   phone_number_id: string
 }
+  /** Who wrote */
   contacts: {
+  /** As users show themselves */
   profile: {
+  /** As the user calls themself */
   name: string
 }
+  /** The user’s number, without a plus */
   wa_id: string
 }[]
+  /** What they wrote */
   messages: MessengerInboundMessage[]
 }
 }[]
@@ -3604,26 +3812,42 @@ export type MessengerMessageEvent = {
 }
 
 export type MessengerMessageStatus = {
+  /** Id of the message, such as `mmsg_…` */
   id: string
+  /** How far the message came */
   status: 'sent' | 'delivered' | 'read' | 'failed'
   /** Epoch seconds, as a text */
   timestamp: string
+  /** The user’s number, without a plus */
   recipient_id: string
+  /** Why it failed */
   errors?: ({
+  /** For programs, such as 131047 */
   code: number
+  /** What the code means */
   title: string
+  /** The same in a sentence */
   message: string
+  /** More about it */
   error_data?: {
+  /** What exactly was wrong */
   details: string
+  /** The code as the provider gave it */
   provider_code?: number | undefined
 } | undefined
 })[] | undefined
+  /** Whom it is with */
   conversation?: {
+  /** The user’s number */
   id: string
+  /** What it is priced as */
   category?: string | undefined
 } | undefined
+  /** What it costs by */
   pricing?: {
+  /** Whether it is charged */
   billable: boolean
+  /** What it is priced as, such as `utility` */
   category: string
 } | undefined
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
@@ -3916,18 +4140,28 @@ export type MessengerSend = {
 }
 
 export type MessengerStatusEvent = {
+  /** Always this */
   object: 'messenger_business_account'
+  /** One for your account */
   entry: {
   /** Your account */
   id: string
+  /** What happened; `value` holds it */
   changes: {
+  /** Always this */
   field: 'messages'
+  /** What became of which */
   value: {
+  /** Always this */
   messaging_product: 'messenger'
+  /** The channel it came over */
   metadata: {
+  /** Your number, as users see it */
   display_phone_number: string
+  /** Id of that number at the provider */
   phone_number_id: string
 }
+  /** What became of messages of yours */
   statuses: MessengerMessageStatus[]
 }
 }[]
@@ -4019,7 +4253,7 @@ export type MessengerTemplateCreate = {
   text?: string | undefined
   /** What a `HEADER` shows; `TEXT` unless given */
   format?: 'TEXT' | 'IMAGE' | 'VIDEO' | 'DOCUMENT' | undefined
-  /** For `BUTTONS` */
+  /** What can be tapped; only of a component whose `type` is `BUTTONS` */
   buttons?: ({
   /** Answers you, opens a page, or calls a number; `QUICK_REPLY` does not stand beside the others */
   type: 'QUICK_REPLY' | 'URL' | 'PHONE_NUMBER'
@@ -4036,9 +4270,13 @@ export type MessengerTemplateCreate = {
 }
 
 export type MessengerTemplateEvent = {
+  /** Id of the template, such as `tpl_…` */
   template_id: string
+  /** By which it is sent */
   name: string
+  /** Such as `en` */
   language: string
+  /** Only an `APPROVED` one can be sent */
   status: 'PENDING' | 'APPROVED' | 'REJECTED' | 'PAUSED' | 'DISABLED'
   reason: string | null
 }
@@ -4060,19 +4298,25 @@ export type MessengerThread = {
 }
 
 export type MonitorEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the monitoring, such as `mon_…` */
   monitor_id: string
+  /** The call that is listened to */
   call_id: string
   supervisor_id: string | null
+  /** Heard by nobody, by the agent alone (`whisper`) or by both (`barge`) */
   mode: 'listen' | 'whisper' | 'barge'
+  /** `active` once the supervisor hears the call */
   status: 'connecting' | 'active' | 'ended'
   supervisor_call_id: string | null
+  /** When it was asked for */
   started_at: string
   ended_at: string | null
 }
 
 export type NewApiKey = {
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   id: string
   /** By which you tell it from your other keys */
   name: string
@@ -4137,7 +4381,7 @@ export type NewWebhook = {
 }
 
 export type OpenedAccount = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4175,7 +4419,7 @@ export type OpenedAccount = {
 }
 
 export type OperatorAccount = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4211,7 +4455,7 @@ export type OperatorAccount = {
 }
 
 export type OperatorAccountDetail = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   id: string
   /** As its customers read it */
   name: string
@@ -4306,8 +4550,11 @@ export type OperatorSmsSenderId = {
 }
 
 export type OperatorVoiceNumber = {
+  /** In E.164 */
   number: string
+  /** Whose number it is, such as `acc_…` */
   account_id: string
+  /** When the account got it */
   assigned_at: string
 }
 
@@ -4382,6 +4629,7 @@ export type PasswordReset = {
   expires_at: string
 }
 
+/** The payment, with how far it came */
 export type Payment = {
   /** Id of the payment, such as `pay_…` */
   payment_id: string
@@ -4487,11 +4735,11 @@ export type PaymentActionEvent = {
 
 /** The account that is debited */
 export type PaymentBank = {
-  /** Of the bank */
+  /** As GET /v1/payments/methods lists it in `banks` */
   bank_code: string
   /** Its last four characters */
   account_number: string
-  /** Whose account it is */
+  /** Holder, as you gave it */
   account_name: string
 }
 
@@ -4570,6 +4818,7 @@ export type PaymentDisputeEvent = {
   failure_reason: string | null
   /** Id of the dispute, such as `dsp_…` */
   dispute_id: string
+  /** You have `won` or `lost` it once that is decided */
   dispute_status: 'open' | 'won' | 'lost'
   payment: Payment
   dispute: Dispute
@@ -4595,8 +4844,9 @@ export type PaymentEvent = {
   payment: Payment
 }
 
+/** The link, with how often it was paid */
 export type PaymentLink = {
-  /** Id of the link */
+  /** Id of the link, such as `plink_…` */
   payment_link_id: string
   /** Where it is paid; whoever has it may pay */
   url: string
@@ -4630,11 +4880,15 @@ export type PaymentLinkPaidEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the link, such as `plink_…` */
   payment_link_id: string
+  /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** What was paid, in major units */
   amount: number
+  /** Of the amount */
   currency: string
-  /** With this one */
+  /** How often it was paid, with this one */
   uses: number
   /** It came although the link was paid max_uses times by then, by transfer or late: give it back if you must */
   over_limit: boolean
@@ -4906,6 +5160,7 @@ export type PaymentStatementWhole = {
 }
 }
 
+/** The payout, with how far it came */
 export type Payout = {
   /** Id of the payout, such as `po_…` */
   payout_id: string
@@ -4954,6 +5209,7 @@ export type Payout = {
   updated_at: string
 }
 
+/** The bulk of payouts, with its counts */
 export type PayoutBatch = {
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
@@ -4986,7 +5242,9 @@ export type PayoutBatchCompletedEvent = {
   sequence: number
   /** Id of the bulk, such as `pob_…` */
   batch_id: string
+  /** `cancelled` if you called it off */
   status: 'completed' | 'cancelled'
+  /** Items by what became of them */
   counts: {
   /** Items that you sent */
   total: number
@@ -5080,11 +5338,11 @@ export type PayoutRecipient = {
   email?: string | undefined
   phone: string | null
   bank: {
-  /** Of the account */
+  /** As the bank writes it */
   account_number: string
-  /** Of the bank */
+  /** As GET /v1/payments/methods lists it in `banks` */
   bank_code: string
-  /** Whose account it is */
+  /** Holder, as you gave it */
   account_name: string
 } | null
 }
@@ -5168,7 +5426,7 @@ export type Queue = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5187,7 +5445,7 @@ export type Queue = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5219,13 +5477,21 @@ export type Queue = {
 }
 
 export type QueueSlaBreachedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the queue, such as `que_…` */
   queue_id: string
+  /** As you called the queue */
   name: string
+  /** Of today’s calls, UTC, those that were answered in time */
   service_level_percent: number
+  /** What it should be, as `sla` of the queue says */
   target_percent: number
+  /** Within which an answer is in time, as `sla` of the queue says */
   threshold_seconds: number
+  /** Callers in the queue now */
   waiting: number
+  /** How long the first of them has waited */
   longest_wait_seconds: number
 }
 
@@ -5256,7 +5522,7 @@ export type QueueStatus = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5275,7 +5541,7 @@ export type QueueStatus = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5368,7 +5634,7 @@ export type QueueWithSummary = {
   position?: boolean | undefined
   /** Say how many minutes it will take, once that can be told; false unless told */
   estimated_wait?: boolean | undefined
-  /** Seconds between two announcements. Must be 10 to 600 */
+  /** Seconds between two announcements; 30 unless told. Must be 10 to 600 */
   every_seconds?: number | undefined
   /** Said first, before place and wait. Must have 1 to 500 characters */
   text?: string | undefined
@@ -5387,7 +5653,7 @@ export type QueueWithSummary = {
   enabled: boolean
   /** What a waiting caller presses to be called back; needed when `enabled`. Must be one of 0-9, * and # */
   key?: string | undefined
-  /** How often a caller is called back who does not answer. Must be 1 to 10 */
+  /** How often a caller is called back who does not answer; 3 unless told. Must be 1 to 10 */
   max_attempts?: number | undefined
 }) | null | undefined
   /** What the service level is measured by: 80 % within 20 seconds unless told */
@@ -5549,7 +5815,7 @@ export type Recording = {
   recording_id: string
   call_id: string | null
   conference_id: string | null
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
   file_url: string | null
   /** What was said, as text */
@@ -5576,13 +5842,17 @@ export type Recording = {
 }
 
 export type RecordingEvent = {
+  /** Whose recording it is, such as `acc_…` */
   account_id: string
+  /** Id of the recording, such as `rec_…` */
   recording_id: string
   call_id: string | null
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
   file_url: string | null
+  /** What was said, as text */
   transcription: {
+  /** Whether the text is there */
   available: boolean
   language: string | null
   url: string | null
@@ -5590,11 +5860,15 @@ export type RecordingEvent = {
   error: string | null
 }
   conference_id: string | null
+  /** `file_url` is there once it is `ready` */
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
+  /** Of the file */
   format: 'wav' | 'mp3'
+  /** Of two, the caller is left and the others are right */
   channels: number
   size_bytes: number | null
   sha256: string | null
+  /** When it began */
   started_at: string
   expires_at: string | null
   reason: string | null
@@ -5607,6 +5881,7 @@ export type Redelivery = {
   replay_of: string
 }
 
+/** The refund, with how far it came */
 export type Refund = {
   /** Id of the refund, such as `re_…` */
   refund_id: string
@@ -5644,11 +5919,13 @@ export type RefundFailedEvent = {
   refund_id: string
   /** Id of the payment, such as `pay_…` */
   payment_id: string
+  /** The money stays with you */
   status: 'failed'
   /** In major units */
   amount: number
   /** ISO 4217, such as KES; of all amounts here */
   currency: string
+  /** Why, as the provider says */
   failure_reason: string
   refund: Refund
 }
@@ -5686,7 +5963,7 @@ export type RequestLogEntry = {
   error_code: string | null
   /** Milliseconds until the answer */
   duration_ms: number
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
   /** Where it came from */
   ip: string
@@ -5696,7 +5973,7 @@ export type RequestLogEntry = {
 }
 
 export type RiskCheck = {
-  /** Id of the check */
+  /** Id of the check, such as `rsk_…` */
   risk_check_id: string
   /** 0 for none to 100 */
   risk_score: number
@@ -5717,9 +5994,9 @@ export type RiskCheck = {
 }
   /** Rules of yours that match */
   matched_rules: ({
-  /** Id of the rule */
+  /** Id of the rule, such as `frl_…` */
   rule_id: string
-  /** Its name */
+  /** What you call the rule */
   name: string
   /** What it asks for */
   action: 'allow' | 'require_3ds' | 'review' | 'block'
@@ -6009,7 +6286,7 @@ export type SmsAnalytics = {
   messages: number
   /** Not sent yet */
   queued: number
-  /** Taken by the operator, and nothing heard since */
+  /** Taken by the network, and nothing heard since */
   sent: number
   /** On the handset */
   delivered: number
@@ -6022,11 +6299,11 @@ export type SmsAnalytics = {
   cost: number
   /** Half, 95 % and 99 % of messages took no longer */
   latency_seconds: {
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p50: number | null
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p95: number | null
-  /** From the operator to the handset */
+  /** From the network’s taking it to its report from the handset */
   p99: number | null
 }
   /** The same figures by country */
@@ -6036,7 +6313,7 @@ export type SmsAnalytics = {
   messages: number
   /** Not sent yet */
   queued: number
-  /** Taken by the operator, and nothing heard since */
+  /** Taken by the network, and nothing heard since */
   sent: number
   /** On the handset */
   delivered: number
@@ -6099,7 +6376,7 @@ export type SmsBatch = {
   counts: {
   /** Not sent yet */
   queued: number
-  /** Without a report so far */
+  /** Taken by the network, without a report so far */
   sent: number
   /** On the handset */
   delivered: number
@@ -6136,23 +6413,38 @@ export type SmsBatch = {
 }
 
 export type SmsBatchCompletedEvent = {
+  /** Id of the bulk, such as `smb_…` */
   batch_id: string
+  /** `cancelled` if it was called off before all of it went out */
   status: 'completed' | 'cancelled'
+  /** Entries that you gave */
   total: number
+  /** Entries that became messages */
   accepted: number
+  /** Entries that were refused */
   rejected: number
+  /** What it was charged for */
   segments: number
+  /** Of all messages, less what was given back */
   cost: number
+  /** Of the cost */
   currency: string
+  /** Messages by status */
   counts: {
+  /** Not sent */
   queued: number
+  /** Taken by the network, and no report came */
   sent: number
+  /** On the handset */
   delivered: number
+  /** Did not arrive */
   failed: number
 }
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
+  /** When it was accepted */
   created_at: string
+  /** When its last message ended, or no report could come any more */
   completed_at: string
 }
 
@@ -6339,12 +6631,15 @@ export type SmsBulkReply = {
 }
 
 export type SmsConsentEvent = {
+  /** Whose wish it is, in E.164 */
   phone: string
   /** The sender it is about, `*` for all */
   from: string
   reason: string | null
+  /** By a word such as STOP, by request, from a file, or as the carrier told us */
   source: 'keyword' | 'api' | 'import' | 'carrier'
   message_id: string | null
+  /** When it was recorded */
   created_at: string
 }
 
@@ -6364,7 +6659,7 @@ export type SmsEstimate = {
   segments: number
   /** `gsm7` has 160 characters in a segment, `ucs2` 70 */
   encoding: 'gsm7' | 'ucs2'
-  /** Characters */
+  /** Characters of your text */
   length: number
   /** Septets, or UTF-16 units */
   units_used: number
@@ -6522,7 +6817,7 @@ export type SmsMessageOrBatch = {
   counts?: {
   /** Not sent yet */
   queued: number
-  /** Without a report so far */
+  /** Taken by the network, without a report so far */
   sent: number
   /** On the handset */
   delivered: number
@@ -6658,12 +6953,16 @@ export type SmsPrice = {
 }
 
 export type SmsReceivedEvent = {
+  /** Id of the message, such as `smi_…` */
   message_id: string
+  /** The handset, in E.164 */
   from: string
   /** Your short code or number */
   to: string
+  /** What it says */
   message: string
   keyword: string | null
+  /** Segments it came in */
   parts: number
   network: string | null
   in_reply_to: string | null
@@ -6783,9 +7082,13 @@ export type SmsSenderId = {
 }
 
 export type SmsStatusEvent = {
+  /** Id of the message, such as `sms_…` */
   message_id: string
+  /** `sent`: the network has it; the others are final */
   status: 'sent' | 'delivered' | 'failed'
+  /** Who gets it, in E.164 */
   to: string
+  /** The sender that the handset shows */
   from: string
   /** Segments the text was sent in */
   parts: number
@@ -6863,6 +7166,7 @@ export type StoppedPlaying = {
   started_at: string
 }
 
+/** The subscription, with its period and its next charge */
 export type Subscription = {
   /** Id of the subscription, such as `sub_…` */
   subscription_id: string
@@ -6885,7 +7189,7 @@ export type Subscription = {
   /** Day on which periods begin */
   billing_anchor: string
   next_billing_at: string | null
-  /** It ends with this period */
+  /** True: it ends when what was paid for is over, and is not renewed */
   cancel_at_period_end: boolean
   cancelled_at: string | null
   cancel_reason: string | null
@@ -6915,9 +7219,11 @@ export type SubscriptionEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Id of the subscription, such as `sub_…` */
   subscription_id: string
   /** `incomplete` waits for its first payment, `past_due` for one that failed */
   status: 'trialing' | 'incomplete' | 'active' | 'past_due' | 'paused' | 'cancelled'
+  /** Id of its plan, such as `plan_…` */
   plan_id: string
   customer: Customer
   cancelled_at: string | null
@@ -6925,6 +7231,12 @@ export type SubscriptionEvent = {
   /** Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events. Must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all */
   metadata: Record<string, string | number | boolean>
   subscription: Subscription
+}
+
+/** Part of every reply that is no error */
+export type Succeeded = {
+  /** True; an error has false, and says what in `error` */
+  success: true
 }
 
 export type System = {
@@ -7221,7 +7533,7 @@ export type Usage = {
   policy: string
   /** Requests in a window */
   limit: number
-  /** Seconds */
+  /** Length of a window, in seconds */
   window: number
   /** Requests left in this window */
   remaining: number
@@ -7362,7 +7674,7 @@ export type UssdContinued = {
   status: 'active' | 'completed'
   /** Id of the screen */
   message_id: string
-  /** Id of the session */
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
   /** Who is shown it */
   phone: string
@@ -7406,10 +7718,15 @@ export type UssdEnd = {
 }
 
 export type UssdGateway = {
+  /** Id of the gateway, such as `usg_…` */
   id: string
+  /** By which you tell it from other gateways */
   name: string
+  /** Whether its subscribers are real (`live`) or yours to try (`test`) */
   environment: 'test' | 'live'
+  /** Addresses or ranges that may call; none: anybody who knows the URL */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
 }
 
@@ -7423,10 +7740,15 @@ export type UssdGatewayCreate = {
 }
 
 export type UssdGatewayCreated = {
+  /** Id of the gateway, such as `usg_…` */
   id: string
+  /** By which you tell it from other gateways */
   name: string
+  /** Whether its subscribers are real (`live`) or yours to try (`test`) */
   environment: 'test' | 'live'
+  /** Addresses or ranges that may call; none: anybody who knows the URL */
   allowed_ips: string[]
+  /** When it was made */
   created_at: string
   /** What the gateway calls; shown this once */
   url: string
@@ -7619,13 +7941,18 @@ export type UssdMenuDocument = {
 }
 
 export type UssdResponseEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
   input: string | null
   /** What you keep with the session */
   data: Record<string, unknown>
+  /** The code that was dialled, or that pushed */
   shortcode: string
+  /** `initiation` when the code is dialled, then `response` */
   type: 'initiation' | 'response'
+  /** Number of the screen that is asked for, from 1 */
   step: number
   /** All inputs so far, joined by `*` */
   text: string
@@ -7715,7 +8042,7 @@ export type UssdSession = {
   timeout: number
   ended_at: string | null
   reason: ('completed' | 'expired' | 'user_cancelled' | 'network_released' | 'app_timeout' | 'app_error' | 'replaced' | 'undeliverable') | null
-  /** Seconds */
+  /** Seconds from its beginning to its end, or until now */
   duration: number
   /** Screens so far */
   total_steps: number
@@ -7731,21 +8058,30 @@ export type UssdSession = {
 }
 
 export type UssdSessionEndedEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
+  /** Why it ended */
   reason: 'completed' | 'expired' | 'user_cancelled' | 'network_released' | 'app_timeout' | 'app_error' | 'replaced' | 'undeliverable'
-  /** Seconds */
+  /** Seconds from its beginning to its end */
   duration: number
+  /** Screens that were shown */
   total_steps: number
+  /** `expired` if nobody answered in time */
   status: 'completed' | 'expired'
   /** What you keep with the session */
   data: Record<string, unknown>
 }
 
 export type UssdSessionStartedEvent = {
+  /** Id of the session: `uss_…`, or the one you gave it */
   session_id: string
+  /** The subscriber, in E.164 */
   phone: string
+  /** The code that was dialled, or that pushed */
   shortcode: string
+  /** Dialled by the `user`, or pushed by you */
   initiated_by: 'user' | 'application'
   /** What you keep with the session */
   data: Record<string, unknown>
@@ -7853,11 +8189,12 @@ export type UssdShortcodeCreate = {
 export type UssdShortcodeDeleted = {
   /** What is no longer answered */
   shortcode: string
-  /** It is deleted */
+  /** True: it serves nobody from now on */
   deleted: true
 }
 
 export type UssdSmppGateway = {
+  /** By which requests name it */
   name: string
   /** Where the gateway takes connections. Must be a host name or address */
   host: string
@@ -7886,7 +8223,9 @@ export type UssdSmppGateway = {
   /** Whether screens can go over it, as that node last said */
   is_up: boolean
   last_error: string | null
+  /** When it was entered */
   created_at: string
+  /** When its settings last changed */
   updated_at: string
 }
 
@@ -7972,55 +8311,87 @@ export type VoiceNumber = {
 }
 
 export type VoiceRate = {
+  /** First digits of the numbers it is for, such as +2547 */
   prefix: string
+  /** Of the price; accounts in it are charged by this rate */
   currency: string
+  /** Price of a minute, in major units, to a millionth */
   minute: number
+  /** When it was last set */
   updated_at: string
 }
 
 export type VoiceTrunk = {
+  /** By which requests name it */
   name: string
+  /** Where the network takes calls */
   host: string
+  /** Its port there; 5060, or 5061 for TLS, unless told */
   port: number
+  /** How SIP travels to the network */
   transport: 'udp' | 'tcp' | 'tls'
   domain: string | null
   username: string | null
+  /** Whether a password is kept, which is never shown */
   has_password: boolean
+  /** Whether this side registers there */
   registers: boolean
+  /** First digits of the numbers that it takes; + alone takes every number */
   prefixes: string[]
+  /** Of trunks that fit as well, the lower comes first */
   priority: number
+  /** Calls at once, for each node */
   max_calls: number
+  /** Addresses that its calls come from, beside that of the host */
   sources: string[]
+  /** False: no calls go over it, and none are taken from it */
   enabled: boolean
   /** Whether it answers, as the answering node sees it */
   is_up: boolean
+  /** Whether the network took our registration, as the answering node sees it */
   is_registered: boolean
   /** Calls over it on the answering node */
   calls: number
   last_error: string | null
+  /** When it was entered */
   created_at: string
+  /** When its settings last changed */
   updated_at: string
 }
 
 export type VoicemailReceivedEvent = {
+  /** Whose call centre it is, such as `acc_…` */
   account_id: string
+  /** Id of the voicemail, such as `vm_…` */
   voicemail_id: string
+  /** The call in which it was left */
   call_id: string
   queue_id: string | null
+  /** Who left it */
   from: string
-  /** Seconds */
+  /** Seconds of sound */
   duration: number
+  /** Where it is listened to */
   file_url: string
 }
 
+/** The wallet as it is now */
 export type Wallet = {
+  /** Id of the wallet, such as `wal_…` */
   wallet_id: string
+  /** Of all its amounts */
   currency: string
+  /** In major units, with what is held */
   balance: number
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
+  /** Set aside for what is under way */
   held: number
+  /** Top-ups that are not paid yet */
   pending: number
+  /** True below the account’s low_balance_threshold */
   low_balance: boolean
+  /** How it is filled by itself; null where that was never set */
   auto_recharge: ({
   /** Whether it is on */
   enabled: boolean
@@ -8033,11 +8404,12 @@ export type Wallet = {
   /** Failures since the last success */
   consecutive_failures: number
 }) | null
+  /** When the balance last changed */
   updated_at: string
 }
 
 export type WalletBalance = {
-  /** Id of the wallet */
+  /** Id of the wallet, such as `wal_…` */
   wallet_id: string
   /** Of this wallet */
   currency: string
@@ -8088,7 +8460,9 @@ export type WalletLowEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
@@ -8100,10 +8474,13 @@ export type WalletRechargeFailedEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
+  /** Why it was not filled */
   failure_reason: string
   payment_id: string | null
   wallet: Wallet
@@ -8114,11 +8491,15 @@ export type WalletTopupEvent = {
   livemode: boolean
   /** Order of the events of one object, from 1 */
   sequence: number
+  /** Of the wallet */
   currency: string
+  /** What can be spent: the balance without what is held, and the credit limit */
   available: number
   /** What `available` should not fall below */
   threshold: number | null
+  /** What came in */
   amount: number
+  /** The payment that filled it, such as `pay_…` */
   payment_id: string
   wallet: Wallet
 }
@@ -8215,10 +8596,14 @@ export type WebhookDetail = {
 }
 
 export type WebhookDisabledEvent = {
+  /** Id of the webhook, such as `wh_…` */
   webhook_id: string
+  /** Where it delivered to */
   url: string
+  /** `gone`: it answered 410; `failing`: it failed for too long */
   disabled_reason: 'gone' | 'failing'
   failing_since: string | null
+  /** Deliveries that failed since then */
   failed_deliveries: number
 }
 
@@ -8263,16 +8648,18 @@ export type WebhookTest = {
 }
 
 export type WebhookTestEvent = {
+  /** Id of the webhook, such as `wh_…` */
   webhook_id: string
+  /** A greeting, for whoever reads it */
   message: string
 }
 
 export type WhoAmI = {
-  /** Id of the account */
+  /** Id of the account, such as `acc_…` */
   account_id: string
   /** `test` or `live`, as the credential says */
   environment: 'test' | 'live'
-  /** Id of the key */
+  /** Id of the key, such as `key_…`; not the key itself */
   key_id: string
   /** What the credential may do */
   scopes: string[]

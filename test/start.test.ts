@@ -363,6 +363,40 @@ test('a registry of npm that does not answer is named in one sentence', async ()
   }
 })
 
+test('what npm stumbles over is told in one sentence: a full disk, a silent registry, a certificate that nobody trusts', async () => {
+  const { place, taken } = await freshCheckoutBesideServer()
+  taken.close()
+  const says = async (script: string) => {
+    await writeFile(join(place.path, 'npm'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    const environment = { PAMOJA_PORT: '0', PATH: `${place.path}:${process.env.PATH}`, npm_execpath: '' }
+    const { code, stderr } = await new Program({ file: join(place.path, 'tools/start.mjs'), environment }).ended
+    return [code, stderr.replace(/^.* failed after .*\n/, '')]
+  }
+  try {
+    // npm goes on after this as if all were well, for minutes.
+    const full = "echo 'npm warn tar TAR_ENTRY_ERROR ENOSPC: no space left on device, write' >&2; exec sleep 60"
+    assert.deepEqual(await says(full), [
+      1,
+      `The disk is full at ${join(place.path, 'dist/.first-install')}: free some space and start again.\n`,
+    ])
+    const fails = (code: string, words: string) =>
+      says(`printf 'npm error code ${code}\\nnpm error ${words}\\n' >&2; exit 1`)
+    const [, silent] = await fails('FETCH_ERROR', 'network timeout at: https://r.example/x')
+    assert.match(
+      String(silent),
+      /^https:\/\/r\.example does not answer npm: check the network\. Behind a proxy run .*\n$/,
+    )
+    const code = 'SELF_SIGNED_CERT_IN_CHAIN'
+    assert.deepEqual(await fails(code, 'request to https://r.example/x failed'), [
+      1,
+      `npm does not trust the certificate of https://r.example (${code}): if it is your proxy's, name the file of its authority with \`npm config set cafile /…/authority.pem\`.\n`,
+    ])
+    await assert.rejects(stat(join(place.path, 'node_modules')), { code: 'ENOENT' })
+  } finally {
+    await place.remove()
+  }
+})
+
 test('tests and benchmarks are made ready beside a platform that runs: they do not need its port', async () => {
   const { place, port, taken } = await freshCheckoutBesideServer()
   try {

@@ -11,12 +11,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   utimes,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { hostname, userInfo } from 'node:os'
+import { homedir, hostname, userInfo } from 'node:os'
 import { resolve as absolute, basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -51,6 +52,8 @@ const staging = join(root, 'dist', '.first-install')
 const shownOutputLines = 40
 const shownOutputCharacters = 20_000
 const usualPort = 8443
+/** Packages and what is built of them; the engines that follow need about as much again. */
+const neededMb = 500
 
 /**
  * Installs and builds what is out of date. Writes nothing when all is up to date, so a prepared checkout may be
@@ -69,11 +72,16 @@ export async function prepare(command = 'serve', { isBundled = true } = {}) {
   }
   const release = await takeLock()
   try {
-    if (!isInstalled()) await (isServer ? installFirst() : install())
+    if (!isInstalled()) {
+      checkSpace()
+      await (isServer ? installFirst() : install())
+    }
     if (!isServer && !hasLater()) await addLater()
     if (!isBuilt(buildStamp)) await compile()
     if (isBundled && !isBuilt(bundleStamp)) await bundle()
     if (!isConsoleBuilt()) await buildConsole()
+  } catch (problem) {
+    throw isFull(problem) ? new Error(fullDisk(problem.path)) : problem
   } finally {
     release()
   }
@@ -136,6 +144,20 @@ async function checkPort() {
   )
 }
 
+/** A disk that is too small is told before a minute of installing. What else npm keeps, in its cache, may be on another. */
+function checkSpace() {
+  const free = freeMb(root)
+  if (free >= neededMb) return
+  throw new Error(
+    `The disk has ${free} MB left at ${root}, and the first start needs ${neededMb}: free some space, or clone to another disk.`,
+  )
+}
+
+function freeMb(path) {
+  const { bavail, bsize } = statfsSync(path)
+  return Math.floor((bavail * bsize) / 1_000_000)
+}
+
 function isInstalled() {
   return readOr(installStamp, '') === installFingerprint() || isInstalledByHand()
 }
@@ -166,11 +188,15 @@ function fits(allowed, value) {
   return allowed === undefined || allowed.includes(value)
 }
 
-const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
+const installOptions = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=warn', '--prefer-offline']
+/** npm only warns of files that it could not write whole, and ends as if all were well. */
+const spaceRunsOut = /ENOSPC|EDQUOT|no space left on device/i
 /** npm would ask a registry that is not there for more than a minute. How long an answer may take stays npm's: lines are slow. */
 const patience = ['--fetch-retries=2', '--fetch-retry-factor=2', '--fetch-retry-mintimeout=1000']
 const pingAfterMs = 5_000
 const pingPatience = ['--fetch-retries=0', '--fetch-timeout=10000']
+/** Failed pings in a row after which npm is ended, if it installs nothing meanwhile: it would go on for a quarter of an hour. */
+const pingsBeforeEnd = 4
 
 /** Under `npm start` this is the npm in use; otherwise the one on the path. */
 function npmCommand(...options) {
@@ -186,41 +212,95 @@ function installing(...options) {
 /** Why npm could not install, in a sentence; what it says itself where that is not known. */
 function whyNotInstalled(output) {
   const code = /^npm error code (\S+)/m.exec(output)?.[1] ?? ''
-  const registry = /request to (https?:\/\/[^/\s]+)/.exec(output)?.[1] ?? 'its registry'
+  const registry = /(?:request to|timeout at:?) (https?:\/\/[^/\s]+)/.exec(output)?.[1] ?? 'its registry'
+  const otherwise =
+    'check the network. Behind a proxy run `npm config set proxy http://…`, for another registry `npm config set registry https://…`.'
+  if (/timeout at:? http/.test(output)) return `${registry} does not answer npm: ${otherwise}`
   if (/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET|FETCH_ERROR|EPIPE|EPROTO)/.test(code))
-    return `npm cannot reach ${registry} (${code}): check the network. Behind a proxy run \`npm config set proxy http://…\`, for another registry \`npm config set registry https://…\`.`
-  if (/CERT|UNABLE_TO|SELF_SIGNED/.test(code))
-    return `npm does not trust the certificate of ${registry} (${code}): name the file of your proxy's authority in NODE_EXTRA_CA_CERTS.`
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'The disk is full: free some space and start again.'
+    return `npm cannot reach ${registry} (${code}): ${otherwise}`
+  if (isDistrust(code))
+    return `npm does not trust the certificate of ${registry} (${code}): if it is your proxy's, name the file of its authority with \`npm config set cafile /…/authority.pem\`.`
+  if (isFull({ code })) return fullDisk(/^npm error (?:path|dest) (.+)/m.exec(output)?.[1])
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     const path = /^npm error path (.+)/m.exec(output)?.[1] ?? 'its cache'
     return `npm may not write ${path} (${code}): make it yours, or name another cache with npm_config_cache.`
   }
-  return null
+  // With no room for its cache npm ends without a word.
+  const cache = process.env.npm_config_cache ?? join(homedir(), '.npm')
+  return existsSync(cache) && freeMb(cache) < 1 ? fullDisk(cache) : null
 }
 
-/** Installs, and says early when the registry does not answer: npm goes on asking, and may have everything in its cache. */
-async function installStep(what, command, directory = root) {
+function isDistrust(code) {
+  return /CERT|UNABLE_TO|SELF_SIGNED/.test(code)
+}
+
+function isFull({ code }) {
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}
+
+function fullDisk(path = root) {
+  return `The disk is full at ${path}: free some space and start again.`
+}
+
+/**
+ * Installs, and says early when the registry does not answer: npm goes on asking, and may have everything in its cache. When
+ * neither the registry answers nor anything is installed, npm is ended.
+ */
+async function installStep(what, options, directory = root) {
+  let npm = null
   let ping = null
-  const watch = setTimeout(() => {
-    ping = run(...npmCommand('ping', '--loglevel=error', ...pingPatience), root)
-    ping.ended.then(({ output }) => {
-      const why = ping === null ? null : whyNotInstalled(output)
-      if (why !== null) tell(`\n  ${why}\n  Still trying ...`)
+  let timer = null
+  let reason = null
+  let failures = 0
+  const ask = () => {
+    const { child, ended } = run(...npmCommand('ping', '--loglevel=error', ...pingPatience), root)
+    ping = child
+    ended.then(({ output }) => {
+      if (ping === null) return
+      const why = whyNotInstalled(output)
+      failures = why === null ? 0 : failures + 1
+      // Trust does not come back by asking again.
+      const isHopeless = failures >= pingsBeforeEnd || isDistrust(/\((\w+)\)/.exec(why ?? '')?.[1] ?? '')
+      if (isHopeless && !isInstallingSince(Date.now() - pingAfterMs, directory)) {
+        reason = why
+        // A signal that npm can hear would only be noted until it has asked for everything.
+        return npm.kill('SIGKILL')
+      }
+      if (failures === 1) tell(`\n  ${why}\n  Still trying ...`)
+      timer = setTimeout(ask, pingAfterMs)
     })
-  }, pingAfterMs)
+  }
+  timer = setTimeout(ask, pingAfterMs)
   try {
-    await step(what, ...installing(command), { directory, explain: whyNotInstalled })
+    await step(what, ...installing(...options), {
+      directory,
+      explain: (output) => reason ?? whyNotInstalled(output),
+      onStart: (child) => {
+        npm = child
+      },
+    })
   } finally {
-    clearTimeout(watch)
-    ping?.child.kill()
+    clearTimeout(timer)
+    ping?.kill()
     ping = null
   }
 }
 
+/** Whether a package was unpacked after that time, from the cache or the registry; directories npm makes for failures too. */
+function isInstallingSince(time, directory) {
+  const packages = join(directory, 'node_modules')
+  const namesIn = (path) => (existsSync(path) ? readdirSync(path) : [])
+  return namesIn(packages)
+    .flatMap((name) =>
+      name.startsWith('@') ? namesIn(join(packages, name)).map((inner) => join(name, inner)) : [name],
+    )
+    .map((name) => join(packages, name, 'package.json'))
+    .some((file) => (statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0) > time)
+}
+
 async function install() {
   const remark = existsSync(dirname(installStamp)) ? '' : ' (first start only)'
-  await installStep(`Installing packages${remark}`, 'ci')
+  await installStep(`Installing packages${remark}`, ['ci'])
   writeFileSync(installStamp, installFingerprint())
 }
 
@@ -239,7 +319,7 @@ async function installFirst() {
   for (const name of laterPackages) delete locked.packages[`node_modules/${name}`]
   writeFileSync(join(staging, 'package.json'), JSON.stringify(manifest))
   writeFileSync(join(staging, 'package-lock.json'), JSON.stringify(locked))
-  await installStep(`Installing packages${remark}`, 'ci', staging)
+  await installStep(`Installing packages${remark}`, ['ci'], staging)
   rmSync(dirname(installStamp), { recursive: true, force: true })
   renameSync(join(staging, 'node_modules'), dirname(installStamp))
   rmSync(staging, { recursive: true, force: true })
@@ -255,9 +335,7 @@ const addOptions = ['install', '--no-save']
 
 async function addLater() {
   try {
-    await step('Installing the engines of identity checks and speech', ...installing(...addOptions), {
-      explain: whyNotInstalled,
-    })
+    await installStep('Installing the engines of identity checks and speech', addOptions)
   } catch (problem) {
     tell(
       `${problem.message}\nChecks of pictures answer 503 and no speech is recognised until they are there; everything else works.\n`,
@@ -358,18 +436,25 @@ async function buildConsole() {
 }
 
 /** Runs a command and tells how it goes, on one line; what the command itself prints is shown only when it fails. */
-async function step(what, command, commandArguments, { directory = root, explain = () => null } = {}) {
+async function step(
+  what,
+  command,
+  commandArguments,
+  { directory = root, explain = () => null, onStart = () => {} } = {},
+) {
   const startedAt = performance.now()
   const elapsed = (digits) => `${((performance.now() - startedAt) / 1000).toFixed(digits)} s`
   tell(`  ${what} ...`)
   const progress = setInterval(() => tell(` ${elapsed(0)} ...`), progressEveryMs)
   const { child, ended } = run(command, commandArguments, directory)
+  onStart(child)
   // If this process is killed, its child goes on writing for a while, and the lock must hold until that is over.
   writeFileSync(lock, `${lockOwner} ${child.pid}`)
   const { code, output } = await ended
   clearInterval(progress)
   if (code === 0) return tell(` ${elapsed(1)}\n`)
   tell(` failed after ${elapsed(1)}\n`)
+  if (spaceRunsOut.test(output)) throw new Error(fullDisk(directory))
   throw new Error(explain(output) ?? `${what} failed (${code}):\n${firstLines(output)}`)
 }
 
@@ -387,6 +472,7 @@ function run(command, commandArguments, directory) {
     let output = ''
     const collect = (chunk) => {
       if (output.length < shownOutputCharacters) output += chunk
+      if (spaceRunsOut.test(chunk)) child.kill('SIGKILL')
     }
     child.stdout.on('data', collect)
     child.stderr.on('data', collect)
@@ -410,6 +496,7 @@ async function takeLock() {
       writeFileSync(lock, lockOwner, { flag: 'wx' })
       break
     } catch (problem) {
+      if (isFull(problem)) throw new Error(fullDisk(dirname(lock)))
       if (problem.code !== 'EEXIST') {
         // Of a read-only mount Node says that the directory is not there.
         const why = problem.code === 'ENOENT' ? 'EROFS' : problem.code

@@ -140,6 +140,8 @@ export function Shell({ session }: { session: Session }) {
   const [isPhoneOpen, setIsPhoneOpen] = useState(() => window.innerWidth >= 1200)
   const [isNavOpen, setIsNavOpen] = useState(false)
   useEffect(() => setIsNavOpen(false), [path])
+  useEscape(isNavOpen, () => setIsNavOpen(false))
+  const isNarrow = useNarrow()
   const mayFollow = may('events:read')
   useEffect(() => (mayFollow ? follow(setIsConnected) : undefined), [environment, mayFollow])
   useEffect(() => {
@@ -161,7 +163,6 @@ export function Shell({ session }: { session: Session }) {
         {t('Skip to the page')}
       </a>
       <Top
-        email={session.member.email}
         environment={environment}
         onEnvironment={change}
         hasPhone={mayPhone}
@@ -170,6 +171,8 @@ export function Shell({ session }: { session: Session }) {
         onSearch={() => setIsSearching(true)}
         isNavOpen={isNavOpen}
         onNav={() => setIsNavOpen(!isNavOpen)}
+        email={session.member.email}
+        isNarrow={isNarrow}
       />
       {isSearching && <Search pages={groups.flatMap(([, entries]) => entries)} onClose={() => setIsSearching(false)} />}
       <nav id="pages" class={isNavOpen ? 'nav open' : 'nav'} aria-label={t('Pages')}>
@@ -192,6 +195,12 @@ export function Shell({ session }: { session: Session }) {
           <p class="foot" role="status">
             {isConnected ? t('Live, connected') : t('Not connected; trying again')}
           </p>
+        )}
+        {isNarrow && (
+          <div class="settings">
+            <LanguageChoice />
+            <ThemeAndLeave email={session.member.email} />
+          </div>
         )}
       </nav>
       {/* Whatever a page keeps is of one environment. */}
@@ -232,8 +241,31 @@ function useShortcut(then: () => void): void {
   }, [])
 }
 
+/** Windows as narrow as a phone, as in style/shell.css: the top keeps what is needed at once, the rest is in the menu. */
+const narrow = window.matchMedia('(max-width: 47.99rem)')
+
+function useNarrow(): boolean {
+  const [isNarrow, setIsNarrow] = useState(narrow.matches)
+  useEffect(() => {
+    const change = (): void => setIsNarrow(narrow.matches)
+    narrow.addEventListener('change', change)
+    return () => narrow.removeEventListener('change', change)
+  }, [])
+  return isNarrow
+}
+
+function useEscape(isOpen: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!isOpen) return
+    const press = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') close()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [isOpen])
+}
+
 interface TopProps {
-  email: string
   environment: Environment
   onEnvironment(environment: Environment): void
   hasPhone: boolean
@@ -243,41 +275,29 @@ interface TopProps {
   /** Whether the navigation is open; on a phone it is shown when it is asked for. */
   isNavOpen: boolean
   onNav(): void
+  email: string
+  isNarrow: boolean
 }
 
 function Top(props: TopProps) {
-  const { email, environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch, isNavOpen, onNav } = props
-  const leave = (): void => {
-    void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
-  }
+  const { environment, onEnvironment, hasPhone, isPhoneOpen, onPhone, onSearch, isNavOpen, onNav, email, isNarrow } =
+    props
   return (
     <header class="top">
+      <button type="button" class="btn quiet to-nav" aria-expanded={isNavOpen} aria-controls="pages" onClick={onNav}>
+        <Icon path={isNavOpen ? 'M6 6l12 12M18 6L6 18' : 'M4 7h16M4 12h16M4 17h16'} />
+        <span class="word">{t('Pages')}</span>
+      </button>
       <Link to="/" class="brand">
         <Mark />
-        Pamoja
+        <span class="word">Pamoja</span>
       </Link>
       <div class="right">
-        <button type="button" class="btn to-nav" aria-expanded={isNavOpen} aria-controls="pages" onClick={onNav}>
-          {t('Pages')}
-        </button>
         <button type="button" class="btn quiet" onClick={onSearch} aria-keyshortcuts="Control+K">
-          {t('Search')}
+          <Icon path="M11 4a7 7 0 1 0 0 14a7 7 0 1 0 0-14M16 16l4.5 4.5" />
+          <span class="word">{t('Search')}</span>
         </button>
-        <label class="hidden" for="language">
-          {t('Language')}
-        </label>
-        <select
-          id="language"
-          class="btn quiet"
-          value={currentLanguage()}
-          onChange={(event) => chooseLanguage(event.currentTarget.value)}
-        >
-          {Object.entries(languages).map(([code, name]) => (
-            <option key={code} value={code}>
-              {name}
-            </option>
-          ))}
-        </select>
+        {!isNarrow && <LanguageChoice />}
         <fieldset class="segments env">
           <legend class="hidden">{t('Environment')}</legend>
           {(['test', 'live'] as const).map((one) => (
@@ -294,16 +314,61 @@ function Top(props: TopProps) {
         </fieldset>
         {hasPhone && (
           <button type="button" class="btn quiet" aria-pressed={isPhoneOpen} onClick={onPhone}>
-            {t('Phone')}
+            <Icon path="M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM11 18h2" />
+            <span class="word">{t('Phone')}</span>
           </button>
         )}
-        <button type="button" class="btn quiet" onClick={switchTheme}>
-          {t('Light or dark')}
-        </button>
-        <button type="button" class="btn quiet" onClick={leave} title={email}>
-          {t('Sign out')}
-        </button>
+        {!isNarrow && <ThemeAndLeave email={email} />}
       </div>
     </header>
+  )
+}
+
+/** Drawing in place of a word where there is no room for it; the word stays for those who listen. */
+function Icon({ path }: { path: string }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  )
+}
+
+// What is rarely changed: in the top, and on a phone at the end of the menu.
+
+function LanguageChoice() {
+  return (
+    <>
+      <label class="hidden" for="language">
+        {t('Language')}
+      </label>
+      <select
+        id="language"
+        class="btn quiet"
+        value={currentLanguage()}
+        onChange={(event) => chooseLanguage(event.currentTarget.value)}
+      >
+        {Object.entries(languages).map(([code, name]) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+}
+
+function ThemeAndLeave({ email }: { email: string }) {
+  const leave = (): void => {
+    void ofConsole('POST', 'logout', {}).then(() => window.location.reload())
+  }
+  return (
+    <>
+      <button type="button" class="btn quiet" onClick={switchTheme}>
+        {t('Light or dark')}
+      </button>
+      <button type="button" class="btn quiet" onClick={leave} title={email}>
+        {t('Sign out')}
+      </button>
+    </>
   )
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start errors: why the program could not start, in one sentence that an operator can act on.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { StartError } from '../kernel/start-error.ts'
+import { MigrationError } from '../platform/db/schema-files.ts'
 import { isUnavailable } from '../platform/db.ts'
 import { UnknownRootKeyError } from '../platform/secrets.ts'
 
 export function adviceFor(thrown: unknown, config: Config): string {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  // PostgreSQL ends when it cannot write its log, and whoever spoke to it hears only that.
+  if (error instanceof MigrationError && isDiskFull(config)) return fullDisk(config)
   if (error instanceof StartError) return error.message
   if (error instanceof UnknownRootKeyError) return otherKey(error, config)
   const { code, port, path, syscall, hostname } = detailsOf(error)
@@ -18,10 +21,23 @@ export function adviceFor(thrown: unknown, config: Config): string {
     return `${path} lies on a file system that is read-only: choose a directory on another with PAMOJA_HOME.`
   if (code === 'EACCES' || code === 'EPERM')
     return `This user may not write ${path}: change its owner, or choose another directory with PAMOJA_HOME.`
-  if (code === 'ENOSPC' || code === 'EDQUOT') return 'The disk is full: free some space and start again.'
+  if (code === 'ENOSPC' || code === 'EDQUOT' || isDiskFull(config)) return fullDisk(config)
   if (code === 'EEXIST') return `${path} is a file: choose a directory with PAMOJA_HOME.`
   if (code === 'ENOTDIR') return `${path} lies below something that is a file: choose a directory with PAMOJA_HOME.`
   return database(error, code, config) ?? error.stack ?? error.message
+}
+
+const leastFreeBytes = 8 * 1024 * 1024
+
+/** Whether the embedded database has no room for the next piece of its log. */
+function isDiskFull({ DATABASE_URL: url, PAMOJA_HOME: home }: Config): boolean {
+  if (url !== null || !existsSync(home)) return false
+  const { bavail, bsize } = statfsSync(home)
+  return bavail * bsize < leastFreeBytes
+}
+
+function fullDisk({ PAMOJA_HOME: home }: Config): string {
+  return `The disk that holds ${home} is full: free some space and start again, or choose a directory on another with PAMOJA_HOME.`
 }
 
 function otherKey({ keyId }: UnknownRootKeyError, { PAMOJA_HOME: home, PAMOJA_SECRET_KEY: given }: Config): string {

@@ -14,6 +14,11 @@ export const e164 = '^\\+[1-9]\\d{1,14}$'
 export const e164Rule = 'must be E.164, such as +254711000001'
 const e164Form = new RegExp(e164)
 
+/** Number of a query string, where an unescaped plus sign became a space. */
+export function numberInQuery(text: string): string {
+  return text.replace(/^ /, '+')
+}
+
 export function isE164(text: string): boolean {
   return e164Form.test(text)
 }

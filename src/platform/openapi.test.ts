@@ -284,13 +284,21 @@ describe('a route in the document', () => {
     },
   ])
 
-  const success = { type: 'boolean', const: true }
+  const succeeded = { $ref: '#/components/schemas/Succeeded' }
 
   it('answers with its fields in the envelope and beside it', () => {
     const { responses } = operationAt(made, 'POST', '/v1/things')
     const thing = { $ref: '#/components/schemas/Thing' }
     assert.deepEqual(schemaOf(responses, '201'), {
-      allOf: [thing, { type: 'object', required: ['success', 'data'], properties: { success, data: thing } }],
+      allOf: [
+        thing,
+        succeeded,
+        {
+          type: 'object',
+          required: ['data'],
+          properties: { data: { ...thing, description: 'The same fields again' } },
+        },
+      ],
     })
     assert.ok(responses['201']?.headers.Location)
   })
@@ -305,7 +313,11 @@ describe('a route in the document', () => {
     const { responses, parameters } = operationAt(made, 'GET', '/v1/things')
     const { properties, required } = schemaOf(responses, '200')
     assert.deepEqual(required, ['success', 'data', 'has_more', 'next_cursor'])
-    assert.deepEqual(Object(properties).data, { type: 'array', items: { $ref: '#/components/schemas/Thing' } })
+    assert.deepEqual(Object(properties).data, {
+      type: 'array',
+      items: { $ref: '#/components/schemas/Thing' },
+      description: 'Rows of this page',
+    })
     assert.deepEqual(
       Object.keys(responses['200']?.content ?? {}),
       ['application/json'],
@@ -317,10 +329,7 @@ describe('a route in the document', () => {
   it('whose record owns `data` is not wrapped', () => {
     const { responses, parameters } = operationAt(made, 'GET', '/v1/sessions/:id')
     assert.deepEqual(schemaOf(responses, '200'), {
-      allOf: [
-        { $ref: '#/components/schemas/Session' },
-        { type: 'object', required: ['success'], properties: { success } },
-      ],
+      allOf: [{ $ref: '#/components/schemas/Session' }, succeeded],
     })
     assert.deepEqual(parameters[0], { name: 'id', in: 'path', required: true, schema: { type: 'string' } })
   })

@@ -6,8 +6,8 @@ import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
-import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters } from './openapi/components.ts'
-import { chaptersOf, filterMeaning, tagOf } from './openapi/reference.ts'
+import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters, succeededSchema } from './openapi/components.ts'
+import { chaptersOf, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
@@ -18,7 +18,7 @@ type Installation = Pick<App, 'version'> & { readonly publicUrl: string | null }
 
 export function openapi({ version, publicUrl }: Installation, areas: readonly Area[]): object {
   const parts: Parts = { schemas: schemaPublisher(), responses: new Map() }
-  for (const schema of [errorSchema, errorCodeSchema]) parts.schemas.publish(schema)
+  for (const schema of [errorSchema, errorCodeSchema, succeededSchema]) parts.schemas.publish(schema)
   const routes = areas.flatMap((area) => area.routes)
   const paths = pathItems(parts, routes)
   const webhooks = Object.fromEntries(
@@ -35,7 +35,7 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
       version,
       summary: 'Communications and payments behind one API',
       description:
-        'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list.',
+        'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list. Filters of a list combine: a row must match them all.',
       contact: { name: 'Whoever runs this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -123,9 +123,7 @@ function parameters({ schemas }: Parts, { kind, method, params, query, examples 
   })
   const required = requiredOf(query)
   const inQuery = Object.entries(propertiesOf(query)).map(([name, property]) => {
-    const filter =
-      method === 'GET' && isJsonSchema(property) ? { description: filterMeaning(name), ...property } : property
-    const { description, ...schema } = plain(schemas.publish(filter))
+    const { description, ...schema } = plain(schemas.publish(property))
     const example = examples
       .map((one) => (isJsonSchema(one.query) ? one.query[name] : undefined))
       .find((value) => value !== undefined)

@@ -82,7 +82,8 @@ test('before a user wrote, and 24 hours after, only templates are sent; nothing 
   await accepted(ada, text(to))
   await advance(ada, 120)
   assert.deepEqual(await refusal(send(ada, text(to))), [403, '131047'])
-  const { body: list } = await ada.client.get(`/v1/messenger/messages?direction=outbound`)
+  // A plus sign need not be escaped.
+  const { body: list } = await ada.client.get(`/v1/messenger/messages?direction=outbound&to=${to}`)
   assert.equal(list.data.length, 2)
   const { body: closed } = await ada.client.get(`/v1/messenger/conversations/${encodeURIComponent(to)}`)
   assert.equal(closed.data.window_open, false)

@@ -159,7 +159,8 @@ test('lists are filtered, and figures tell where subscribers left and which ways
   const { client } = await world.account({ balance: 10 })
   const shortcode = newCode()
   await client.post('/v1/ussd/shortcodes', { shortcode, url: receiver.url('/three') })
-  for (const phone of [newPhone(), newPhone()]) {
+  const caller = newPhone()
+  for (const phone of [caller, newPhone()]) {
     const { body } = await dial(client, shortcode, phone)
     await type(client, body.session_id, '1')
     await type(client, body.session_id, '2')
@@ -171,6 +172,8 @@ test('lists are filtered, and figures tell where subscribers left and which ways
   const rows = async (query: string) => (await client.get(`/v1/ussd/sessions?${query}`)).body.data.length
   assert.equal(await rows('limit=10'), 3)
   assert.equal(await rows('reason=user_cancelled'), 1)
+  assert.equal(await rows(`phone=${encodeURIComponent(caller)}`), 1)
+  assert.equal(await rows(`phone=${caller}`), 1, 'a plus sign need not be escaped')
   assert.equal(await rows('status=expired'), 0)
   assert.equal(await rows(`shortcode=${encodeURIComponent(shortcode)}&status=completed`), 3)
   assert.equal(await rows('start_date=2020-01-01&end_date=2020-01-02'), 0)

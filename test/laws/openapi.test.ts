@@ -45,12 +45,57 @@ test('every field of a request says what it is for', () => {
   assert.deepEqual(silent, [])
 })
 
-/** Fields without a description of their own. A rule says what is refused, and a filter is named after what it finds. */
-function silentIn({ method, params, query, body, files = {} }: Route): string[] {
+test('every field of a reply and of an event says what it is', () => {
+  const shapes = areas.flatMap(({ routes, events = [] }) => [
+    ...routes.map(({ operation, reply }) => [operation, reply.schema] as const),
+    ...events.map(({ name, payload }) => [name, payload] as const),
+  ])
+  const silent = shapes.flatMap(([name, schema]) =>
+    silentFields(schema, '').map((field) => `${name}: ${field} has no description`),
+  )
+  assert.deepEqual(silent, [])
+})
+
+test('no parameter or field is described by the words of its name alone', () => {
+  const { paths, webhooks, components } = JSON.parse(openapiText(areas, packageVersion()))
+  const empty = new Set<string>()
+  const look = (name: string, description: unknown, where: string) => {
+    if (typeof description === 'string' && saysNothing(name, description)) empty.add(`${where}: ${description}`)
+  }
+  const walk = (value: unknown, where: string): void => {
+    if (Array.isArray(value)) for (const one of value) walk(one, where)
+    if (!isJsonSchema(value)) return
+    if (typeof value.name === 'string') look(value.name, value.description, `${where} ${value.name}`)
+    for (const [name, field] of Object.entries(propertiesOf(value)))
+      if (isJsonSchema(field)) look(name, field.description, `${where} ${name}`)
+    for (const [name, inside] of Object.entries(value))
+      walk(inside, where.split(' ').length < 4 ? `${where} ${name}` : where)
+  }
+  walk({ paths, webhooks, components }, 'openapi.json')
+  assert.deepEqual([...empty], [], 'say what a reader does not know: its form, its values, what it does')
+})
+
+const smallWords = new Set(
+  'a an the of its it this that those only with whose which is are in on by as to for your their id and'.split(' '),
+)
+
+/** `Id of the key` says nothing of `key_id`; `Id of the key, such as key_…` does. */
+function saysNothing(name: string, description: string): boolean {
+  const known = new Set(name.toLowerCase().split('_').map(singular))
+  const words = description.toLowerCase().split(/[^a-z0-9_…]+/)
+  return words.every((word) => word === '' || smallWords.has(word) || known.has(singular(word)))
+}
+
+function singular(word: string): string {
+  return word.replace(/s$/, '')
+}
+
+/** Fields without a description of their own. A rule only says what is refused. */
+function silentIn({ params, query, body, files = {} }: Route): string[] {
   const fields = propertiesOf(body)
   return [
     ...silentFields(params, 'path '),
-    ...(method === 'GET' ? [] : silentFields(query, 'query ')),
+    ...silentFields(query, 'query '),
     ...silentFields(body, ''),
     ...Object.entries(files).flatMap(([name, file]) => (file.description || fields[name] ? [] : [name])),
   ]

@@ -5,7 +5,12 @@ import { eventType } from '../../platform/events.ts'
 import { At } from '../../platform/schema/fields.ts'
 import { KeyId } from './schema.ts'
 
-const key = { key_id: KeyId, name: Type.String(), prefix: Type.String(), last4: Type.String() }
+const key = {
+  key_id: KeyId,
+  name: Type.String({ description: 'By which you tell it from your other keys' }),
+  prefix: Type.String({ description: 'First 13 characters of the key' }),
+  last4: Type.String({ description: 'Last 4 characters of the key' }),
+}
 
 const Revoked = Type.Object(key, { title: 'ApiKeyRevokedEvent' })
 const RotationDue = Type.Object(

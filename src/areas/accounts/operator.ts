@@ -99,8 +99,14 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    status: Type.Optional(OneOf(['active', 'suspended'])),
-    plan: Type.Optional(Type.String({ maxLength: 40 })),
+    status: Type.Optional(
+      OneOf(['active', 'suspended'], {
+        description: 'Only accounts that are served, or only those that were suspended',
+      }),
+    ),
+    plan: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Name of the plan that they are on, such as `free`' }),
+    ),
   }),
   row: OperatorAccount,
   examples: [{ name: 'Accounts on the free plan', query: { plan: 'free' } }],

@@ -106,7 +106,14 @@ const listApiKeys = list({
   operation: 'apiKeys.list',
   summary: 'List your API keys',
   scope: 'keys:read',
-  query: Type.Object({ ...listQuery, environment: Type.Optional(EnvironmentName()) }),
+  query: Type.Object({
+    ...listQuery,
+    environment: Type.Optional(
+      EnvironmentName({
+        description: 'Only keys of this environment; both unless given. A test credential sees test keys alone',
+      }),
+    ),
+  }),
   row: KeyRecord,
   examples: [{ name: 'The newest keys', query: { limit: 10 } }],
   handle: async ({ db }, { query }, caller) => {

@@ -15,8 +15,14 @@ import {
 } from '../../platform/schema/fields.ts'
 import { AccountSettings } from './account-settings.ts'
 
-export const KeyId = Type.Unsafe<`key_${string}`>({ type: 'string', description: 'Id of the key' })
-export const AccountId = Type.Unsafe<`acc_${string}`>({ type: 'string', description: 'Id of the account' })
+export const KeyId = Type.Unsafe<`key_${string}`>({
+  type: 'string',
+  description: 'Id of the key, such as `key_…`; not the key itself',
+})
+export const AccountId = Type.Unsafe<`acc_${string}`>({
+  type: 'string',
+  description: 'Id of the account, such as `acc_…`',
+})
 
 const keyFields = {
   id: KeyId,
@@ -192,7 +198,7 @@ const LimitStates = Type.Array(
   Type.Object({
     policy: Type.String({ description: '`key`, or `plan-` and the area' }),
     limit: Type.Integer({ description: 'Requests in a window' }),
-    window: Type.Integer({ description: 'Seconds' }),
+    window: Type.Integer({ description: 'Length of a window, in seconds' }),
     remaining: Type.Integer({ description: 'Requests left in this window' }),
     resets_at: At({ description: 'When all of them are there again' }),
   }),
@@ -205,8 +211,18 @@ export const LimitsReply = Type.Object(
 )
 
 export const UsageQuery = Type.Object({
-  start_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, inclusive, UTC: YYYY-MM-DD' })),
-  end_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, UTC: YYYY-MM-DD' })),
+  start_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'First day, inclusive, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+    }),
+  ),
+  end_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Last day, inclusive, UTC: YYYY-MM-DD; today unless given. At most 366 days in all, 92 by country',
+    }),
+  ),
   group_by: Type.Optional(
     Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
       maxItems: 4,
@@ -251,10 +267,26 @@ export const UsageReply = Type.Object(
 export const LogQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599, rule: 'must be an HTTP status' })),
-  operation: Type.Optional(Type.String({ maxLength: 60 })),
-  method: Type.Optional(OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])),
-  key_id: Type.Optional(Type.String({ maxLength: 60 })),
+  status: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 599,
+      rule: 'must be an HTTP status',
+      description: 'What the request was answered with, such as 422; one status at a time',
+    }),
+  ),
+  operation: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of the operation, such as `sms.send`' }),
+  ),
+  method: Type.Optional(
+    OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { description: 'HTTP method of the request' }),
+  ),
+  key_id: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of the key that asked, such as `key_…`; a token counts as the key it was made with',
+    }),
+  ),
 })
 
 export const LogRecord = Type.Object(
@@ -279,8 +311,15 @@ export const LogRecord = Type.Object(
 export const AuditQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  action: Type.Optional(Type.String({ maxLength: 60 })),
-  target: Type.Optional(Type.String({ maxLength: 60 })),
+  action: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Whole name of what was done, such as `apikey.create`' }),
+  ),
+  target: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Id of what it was done to, exactly as in `target` of an entry, such as `wh_…`',
+    }),
+  ),
 })
 
 export const AuditRecord = Type.Object(

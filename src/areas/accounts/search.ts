@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator's search: one word, and whose thing it names. Every area is asked; what it finds is opened with the route of
 // the account that `path` names.
+
 import { type Static, Type } from 'typebox'
 import { idOf, timeOfUuid } from '../../kernel/ids.ts'
+import { numberInQuery } from '../../kernel/phone.ts'
 import { record } from '../../platform/api/audit.ts'
 import { list, type Route } from '../../platform/api/route.ts'
 import { type Found, mostFound } from '../../platform/operator/finding.ts'
@@ -18,7 +20,7 @@ const FoundThing = Type.Object(
       Type.String({ description: 'Where it stands, in the words of its kind; null for what has no status' }),
     ),
     account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
-    account_name: Type.String({ description: 'Name of that account' }),
+    account_name: Type.String({ description: 'As its customers read it' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
     created_at: At({ description: 'When it was made' }),
     path: Type.String({ description: 'Where an operator reads it whole' }),
@@ -49,7 +51,7 @@ const search = list({
     const names = new Map(known.map(({ id, name }) => [id, name]))
     await app.requestLog.flush()
     // A plus sign in a query string means a space.
-    const text = query.q.replace(/^ /, '+')
+    const text = numberInQuery(query.q)
     const found = (await Promise.all(app.finders.map((finder) => finder.find(app.db, text, among)))).flat()
     await record(app.db, caller, 'operator.search', text)
     const rows = newestFirst(found).map((one) => shown(one, names))

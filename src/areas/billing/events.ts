@@ -48,7 +48,9 @@ export const Invoice = Type.Object(
     due_date: Type.String({ format: 'date', description: 'Last day to pay, UTC' }),
     hosted_url: Nullable(Type.String({ description: 'Where it can be paid' })),
     pdf_url: Nullable(Type.String({ description: 'The invoice as a PDF; null while it is a draft' })),
-    payments: Type.Array(Type.String({ description: 'Ids' })),
+    payments: Type.Array(Type.String(), {
+      description: 'Ids of the payments that paid it or a part of it, such as `pay_…`',
+    }),
     payment_methods: Nullable(Type.Array(Type.String()), { description: 'Null: all that are offered' }),
     notes: Nullable(Type.String({ description: 'As they stand on the invoice' })),
     reference: Nullable(Type.String({ description: 'Your own id of it' })),
@@ -60,21 +62,21 @@ export const Invoice = Type.Object(
     metadata: Metadata,
     created_at: At({ description: 'When it was made' }),
   },
-  { title: 'Invoice' },
+  { title: 'Invoice', description: 'The invoice, with its lines and what was paid of it' },
 )
 
 const flatInvoice = {
   ...moneyFields,
-  invoice_id: Type.String(),
-  number: Nullable(Type.String()),
+  invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
+  number: Nullable(Type.String({ description: 'As customers read it; null while it is a draft' })),
   status: invoiceStatus,
   amount_paid: amount('What came of it so far'),
   total: amount('What the customer owes in all'),
   currency,
   customer: Customer,
   metadata: Metadata,
-  subscription_id: Nullable(Type.String()),
-  payment_id: Nullable(Type.String()),
+  subscription_id: Nullable(Type.String({ description: 'The subscription it bills' })),
+  payment_id: Nullable(Type.String({ description: 'The payment that this is about; null where it is about none' })),
 }
 
 const InvoiceEvent = Type.Object({ ...flatInvoice, invoice: Invoice }, { title: 'InvoiceEvent' })
@@ -108,7 +110,9 @@ export const Subscription = Type.Object(
     trial_end: moment('When the trial ends; null without one'),
     billing_anchor: Type.String({ format: 'date', description: 'Day on which periods begin' }),
     next_billing_at: moment('When the next period is billed; null if none is'),
-    cancel_at_period_end: Type.Boolean({ description: 'It ends with this period' }),
+    cancel_at_period_end: Type.Boolean({
+      description: 'True: it ends when what was paid for is over, and is not renewed',
+    }),
     cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,
     latest_invoice_id: Nullable(Type.String({ description: 'The invoice of the last period' })),
@@ -130,15 +134,15 @@ export const Subscription = Type.Object(
     metadata: Metadata,
     created_at: At({ description: 'When it was made' }),
   },
-  { title: 'Subscription' },
+  { title: 'Subscription', description: 'The subscription, with its period and its next charge' },
 )
 
 const SubscriptionEvent = Type.Object(
   {
     ...moneyFields,
-    subscription_id: Type.String(),
+    subscription_id: Type.String({ description: 'Id of the subscription, such as `sub_…`' }),
     status: subscriptionStatus,
-    plan_id: Type.String(),
+    plan_id: Type.String({ description: 'Id of its plan, such as `plan_…`' }),
     customer: Customer,
     cancelled_at: moment('When it was cancelled; null if it was not'),
     cancel_reason: cancelReason,

@@ -5,20 +5,19 @@ import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { agentStatuses } from './schema.ts'
 
-const account_id = Type.String()
-const seconds = Type.Integer({ description: 'Seconds' })
-const AgentStatus = OneOf(agentStatuses)
+const account_id = Type.String({ description: 'Whose call centre it is, such as `acc_…`' })
+const agent_id = Type.String({ description: 'Id of the agent, as you gave it' })
 
 const StatusChanged = Type.Object(
   {
     account_id,
-    agent_id: Type.String(),
-    status: AgentStatus,
-    previous_status: AgentStatus,
-    reason: Nullable(Type.String()),
-    since: At(),
-    previous_seconds: Type.Integer({ description: 'How long the previous status lasted' }),
-    call_id: Nullable(Type.String()),
+    agent_id,
+    status: OneOf(agentStatuses, { description: 'What the agent does from now on; calls go to `available` ones' }),
+    previous_status: OneOf(agentStatuses, { description: 'What the agent did until now' }),
+    reason: Nullable(Type.String({ description: 'As it was given with the status, such as `lunch`' })),
+    since: At({ description: 'When it changed' }),
+    previous_seconds: Type.Integer({ description: 'Seconds that the previous status lasted' }),
+    call_id: Nullable(Type.String({ description: 'The call that the agent has; null without one' })),
   },
   { title: 'AgentStatusChangedEvent' },
 )
@@ -26,9 +25,9 @@ const StatusChanged = Type.Object(
 const Session = Type.Object(
   {
     account_id,
-    agent_id: Type.String(),
-    session_id: Type.String(),
-    status: AgentStatus,
+    agent_id,
+    session_id: Type.String({ description: 'Id of the login, such as `ses_…`' }),
+    status: OneOf(agentStatuses, { description: 'What the agent does now' }),
     duration: Type.Integer({ description: 'Seconds logged in' }),
     reason: Nullable(Type.String({ description: '`replaced` when the agent logged in elsewhere' })),
   },
@@ -38,10 +37,17 @@ const Session = Type.Object(
 const Conference = Type.Object(
   {
     account_id,
-    conference_id: Type.String(),
-    name: Type.String(),
+    conference_id: Type.String({ description: 'Id of the conference, such as `conf_…`' }),
+    name: Type.String({ description: 'As you called it' }),
     participant: Nullable(
-      Type.Object({ id: Type.String(), number: Nullable(Type.String()), agent_id: Nullable(Type.String()) }),
+      Type.Object(
+        {
+          id: Type.String({ description: 'Id of the participant, such as `par_…`' }),
+          number: Nullable(Type.String({ description: 'Who it is, by number; null for an agent without one' })),
+          agent_id: Nullable(Type.String({ description: 'Which agent it is; null for anybody else' })),
+        },
+        { description: 'Who came or went; null where it is about the whole conference' },
+      ),
     ),
     participants: Type.Integer({ description: 'How many are in it now' }),
   },
@@ -51,13 +57,13 @@ const Conference = Type.Object(
 const SlaBreached = Type.Object(
   {
     account_id,
-    queue_id: Type.String(),
-    name: Type.String(),
-    service_level_percent: Type.Number(),
-    target_percent: Type.Number(),
-    threshold_seconds: Type.Integer(),
-    waiting: Type.Integer(),
-    longest_wait_seconds: Type.Integer(),
+    queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
+    name: Type.String({ description: 'As you called the queue' }),
+    service_level_percent: Type.Number({ description: 'Of today’s calls, UTC, those that were answered in time' }),
+    target_percent: Type.Number({ description: 'What it should be, as `sla` of the queue says' }),
+    threshold_seconds: Type.Integer({ description: 'Within which an answer is in time, as `sla` of the queue says' }),
+    waiting: Type.Integer({ description: 'Callers in the queue now' }),
+    longest_wait_seconds: Type.Integer({ description: 'How long the first of them has waited' }),
   },
   { title: 'QueueSlaBreachedEvent' },
 )
@@ -65,14 +71,16 @@ const SlaBreached = Type.Object(
 const Monitor = Type.Object(
   {
     account_id,
-    monitor_id: Type.String(),
-    call_id: Type.String(),
-    supervisor_id: Nullable(Type.String()),
-    mode: OneOf(['listen', 'whisper', 'barge']),
-    status: OneOf(['connecting', 'active', 'ended']),
-    supervisor_call_id: Nullable(Type.String()),
-    started_at: At(),
-    ended_at: Nullable(At()),
+    monitor_id: Type.String({ description: 'Id of the monitoring, such as `mon_…`' }),
+    call_id: Type.String({ description: 'The call that is listened to' }),
+    supervisor_id: Nullable(Type.String({ description: 'The agent who listens; null where an endpoint does' })),
+    mode: OneOf(['listen', 'whisper', 'barge'], {
+      description: 'Heard by nobody, by the agent alone (`whisper`) or by both (`barge`)',
+    }),
+    status: OneOf(['connecting', 'active', 'ended'], { description: '`active` once the supervisor hears the call' }),
+    supervisor_call_id: Nullable(Type.String({ description: 'The call to the supervisor; null until it is placed' })),
+    started_at: At({ description: 'When it was asked for' }),
+    ended_at: Nullable(At({ description: 'Null while it goes on' })),
   },
   { title: 'MonitorEvent' },
 )
@@ -80,12 +88,12 @@ const Monitor = Type.Object(
 const Voicemail = Type.Object(
   {
     account_id,
-    voicemail_id: Type.String(),
-    call_id: Type.String(),
-    queue_id: Nullable(Type.String()),
-    from: Type.String(),
-    duration: seconds,
-    file_url: Type.String(),
+    voicemail_id: Type.String({ description: 'Id of the voicemail, such as `vm_…`' }),
+    call_id: Type.String({ description: 'The call in which it was left' }),
+    queue_id: Nullable(Type.String({ description: 'The queue it was left in; null for none' })),
+    from: Type.String({ description: 'Who left it' }),
+    duration: Type.Integer({ description: 'Seconds of sound' }),
+    file_url: Type.String({ description: 'Where it is listened to' }),
   },
   { title: 'VoicemailReceivedEvent' },
 )

@@ -189,13 +189,26 @@ const getAnalytics = read({
   summary: 'Count what became of your mail',
   scope: 'email:read',
   query: Type.Object({
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC; 30 days ago unless given' })),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, UTC; today unless given' })),
+    from: Type.Optional(
+      Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD; 29 days ago unless given' }),
+    ),
+    to: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Last day, UTC, inclusive: YYYY-MM-DD; today unless given. At most 366 days in all',
+      }),
+    ),
     group_by: Type.Optional(
       OneOf(groups, { description: 'Figures for each day, hour, tag and so on, as `series`; none unless given' }),
     ),
-    tag: Type.Optional(Type.String({ maxLength: 64 })),
-    stream: Type.Optional(OneOf(['transactional', 'bulk'])),
+    tag: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Counts only messages that were sent with this tag' }),
+    ),
+    stream: Type.Optional(
+      OneOf(['transactional', 'bulk'], {
+        description: 'Counts only what people may unsubscribe from (`bulk`), or only the rest; both unless given',
+      }),
+    ),
   }),
   reply: { status: 200, schema: Analytics },
   errors: ['INVALID_DATE_RANGE', 'WEBHOOK_NOT_CONFIGURED'],
@@ -225,7 +238,12 @@ const listEventsOfAll = list({
   scope: 'email:read',
   query: Type.Object({
     ...listQuery,
-    event: Type.Optional(OneOf(perMessage.map(({ name }) => name.slice('email.'.length)))),
+    event: Type.Optional(
+      OneOf(
+        perMessage.map(({ name }) => name.slice('email.'.length)),
+        { description: 'What happened, without the `email.` that the event’s name begins with' },
+      ),
+    ),
     tag: Type.Optional(Type.String({ maxLength: 64, description: 'Of messages with this tag' })),
     from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),

@@ -8,13 +8,28 @@ import { TlsLevelWord } from './schema.ts'
 
 const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: 'at' }
 
-const about = { message_id: Type.String(), email: Type.String({ description: 'The recipient' }) }
-const ours = { bulk_id: Nullable(Type.String()), tags: Type.Array(Type.String()), metadata: Metadata }
-const reader = { user_agent: Nullable(Type.String()), ip: Nullable(Type.String()) }
+const about = {
+  message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
+  email: Type.String({ description: 'The recipient' }),
+}
+const ours = {
+  bulk_id: Nullable(Type.String({ description: 'The bulk it belongs to' })),
+  tags: Type.Array(Type.String(), { description: 'As the message was sent with' }),
+  metadata: Metadata,
+}
+const reader = {
+  user_agent: Nullable(Type.String({ description: 'Of the browser or mail client' })),
+  ip: Nullable(Type.String({ description: 'Address that the request came from' })),
+}
 const machine = Type.Boolean({ description: 'Probably a scanner or a prefetching mail client' })
 
 const Sent = Type.Object(
-  { ...about, ...ours, mx: Nullable(Type.String()), ip_pool: Nullable(Type.String()) },
+  {
+    ...about,
+    ...ours,
+    mx: Nullable(Type.String({ description: 'The server it is offered to' })),
+    ip_pool: Nullable(Type.String({ description: 'The stream it goes out with: `transactional` or `bulk`' })),
+  },
   { title: 'EmailSentEvent' },
 )
 
@@ -22,11 +37,11 @@ const Delivered = Type.Object(
   {
     ...about,
     ...ours,
-    smtp_response: Type.String(),
-    mx: Nullable(Type.String()),
-    tls: Nullable(Type.String()),
+    smtp_response: Type.String({ description: 'The line that the server answered with' }),
+    mx: Nullable(Type.String({ description: 'The server that took it' })),
+    tls: Nullable(Type.String({ description: 'The version, such as TLSv1.3; null without encryption' })),
     tls_level: TlsLevelWord,
-    attempts: Type.Integer(),
+    attempts: Type.Integer({ description: 'How often delivery was tried' }),
   },
   { title: 'EmailDeliveredEvent' },
 )
@@ -38,13 +53,16 @@ const Opened = Type.Object(
     ...ours,
     machine,
     client: Nullable(
-      Type.Object({
-        name: Nullable(Type.String()),
-        os: Nullable(Type.String()),
-        device: Nullable(Type.String()),
-      }),
+      Type.Object(
+        {
+          name: Nullable(Type.String({ description: 'Mail client or browser' })),
+          os: Nullable(Type.String({ description: 'Operating system' })),
+          device: Nullable(Type.String({ description: 'Kind of device' })),
+        },
+        { description: 'What it was opened with, as far as the user agent tells' },
+      ),
     ),
-    country: Nullable(Type.String()),
+    country: Nullable(Type.String({ description: 'Where it was opened, ISO 3166; null where that is not known' })),
   },
   { title: 'EmailOpenedEvent' },
 )
@@ -52,7 +70,7 @@ const Opened = Type.Object(
 const Clicked = Type.Object(
   {
     ...about,
-    url: Type.String(),
+    url: Type.String({ description: 'Where the link leads' }),
     ...reader,
     ...ours,
     link_index: Type.Integer({ description: 'Which link of the message, from 0' }),
@@ -64,30 +82,54 @@ const Clicked = Type.Object(
 const Bounced = Type.Object(
   {
     ...about,
-    reason: Type.String(),
+    reason: Type.String({ description: 'Why it came back, in words' }),
     ...ours,
-    bounce_type: OneOf(['hard', 'soft']),
-    category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other']),
-    smtp_code: Nullable(Type.Integer()),
-    enhanced_code: Nullable(Type.String()),
-    diagnostic: Nullable(Type.String()),
-    source: OneOf(['smtp', 'dsn']),
+    bounce_type: OneOf(['hard', 'soft'], {
+      description: '`hard` for an address that does not exist; it is then suppressed',
+    }),
+    category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other'], {
+      description: 'Why, in a word',
+    }),
+    smtp_code: Nullable(Type.Integer({ description: 'What the server answered, such as 550' })),
+    enhanced_code: Nullable(Type.String({ description: 'Such as 5.1.1' })),
+    diagnostic: Nullable(Type.String({ description: 'The line that the server gave' })),
+    source: OneOf(['smtp', 'dsn'], {
+      description: 'The server refused it (`smtp`), or reported later that it came back (`dsn`)',
+    }),
   },
   { title: 'EmailBouncedEvent' },
 )
 
 const Complained = Type.Object(
-  { ...about, ...ours, feedback_type: Type.String(), reporter: Nullable(Type.String()) },
+  {
+    ...about,
+    ...ours,
+    feedback_type: Type.String({ description: 'Kind of the report, such as `abuse`' }),
+    reporter: Nullable(Type.String({ description: 'Who reported it' })),
+  },
   { title: 'EmailComplainedEvent' },
 )
 
 const Unsubscribed = Type.Object(
-  { ...about, ...reader, ...ours, source: OneOf(['one_click', 'page', 'mailto', 'api']) },
+  {
+    ...about,
+    ...reader,
+    ...ours,
+    source: OneOf(['one_click', 'page', 'mailto', 'api'], {
+      description:
+        'How they did: the button of their mail client, the page behind the link, by mail, or by your request',
+    }),
+  },
   { title: 'EmailUnsubscribedEvent' },
 )
 
 const NotSent = Type.Object(
-  { ...about, reason: Type.String(), next_attempt_at: Nullable(At()), ...ours },
+  {
+    ...about,
+    reason: Type.String({ description: 'Why not' }),
+    next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
+    ...ours,
+  },
   { title: 'EmailNotSentEvent' },
 )
 
@@ -102,14 +144,14 @@ export const bulkProgress = {
   counts: Type.Object(
     {
       queued: Type.Integer({ description: 'Not offered to a server yet' }),
-      sent: Type.Integer({ description: 'Offered to a server' }),
+      sent: Type.Integer({ description: 'Offered to a server, without an outcome so far' }),
       delivered: Type.Integer({ description: 'Taken by a server' }),
       opened: Type.Integer({ description: 'Opened at least once' }),
       clicked: Type.Integer({ description: 'With a link that was followed' }),
       bounced: Type.Integer({ description: 'Sent back' }),
       complained: Type.Integer({ description: 'Called spam' }),
       unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
-      failed: Type.Integer({ description: 'Not delivered for another reason' }),
+      failed: Type.Integer({ description: 'Not delivered for another reason, or cancelled' }),
     },
     { description: 'Messages by what became of them' },
   ),
@@ -119,33 +161,36 @@ export const bulkProgress = {
 
 const BulkCompleted = Type.Object(
   {
-    bulk_id: Type.String(),
-    status: OneOf(['completed', 'cancelled']),
+    bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
+    status: OneOf(['completed', 'cancelled'], { description: '`completed` once every part went out' }),
     ...bulkProgress,
-    completed_at: At(),
-    paused_reason: Nullable(OneOf(['bounce_rate', 'complaint_rate'])),
+    completed_at: At({ description: 'When its last message ended' }),
+    paused_reason: Nullable(
+      OneOf(['bounce_rate', 'complaint_rate'], { description: 'Why it was paused for you; null if it was not' }),
+    ),
   },
   { title: 'EmailBulkCompletedEvent' },
 )
 
 const DomainChecked = Type.Object(
   {
-    id: Type.String(),
-    domain: Type.String(),
-    status: OneOf(['verified', 'failed']),
-    created_at: At(),
-    verified_at: Nullable(At()),
-    last_checked_at: At(),
-    dkim_selector: Type.String(),
+    id: Type.String({ description: 'Id of the domain, such as `dom_…`' }),
+    domain: Type.String({ description: 'Which domain, such as shop.example' }),
+    status: OneOf(['verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
+    created_at: At({ description: 'When it was added' }),
+    verified_at: Nullable(At({ description: 'When its records were first right; null until then' })),
+    last_checked_at: At({ description: 'When its records were last looked up' }),
+    dkim_selector: Type.String({ description: 'Name of the signing key in your DNS' }),
     records: Type.Array(
       Type.Object({
-        type: OneOf(['TXT', 'CNAME']),
-        name: Type.String(),
-        value: Type.String(),
-        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc']),
-        required: Type.Boolean(),
-        status: OneOf(['pending', 'valid', 'invalid', 'missing']),
+        type: OneOf(['TXT', 'CNAME'], { description: 'Kind of DNS record' }),
+        name: Type.String({ description: 'Where it stands in your DNS' }),
+        value: Type.String({ description: 'What it must say' }),
+        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'What it is for' }),
+        required: Type.Boolean({ description: 'Whether the domain is not verified without it' }),
+        status: OneOf(['pending', 'valid', 'invalid', 'missing'], { description: 'What the last look found' }),
       }),
+      { description: 'What your DNS should have' },
     ),
   },
   { title: 'EmailDomainEvent' },

@@ -249,13 +249,31 @@ export const EmailRecord = Type.Object(
 
 export const EmailList = Type.Object({
   ...listQuery,
-  status: Type.Optional(OneOf(statusWords)),
-  recipient: Type.Optional(Type.String({ maxLength: 320 })),
-  sender: Type.Optional(Type.String({ maxLength: 320 })),
-  tag: Type.Optional(Type.String({ maxLength: 64 })),
-  bulk_id: Type.Optional(Type.String({ maxLength: 40 })),
-  template: Type.Optional(Type.String({ maxLength: 100 })),
-  reference: Type.Optional(Type.String({ maxLength: 100 })),
+  status: Type.Optional(
+    OneOf(statusWords, { description: 'How far the message came, of all its recipients together' }),
+  ),
+  recipient: Type.Optional(
+    Type.String({
+      maxLength: 320,
+      description: 'Whole address, in the case it was given in, whether in `to`, `cc` or `bcc`',
+    }),
+  ),
+  sender: Type.Optional(
+    Type.String({
+      maxLength: 320,
+      description: 'Part of `from`, in the case it was given in: a name, an address or `@example.com`',
+    }),
+  ),
+  tag: Type.Optional(Type.String({ maxLength: 64, description: 'One of the tags that the message was sent with' })),
+  bulk_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the bulk they were sent with, such as `emb_…`' }),
+  ),
+  template: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Name of the template they were made from, not its id' }),
+  ),
+  reference: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Your own id of the message, which at most one has' }),
+  ),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
 })

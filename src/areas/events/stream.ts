@@ -26,7 +26,15 @@ export const eventsStream = stream({
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
     after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
   }),
-  message: Type.Object({ event: Type.String(), event_id: Type.String() }, { additionalProperties: true }),
+  message: Type.Object(
+    {
+      event: Type.String({
+        description: 'Name of the event, such as `sms.delivered`; beside it stand the fields of that event',
+      }),
+      event_id: Type.String({ description: 'Id of the event, such as `evt_…`; the same however often it is told' }),
+    },
+    { additionalProperties: true },
+  ),
   errors: ['INVALID_EVENT'],
   handle: (app, { query }, { tenant }, { lastEventId, signal }) => {
     const after = lastEventId ?? query.after

@@ -5,56 +5,67 @@ import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'])
+const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'], { description: 'The score in a word' })
 const asked = (description: string) => Nullable(Type.Boolean({ description: `${description}; null if not asked for` }))
 
 const Verification = Type.Object(
   {
-    verification_id: Type.String(),
-    status: OneOf(['pending', 'verified', 'rejected', 'expired']),
-    stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done']),
-    checks_performed: Type.Array(Type.String()),
-    results: Type.Object({
-      document_authentic: asked('The document holds together'),
-      face_match: asked('The face is the one on the document'),
-      liveness_passed: asked('A living person was before the camera'),
-      overall_risk: Nullable(riskLevel),
+    verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
+    status: OneOf(['pending', 'verified', 'rejected', 'expired'], {
+      description: '`pending` until the verdict is there',
     }),
+    stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
+      description: 'What it waits for; a person decides in `awaiting_review`',
+    }),
+    checks_performed: Type.Array(Type.String(), { description: 'What was looked at, such as `face_match`' }),
+    results: Type.Object(
+      {
+        document_authentic: asked('The document holds together'),
+        face_match: asked('The face is the one on the document'),
+        liveness_passed: asked('A living person was before the camera'),
+        overall_risk: Nullable(riskLevel),
+      },
+      { description: 'What was found, in short' },
+    ),
     risk_assessment: Nullable(
-      Type.Object({
-        risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
-        risk_level: riskLevel,
-        flags: Type.Array(Type.String()),
-      }),
+      Type.Object(
+        {
+          risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+          risk_level: riskLevel,
+          flags: Type.Array(Type.String(), { description: 'What raised the score' }),
+        },
+        { description: 'How risky the person is; null where that was not asked for' },
+      ),
     ),
     reason: Nullable(Type.String({ description: 'The first of `failure_reasons`' })),
     failure_reasons: Type.Array(
       Type.Object({
-        code: Type.String(),
-        check: Nullable(Type.String()),
-        message: Type.String(),
+        code: Type.String({ description: 'For programs, such as `FACE_MISMATCH`' }),
+        check: Nullable(Type.String({ description: 'Which check failed; null for none of them' })),
+        message: Type.String({ description: 'The same in words' }),
         retryable: Type.Boolean({ description: 'A better picture can help' }),
       }),
+      { description: 'Why it was rejected; empty otherwise' },
     ),
-    reference: Nullable(Type.String()),
+    reference: Nullable(Type.String({ description: 'Your own id of the person or the case' })),
     metadata: Metadata,
-    sandbox: Type.Boolean(),
-    created_at: At(),
-    completed_at: Nullable(At()),
+    sandbox: Type.Boolean({ description: 'True in the test environment' }),
+    created_at: At({ description: 'When it was asked for' }),
+    completed_at: Nullable(At({ description: 'When the verdict came; null until then' })),
   },
   { title: 'IdentityVerificationEvent' },
 )
 
 const Otp = Type.Object(
   {
-    otp_id: Type.String(),
+    otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
     phone: Type.String({ description: 'Masked' }),
-    channel: OneOf(['sms', 'voice', 'messenger', 'email']),
-    purpose: Nullable(Type.String()),
-    attempts: Type.Integer(),
-    attempts_left: Type.Integer(),
+    channel: OneOf(['sms', 'voice', 'messenger', 'email'], { description: 'How it went' }),
+    purpose: Nullable(Type.String({ description: 'What it is for, as you said' })),
+    attempts: Type.Integer({ description: 'How often a code was typed' }),
+    attempts_left: Type.Integer({ description: 'How often it may be typed wrong before it is worth nothing' }),
     reason: Nullable(Type.String({ description: 'Why it failed' })),
-    verification_id: Nullable(Type.String()),
+    verification_id: Nullable(Type.String({ description: 'The verification it belongs to; null for none' })),
   },
   { title: 'IdentityOtpEvent' },
 )

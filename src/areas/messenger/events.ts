@@ -12,15 +12,22 @@ const epochSeconds = Type.String({ description: 'Epoch seconds, as a text' })
 const Media = Type.Object(
   {
     id: Type.String({ description: 'Media id to download it with' }),
-    mime_type: Type.String(),
-    sha256: Type.String(),
-    caption: Type.Optional(Type.String()),
-    filename: Type.Optional(Type.String()),
+    mime_type: Type.String({ description: 'Such as image/jpeg' }),
+    sha256: Type.String({ description: 'Of the file, as the provider says' }),
+    caption: Type.Optional(Type.String({ description: 'What the user wrote below it' })),
+    filename: Type.Optional(Type.String({ description: 'What it is called on the user’s phone' })),
   },
-  { title: 'MessengerMedia' },
+  { title: 'MessengerMedia', description: 'A file that the user sent' },
 )
 
-const Choice = Type.Object({ id: Type.String(), title: Type.String(), description: Type.Optional(Type.String()) })
+const Choice = Type.Object(
+  {
+    id: Type.String({ description: 'As you gave it with the button or row' }),
+    title: Type.String({ description: 'What stands on it' }),
+    description: Type.Optional(Type.String({ description: 'What stands below the title of a row' })),
+  },
+  { description: 'What the user chose' },
+)
 
 /** Types of incoming messages that are passed on; any other is `unsupported`. */
 export const inboundTypes = [
@@ -39,86 +46,164 @@ export const inboundTypes = [
 
 const InboundMessage = Type.Object(
   {
-    from: Type.String(),
-    id: Type.String(),
+    from: Type.String({ description: 'The user’s number, without a plus' }),
+    id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
     timestamp: epochSeconds,
-    type: OneOf([...inboundTypes, 'unsupported']),
-    text: Type.Optional(Type.Object({ body: Type.String() })),
+    type: OneOf([...inboundTypes, 'unsupported'], { description: 'Kind of content: the field of this name has it' }),
+    text: Type.Optional(
+      Type.Object({ body: Type.String({ description: 'What the user wrote' }) }, { description: 'A written message' }),
+    ),
     image: Type.Optional(Media),
     video: Type.Optional(Media),
     audio: Type.Optional(Media),
     document: Type.Optional(Media),
     sticker: Type.Optional(Media),
     interactive: Type.Optional(
-      Type.Object({
-        type: OneOf(['button_reply', 'list_reply']),
-        button_reply: Type.Optional(Choice),
-        list_reply: Type.Optional(Choice),
-      }),
+      Type.Object(
+        {
+          type: OneOf(['button_reply', 'list_reply'], { description: 'Whether a button was pressed or a row chosen' }),
+          button_reply: Type.Optional(Choice),
+          list_reply: Type.Optional(Choice),
+        },
+        { description: 'An answer to buttons or a list of yours' },
+      ),
     ),
-    button: Type.Optional(Type.Object({ payload: Type.String(), text: Type.String() })),
+    button: Type.Optional(
+      Type.Object(
+        {
+          payload: Type.String({ description: 'As you gave it with the button' }),
+          text: Type.String({ description: 'What stands on it' }),
+        },
+        { description: 'A button of a template that was pressed' },
+      ),
+    ),
     location: Type.Optional(
-      Type.Object({
-        latitude: Type.Number(),
-        longitude: Type.Number(),
-        name: Type.Optional(Type.String()),
-        address: Type.Optional(Type.String()),
-      }),
+      Type.Object(
+        {
+          latitude: Type.Number({ description: 'Degrees, north positive' }),
+          longitude: Type.Number({ description: 'Degrees, east positive' }),
+          name: Type.Optional(Type.String({ description: 'What the place is called' })),
+          address: Type.Optional(Type.String({ description: 'In one line' })),
+        },
+        { description: 'A place' },
+      ),
     ),
-    contacts: Type.Optional(Type.Array(Type.Unknown())),
-    reaction: Type.Optional(Type.Object({ message_id: Type.String(), emoji: Type.String() })),
-    context: Type.Optional(Type.Object({ id: Type.String({ description: 'The message it answers' }) })),
+    contacts: Type.Optional(
+      Type.Array(Type.Unknown(), { description: 'Cards of people, as the provider passes them on' }),
+    ),
+    reaction: Type.Optional(
+      Type.Object(
+        {
+          message_id: Type.String({ description: 'The message that the user reacts to' }),
+          emoji: Type.String({ description: 'What they chose; empty where they took it back' }),
+        },
+        { description: 'A reaction to a message' },
+      ),
+    ),
+    context: Type.Optional(
+      Type.Object(
+        { id: Type.String({ description: 'The message it answers' }) },
+        { description: 'Present in an answer to a message' },
+      ),
+    ),
   },
   { title: 'MessengerInboundMessage' },
 )
 
 const MessageStatus = Type.Object(
   {
-    id: Type.String(),
-    status: OneOf(['sent', 'delivered', 'read', 'failed']),
+    id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
+    status: OneOf(['sent', 'delivered', 'read', 'failed'], { description: 'How far the message came' }),
     timestamp: epochSeconds,
-    recipient_id: Type.String(),
+    recipient_id: Type.String({ description: 'The user’s number, without a plus' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
-          code: Type.Integer(),
-          title: Type.String(),
-          message: Type.String(),
+          code: Type.Integer({ description: 'For programs, such as 131047' }),
+          title: Type.String({ description: 'What the code means' }),
+          message: Type.String({ description: 'The same in a sentence' }),
           error_data: Type.Optional(
-            Type.Object({ details: Type.String(), provider_code: Type.Optional(Type.Integer()) }),
+            Type.Object(
+              {
+                details: Type.String({ description: 'What exactly was wrong' }),
+                provider_code: Type.Optional(Type.Integer({ description: 'The code as the provider gave it' })),
+              },
+              { description: 'More about it' },
+            ),
           ),
         }),
+        { description: 'Why it failed' },
       ),
     ),
-    conversation: Type.Optional(Type.Object({ id: Type.String(), category: Type.Optional(Type.String()) })),
-    pricing: Type.Optional(Type.Object({ billable: Type.Boolean(), category: Type.String() })),
+    conversation: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({ description: 'The user’s number' }),
+          category: Type.Optional(Type.String({ description: 'What it is priced as' })),
+        },
+        { description: 'Whom it is with' },
+      ),
+    ),
+    pricing: Type.Optional(
+      Type.Object(
+        {
+          billable: Type.Boolean({ description: 'Whether it is charged' }),
+          category: Type.String({ description: 'What it is priced as, such as `utility`' }),
+        },
+        { description: 'What it costs by' },
+      ),
+    ),
     metadata: Type.Optional(Metadata),
   },
   { title: 'MessengerMessageStatus' },
 )
 
 const channel = {
-  messaging_product: Type.Literal('messenger'),
-  metadata: Type.Object({ display_phone_number: Type.String(), phone_number_id: Type.String() }),
+  messaging_product: Type.Literal('messenger', { description: 'Always this' }),
+  metadata: Type.Object(
+    {
+      display_phone_number: Type.String({ description: 'Your number, as users see it' }),
+      phone_number_id: Type.String({ description: 'Id of that number at the provider' }),
+    },
+    { description: 'The channel it came over' },
+  ),
 }
 
-const InboundValue = Type.Object({
-  ...channel,
-  contacts: Type.Array(Type.Object({ profile: Type.Object({ name: Type.String() }), wa_id: Type.String() })),
-  messages: Type.Array(InboundMessage),
-})
+const InboundValue = Type.Object(
+  {
+    ...channel,
+    contacts: Type.Array(
+      Type.Object({
+        profile: Type.Object(
+          { name: Type.String({ description: 'As the user calls themself' }) },
+          { description: 'As users show themselves' },
+        ),
+        wa_id: Type.String({ description: 'The user’s number, without a plus' }),
+      }),
+      { description: 'Who wrote' },
+    ),
+    messages: Type.Array(InboundMessage, { description: 'What they wrote' }),
+  },
+  { description: 'Who wrote what' },
+)
 
-const StatusValue = Type.Object({ ...channel, statuses: Type.Array(MessageStatus) })
+const StatusValue = Type.Object(
+  { ...channel, statuses: Type.Array(MessageStatus, { description: 'What became of messages of yours' }) },
+  { description: 'What became of which' },
+)
 
 const nested = <S extends TSchema>(value: S, title: string) =>
   Type.Object(
     {
-      object: Type.Literal('messenger_business_account'),
+      object: Type.Literal('messenger_business_account', { description: 'Always this' }),
       entry: Type.Array(
         Type.Object({
           id: Type.String({ description: 'Your account' }),
-          changes: Type.Array(Type.Object({ field: Type.Literal('messages'), value })),
+          changes: Type.Array(Type.Object({ field: Type.Literal('messages', { description: 'Always this' }), value }), {
+            description: 'What happened; `value` holds it',
+          }),
         }),
+        { description: 'One for your account' },
       ),
     },
     { title },
@@ -129,11 +214,13 @@ const Status = nested(StatusValue, 'MessengerStatusEvent')
 
 const TemplateStatus = Type.Object(
   {
-    template_id: Type.String(),
-    name: Type.String(),
-    language: Type.String(),
-    status: OneOf(['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED']),
-    reason: Nullable(Type.String()),
+    template_id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
+    name: Type.String({ description: 'By which it is sent' }),
+    language: Type.String({ description: 'Such as `en`' }),
+    status: OneOf(['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'], {
+      description: 'Only an `APPROVED` one can be sent',
+    }),
+    reason: Nullable(Type.String({ description: 'What the reviewers said; null unless it was rejected' })),
   },
   { title: 'MessengerTemplateEvent' },
 )

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Message objects of the API and their lists.
+
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
+import { numberInQuery } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Queryable } from '../../platform/db.ts'
@@ -34,8 +36,8 @@ export async function readPage(app: App, query: Static<typeof MessageList>, call
     ...caller.tenant,
     direction: query.direction ?? null,
     status: query.status ?? null,
-    recipient: query.to ?? null,
-    sender: query.from ?? null,
+    recipient: query.to === undefined ? null : numberInQuery(query.to),
+    sender: query.from === undefined ? null : numberInQuery(query.from),
     type: query.type ?? null,
     template: query.template ?? null,
     ...shownBounds(range, caller, ['from_date', 'to_date']),

@@ -282,7 +282,12 @@ const MessageError = Type.Object({
 })
 export type MessageErrors = Static<typeof MessageError>[]
 
-const Content = Type.Optional(Type.Unknown({ sensitive: true, description: 'Present when the type is this' }))
+const Content = Type.Optional(
+  Type.Unknown({
+    sensitive: true,
+    description: 'What was sent or came in; only where `type` is the name of this field',
+  }),
+)
 
 export const MessageRecord = Type.Object(
   {
@@ -313,7 +318,7 @@ export const MessageRecord = Type.Object(
     ),
     context: Nullable(
       Type.Object(
-        { message_id: Type.String({ description: 'Id of that message' }) },
+        { message_id: Type.String({ description: 'Its id, such as `mmsg_…`' }) },
         { description: 'The message it answers; null if it answers none' },
       ),
     ),
@@ -347,12 +352,34 @@ export const MessageRecord = Type.Object(
 
 export const MessageList = Type.Object({
   ...listQuery,
-  direction: Type.Optional(OneOf(['outbound', 'inbound'])),
-  status: Type.Optional(OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'])),
-  to: Type.Optional(Type.String({ maxLength: 16 })),
-  from: Type.Optional(Type.String({ maxLength: 16 })),
-  type: Type.Optional(Type.String({ maxLength: 20 })),
-  template: Type.Optional(Type.String({ maxLength: 512 })),
+  direction: Type.Optional(
+    OneOf(['outbound', 'inbound'], {
+      description: '`outbound`: only what you sent; `inbound`: only what users sent; both unless given',
+    }),
+  ),
+  status: Type.Optional(
+    OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
+      description: 'How far they came; `received` are those of users',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 16,
+      description: 'Whole number in E.164, such as +254711000020; of inbound messages your own',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({ maxLength: 16, description: 'Whole number in E.164; of inbound messages the user’s' }),
+  ),
+  type: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Kind of content, such as `text`, `image` or `template`: the field that holds it has this name',
+    }),
+  ),
+  template: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Name of the template that was sent, in whichever language' }),
+  ),
   from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day or moment, inclusive' })),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, inclusive' })),
 })

@@ -39,7 +39,15 @@ const listFailed = list({
   operation: 'operator.listJobs',
   summary: 'List jobs that used up their attempts, or wait where nobody is',
   scope: 'operator',
-  query: Type.Object({ ...listQuery, lane: Type.Optional(Type.String({ maxLength: 60 })) }),
+  query: Type.Object({
+    ...listQuery,
+    lane: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        description: 'Kind of job, such as `voice.transcribe`, exactly as in `lane` of a row',
+      }),
+    ),
+  }),
   row: FailedJob,
   examples: [{ name: 'What needs a person' }],
   handle: async ({ db }, { query }) => {

@@ -61,11 +61,15 @@ const PriceRecord = Type.Object(
 )
 
 export const PriceSet = Type.Object({
-  area: Word('What is sold: sms, payments or payouts'),
-  unit: Word('Per what: segment for texts, and such as mobile_money.percent for payments and payouts'),
+  area: Word('What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts'),
+  unit: Word(
+    'Per what: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; one that is none is refused with those there are',
+  ),
   country: Type.Optional(CountryOrAll({ description: 'Where it goes to; everywhere unless given' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
-  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  account_id: Type.Optional(
+    Type.String({ maxLength: 60, description: 'Of the account that alone pays it, `acc_…`; everybody unless given' }),
+  ),
   amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'What the amount is in' }),
   effective_from: Type.Optional(Moment({ description: 'From when it holds; at once unless given' })),
@@ -88,8 +92,15 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    area: Type.Optional(Type.String({ maxLength: 40 })),
-    country: Type.Optional(CountryOrAll()),
+    area: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts',
+      }),
+    ),
+    country: Type.Optional(
+      CountryOrAll({ description: 'Only prices of this very country; those for everywhere have none' }),
+    ),
   }),
   row: PriceRecord,
   examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],

@@ -13,15 +13,27 @@ import { callersCurrency } from './prices/pricing.ts'
 const maxDays = 92
 
 const AnalyticsQuery = Type.Object({
-  from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC; 30 days ago unless given' })),
-  to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, UTC; today unless given' })),
-  country: Type.Optional(CountryCode()),
+  from_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'First day, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+    }),
+  ),
+  to_date: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Last day, UTC, inclusive: YYYY-MM-DD; today unless given. At most 92 days in all',
+    }),
+  ),
+  country: Type.Optional(
+    CountryCode({ description: 'Counts only messages to numbers of this country; all of them unless given' }),
+  ),
 })
 
 const figures = {
   messages: Type.Integer({ description: 'All of them' }),
   queued: Type.Integer({ description: 'Not sent yet' }),
-  sent: Type.Integer({ description: 'Taken by the operator, and nothing heard since' }),
+  sent: Type.Integer({ description: 'Taken by the network, and nothing heard since' }),
   delivered: Type.Integer({ description: 'On the handset' }),
   failed: Type.Integer({ description: 'Did not arrive' }),
   delivery_rate: Nullable(Type.Number({ description: 'Delivered, of those that are delivered or failed: 0 to 1' })),
@@ -29,7 +41,7 @@ const figures = {
   cost: Amount({ description: 'Without what was given back' }),
 }
 
-const seconds = Nullable(Type.Number(), { description: 'From the operator to the handset' })
+const seconds = Nullable(Type.Number(), { description: 'From the network’s taking it to its report from the handset' })
 
 const AnalyticsReply = Type.Object(
   {

@@ -7,28 +7,28 @@ import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fie
 
 const StatusChange = Type.Object(
   {
-    message_id: Type.String(),
-    status: OneOf(['sent', 'delivered', 'failed']),
-    to: Type.String(),
-    from: Type.String(),
+    message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
+    status: OneOf(['sent', 'delivered', 'failed'], { description: '`sent`: the network has it; the others are final' }),
+    to: Type.String({ description: 'Who gets it, in E.164' }),
+    from: Type.String({ description: 'The sender that the handset shows' }),
     parts: Type.Integer({ description: 'Segments the text was sent in' }),
     error_code: Nullable(Type.String({ description: 'Why it failed' })),
     metadata: Metadata,
-    batch_id: Nullable(Type.String()),
-    network: Nullable(Type.String({ description: 'The operator of the recipient' })),
+    batch_id: Nullable(Type.String({ description: 'The bulk or list it was sent with' })),
+    network: Nullable(Type.String({ description: 'Network of the recipient, as far as it is known' })),
   },
   { title: 'SmsStatusEvent' },
 )
 
 const Received = Type.Object(
   {
-    message_id: Type.String(),
-    from: Type.String(),
+    message_id: Type.String({ description: 'Id of the message, such as `smi_…`' }),
+    from: Type.String({ description: 'The handset, in E.164' }),
     to: Type.String({ description: 'Your short code or number' }),
-    message: Type.String(),
-    keyword: Nullable(Type.String()),
-    parts: Type.Integer(),
-    network: Nullable(Type.String()),
+    message: Type.String({ description: 'What it says' }),
+    keyword: Nullable(Type.String({ description: 'The keyword of your number that it begins with; null for none' })),
+    parts: Type.Integer({ description: 'Segments it came in' }),
+    network: Nullable(Type.String({ description: 'Network of the handset, as far as it is known' })),
     in_reply_to: Nullable(Type.String({ description: 'The message it probably answers' })),
     partial: Type.Optional(Type.Boolean({ description: 'A part never arrived' })),
   },
@@ -37,35 +37,42 @@ const Received = Type.Object(
 
 const Consent = Type.Object(
   {
-    phone: Type.String(),
+    phone: Type.String({ description: 'Whose wish it is, in E.164' }),
     from: Type.String({ description: 'The sender it is about, `*` for all' }),
-    reason: Nullable(Type.String()),
-    source: OneOf(['keyword', 'api', 'import', 'carrier']),
+    reason: Nullable(Type.String({ description: 'The word they sent, or your note' })),
+    source: OneOf(['keyword', 'api', 'import', 'carrier'], {
+      description: 'By a word such as STOP, by request, from a file, or as the carrier told us',
+    }),
     message_id: Nullable(Type.String({ description: 'The message that asked for it' })),
-    created_at: At(),
+    created_at: At({ description: 'When it was recorded' }),
   },
   { title: 'SmsConsentEvent' },
 )
 
 const BatchCompleted = Type.Object(
   {
-    batch_id: Type.String(),
-    status: OneOf(['completed', 'cancelled']),
-    total: Type.Integer(),
-    accepted: Type.Integer(),
-    rejected: Type.Integer(),
-    segments: Type.Integer(),
-    cost: Amount(),
-    currency: Type.String(),
-    counts: Type.Object({
-      queued: Type.Integer(),
-      sent: Type.Integer(),
-      delivered: Type.Integer(),
-      failed: Type.Integer(),
+    batch_id: Type.String({ description: 'Id of the bulk, such as `smb_…`' }),
+    status: OneOf(['completed', 'cancelled'], {
+      description: '`cancelled` if it was called off before all of it went out',
     }),
+    total: Type.Integer({ description: 'Entries that you gave' }),
+    accepted: Type.Integer({ description: 'Entries that became messages' }),
+    rejected: Type.Integer({ description: 'Entries that were refused' }),
+    segments: Type.Integer({ description: 'What it was charged for' }),
+    cost: Amount({ description: 'Of all messages, less what was given back' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    counts: Type.Object(
+      {
+        queued: Type.Integer({ description: 'Not sent' }),
+        sent: Type.Integer({ description: 'Taken by the network, and no report came' }),
+        delivered: Type.Integer({ description: 'On the handset' }),
+        failed: Type.Integer({ description: 'Did not arrive' }),
+      },
+      { description: 'Messages by status' },
+    ),
     metadata: Metadata,
-    created_at: At(),
-    completed_at: At(),
+    created_at: At({ description: 'When it was accepted' }),
+    completed_at: At({ description: 'When its last message ended, or no report could come any more' }),
   },
   { title: 'SmsBatchCompletedEvent' },
 )

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
+import { numberInQuery } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { askedMetadata } from '../../platform/metadata/filter.ts'
@@ -90,9 +91,4 @@ async function boundsOf(
   if (id === null) return null
   const next = firstUuidAt(timeOfUuid(id).getTime() + 1)
   return { from: id > from ? id : from, to: next < to ? next : to }
-}
-
-/** A plus sign in a query string means a space. */
-function numberInQuery(text: string): string {
-  return text.replace(/^ /, '+')
 }

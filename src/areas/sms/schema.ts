@@ -102,7 +102,9 @@ const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
   description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
 })
 const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
-const ErrorCode = Nullable(Type.String({ description: 'Why it failed' }))
+const ErrorCode = Nullable(
+  Type.String({ description: 'Why it failed, such as `ABSENT_SUBSCRIBER`; null unless it did' }),
+)
 
 export const Recipient = Type.Object({
   to: Type.String({ description: 'The number in E.164' }),
@@ -144,7 +146,7 @@ export const EstimateReply = Type.Object(
   {
     segments: Type.Integer({ description: 'For each recipient' }),
     encoding: EncodingName,
-    length: Type.Integer({ description: 'Characters' }),
+    length: Type.Integer({ description: 'Characters of your text' }),
     units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
     units_left: Type.Integer({ description: 'Until another segment is needed' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
@@ -163,7 +165,7 @@ const Change = Type.Object({
   status: Status,
   at: At({ description: 'When it became so' }),
   error_code: ErrorCode,
-  carrier_code: Nullable(Type.String({ description: 'The operator’s own code' })),
+  carrier_code: Nullable(Type.String({ description: 'The network’s own code' })),
 })
 
 export const MessageRecord = Type.Object(
@@ -221,24 +223,46 @@ export const MessageChange = Type.Object({
 export const MessageList = Type.Object({
   ...listQuery,
   status: Type.Optional(Status),
-  to: Type.Optional(Type.String({ maxLength: 20 })),
-  from: Type.Optional(Type.String({ maxLength: 20 })),
-  direction: Type.Optional(OneOf(['outbound', 'inbound'])),
+  to: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Whole number in E.164, such as +254711000001; of inbound messages your number or short code',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: 20,
+      description: 'Sender exactly as it was sent, such as `ACME`; of inbound messages the handset in E.164',
+    }),
+  ),
+  direction: Type.Optional(
+    OneOf(['outbound', 'inbound'], {
+      description: '`outbound`: only what you sent; `inbound`: only what handsets sent; both unless given',
+    }),
+  ),
   ...dayRangeQuery,
   from_date: Type.Optional(
     Type.String({ maxLength: 40, description: 'First day or moment, where start_date is none' }),
   ),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, where end_date is none' })),
-  batch_id: Type.Optional(Type.String({ maxLength: 40 })),
+  batch_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the bulk or list they were sent with, such as `smb_…`' }),
+  ),
   scheduled: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
       description: 'Only messages that wait for their time, or none of them',
     }),
   ),
-  error_code: Type.Optional(Type.String({ maxLength: 40 })),
+  error_code: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description:
+        'Why they failed, such as `ABSENT_SUBSCRIBER`; `DLR_TIMEOUT` also finds those that no report came for',
+    }),
+  ),
   reference: Type.Optional(Type.String({ maxLength: 64, description: 'Your own id of the message' })),
-  country: Type.Optional(CountryCode()),
+  country: Type.Optional(CountryCode({ description: 'Country of the number on the other side' })),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the text, in any case' })),
   ...metadataQuery,
 })

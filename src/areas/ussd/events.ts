@@ -5,11 +5,20 @@ import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { reasons } from './schema.ts'
 
-const session = { session_id: Type.String(), phone: Type.String() }
+const session = {
+  session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+  phone: Type.String({ description: 'The subscriber, in E.164' }),
+}
+const shortcode = Type.String({ description: 'The code that was dialled, or that pushed' })
 const data = Type.Record(Type.String(), Type.Unknown(), { description: 'What you keep with the session' })
 
 const Started = Type.Object(
-  { ...session, shortcode: Type.String(), initiated_by: OneOf(['user', 'application']), data },
+  {
+    ...session,
+    shortcode,
+    initiated_by: OneOf(['user', 'application'], { description: 'Dialled by the `user`, or pushed by you' }),
+    data,
+  },
   { title: 'UssdSessionStartedEvent' },
 )
 
@@ -18,14 +27,14 @@ const Response = Type.Object(
     ...session,
     input: Nullable(Type.String({ description: 'What the subscriber typed' })),
     data,
-    shortcode: Type.String(),
-    type: OneOf(['initiation', 'response']),
-    step: Type.Integer(),
+    shortcode,
+    type: OneOf(['initiation', 'response'], { description: '`initiation` when the code is dialled, then `response`' }),
+    step: Type.Integer({ description: 'Number of the screen that is asked for, from 1' }),
     text: Type.String({ description: 'All inputs so far, joined by `*`' }),
-    network: Nullable(Type.String()),
+    network: Nullable(Type.String({ description: 'Network of the subscriber, as far as it is known' })),
     deadline: At({ description: 'When the next screen must be here' }),
     resumed_from: Nullable(Type.String({ description: 'The expired session it goes on from' })),
-    language: Nullable(Type.String()),
+    language: Nullable(Type.String({ description: 'As the network or your menu knows it' })),
   },
   { title: 'UssdResponseEvent' },
 )
@@ -33,10 +42,10 @@ const Response = Type.Object(
 const Ended = Type.Object(
   {
     ...session,
-    reason: OneOf(reasons),
-    duration: Type.Integer({ description: 'Seconds' }),
-    total_steps: Type.Integer(),
-    status: OneOf(['completed', 'expired']),
+    reason: OneOf(reasons, { description: 'Why it ended' }),
+    duration: Type.Integer({ description: 'Seconds from its beginning to its end' }),
+    total_steps: Type.Integer({ description: 'Screens that were shown' }),
+    status: OneOf(['completed', 'expired'], { description: '`expired` if nobody answered in time' }),
     data,
   },
   { title: 'UssdSessionEndedEvent' },

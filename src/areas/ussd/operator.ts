@@ -89,11 +89,13 @@ const GatewayIn = Type.Object(
 )
 
 const shownFields = {
-  id: Type.String(),
-  name: Type.String(),
-  environment: EnvironmentName(),
-  allowed_ips: Type.Array(Type.String()),
-  created_at: At(),
+  id: Type.String({ description: 'Id of the gateway, such as `usg_…`' }),
+  name: Type.String({ description: 'By which you tell it from other gateways' }),
+  environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
+  allowed_ips: Type.Array(Type.String(), {
+    description: 'Addresses or ranges that may call; none: anybody who knows the URL',
+  }),
+  created_at: At({ description: 'When it was made' }),
 }
 const Gateway = Type.Object(shownFields, { title: 'UssdGateway' })
 const NewGateway = Type.Object(

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of sessions: start, continue, end, read and list.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
+import { numberInQuery } from '../../kernel/phone.ts'
 import { list, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import { statement, type Tx } from '../../platform/db.ts'
@@ -17,7 +19,9 @@ import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, 
 import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
-export const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session' }) })
+export const SessionParam = Type.Object({
+  session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+})
 
 const question = {
   phone: '+254711000020',
@@ -217,17 +221,29 @@ const sessions = list({
   query: Type.Object({
     ...listQuery,
     ...dayRangeQuery,
-    status: Type.Optional(OneOf(['initiated', 'active', 'completed', 'expired'])),
-    phone: Type.Optional(Type.String({ maxLength: 20 })),
-    shortcode: Type.Optional(Type.String({ maxLength: 120 })),
-    reason: Type.Optional(OneOf(reasons)),
+    status: Type.Optional(
+      OneOf(['initiated', 'active', 'completed', 'expired'], {
+        description: '`initiated` and `active` go on; `completed` and `expired` have ended, and `reason` tells how',
+      }),
+    ),
+    phone: Type.Optional(
+      Type.String({ maxLength: 20, description: 'Whole number of the subscriber in E.164, such as +254711000001' }),
+    ),
+    shortcode: Type.Optional(
+      Type.String({
+        maxLength: 120,
+        description: 'Code exactly as it was dialled, such as `*384#`; # is written %23 in a query',
+      }),
+    ),
+    reason: Type.Optional(OneOf(reasons, { description: 'Why they ended; finds none that goes on' })),
   }),
   row: SessionRecord,
   errors: ['INVALID_DATE_RANGE'],
   examples: [{ name: 'Those that expired', query: { status: 'expired' } }],
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
-    const { status = null, phone = null, shortcode = null, reason = null } = query
+    const { status = null, shortcode = null, reason = null } = query
+    const phone = query.phone === undefined ? null : numberInQuery(query.phone)
     const rows = await app.db.query(listSessions, {
       ...caller.tenant,
       ...shownBounds(query, caller),

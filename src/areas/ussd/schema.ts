@@ -121,7 +121,7 @@ export const Continued = Type.Object(
   {
     status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
     message_id: Type.String({ description: 'Id of the screen' }),
-    session_id: Type.String({ description: 'Id of the session' }),
+    session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
     phone: Type.String({ description: 'Who is shown it' }),
     step: Type.Integer({ description: 'Number of the screen, from 1' }),
     input: Nullable(Type.String({ sensitive: true, description: 'What the subscriber typed before it' })),
@@ -181,7 +181,7 @@ export const SessionRecord = Type.Object(
     timeout: Type.Integer({ description: 'Seconds without activity after which it expires' }),
     ended_at: Nullable(At({ description: 'Null while it goes on' })),
     reason: Nullable(OneOf(reasons, { description: 'Why it ended; null while it goes on' })),
-    duration: Type.Integer({ description: 'Seconds' }),
+    duration: Type.Integer({ description: 'Seconds from its beginning to its end, or until now' }),
     total_steps: Type.Integer({ description: 'Screens so far' }),
     screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),
     cost: Amount({ description: 'In major units of `currency`' }),

@@ -380,7 +380,7 @@ const erase = writeAcross({
     schema: Type.Object(
       {
         shortcode: Type.String({ description: 'What is no longer answered' }),
-        deleted: Type.Literal(true, { description: 'It is deleted' }),
+        deleted: Type.Literal(true, { description: 'True: it serves nobody from now on' }),
       },
       { title: 'UssdShortcodeDeleted' },
     ),

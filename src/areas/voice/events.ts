@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const seconds = Type.Integer({ description: 'Seconds' })
+const seconds = (description: string) => Type.Integer({ description })
 
 export const hangupCauses = [
   'normal',
@@ -32,30 +32,36 @@ export const Quality = Type.Object({
 })
 
 const call = {
-  account_id: Type.String(),
-  call_id: Type.String(),
+  account_id: Type.String({ description: 'Whose call it is, such as `acc_…`' }),
+  call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
   conversation_uuid: Type.String({ description: 'Shared by all legs that were bridged together' }),
-  direction: OneOf(['inbound', 'outbound']),
-  from: Type.String(),
-  to: Type.String(),
-  agent_id: Nullable(Type.String()),
-  queue_id: Nullable(Type.String()),
-  custom_data: Type.Record(Type.String(), Type.Unknown()),
+  direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
+  from: Type.String({ description: 'Who calls' }),
+  to: Type.String({ description: 'Who is called' }),
+  agent_id: Nullable(Type.String({ description: 'The agent who speaks, of a call centre' })),
+  queue_id: Nullable(Type.String({ description: 'The queue it came through' })),
+  custom_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Your own notes of the call' }),
   sequence: Type.Integer({ description: 'Order of the events of one call: 0 when it is initiated, then from 1' }),
 }
 
 const Initiated = Type.Object(
-  { ...call, status: Type.Literal('initiated'), started_at: At() },
+  {
+    ...call,
+    status: Type.Literal('initiated', { description: 'It was accepted, and nobody rings yet' }),
+    started_at: At({ description: 'When it was placed or came in' }),
+  },
   { title: 'CallInitiatedEvent' },
 )
 
 const Progress = Type.Object(
   {
     ...call,
-    status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout']),
-    duration: seconds,
-    reason: Nullable(OneOf(hangupCauses)),
-    sip_code: Nullable(Type.Integer()),
+    status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout'], {
+      description: 'How far it came; after any but `started` and `ringing` comes `call.completed`',
+    }),
+    duration: seconds('Whole seconds from the answer on: 0 where nobody answered'),
+    reason: Nullable(OneOf(hangupCauses, { description: 'Why it ended; null while it goes on' })),
+    sip_code: Nullable(Type.Integer({ description: 'What the network answered, such as 486' })),
   },
   { title: 'CallProgressEvent' },
 )
@@ -63,11 +69,13 @@ const Progress = Type.Object(
 const Answered = Type.Object(
   {
     ...call,
-    status: Type.Literal('answered'),
+    status: Type.Literal('answered', { description: 'Somebody, or your flow, took the call' }),
     duration: Type.Integer({ description: 'Seconds of talk so far: none' }),
-    answered_at: At(),
-    wait_seconds: seconds,
-    answered_by: OneOf(['agent', 'flow', 'callee']),
+    answered_at: At({ description: 'When that was' }),
+    wait_seconds: seconds('From its beginning to the answer'),
+    answered_by: OneOf(['agent', 'flow', 'callee'], {
+      description: '`flow` of an inbound call, `agent` of one to an agent, or the `callee`',
+    }),
   },
   { title: 'CallAnsweredEvent' },
 )
@@ -75,21 +83,23 @@ const Answered = Type.Object(
 const Completed = Type.Object(
   {
     ...call,
-    status: OneOf(['completed', 'failed', 'rejected', 'busy', 'timeout']),
-    duration: seconds,
-    hangup_cause: OneOf(hangupCauses),
-    hangup_by: Nullable(OneOf(enders)),
-    talk_seconds: seconds,
-    hold_seconds: seconds,
-    wait_seconds: seconds,
-    recording_ids: Type.Array(Type.String()),
-    cost: Amount(),
-    currency: Type.String(),
-    quality: Nullable(Quality),
+    status: OneOf(['completed', 'failed', 'rejected', 'busy', 'timeout'], {
+      description: '`completed` if it was answered; otherwise why it was not',
+    }),
+    duration: seconds('Whole seconds from the answer to the end'),
+    hangup_cause: OneOf(hangupCauses, { description: 'Why it ended' }),
+    hangup_by: Nullable(OneOf(enders, { description: 'Who ended it; null where that is not known' })),
+    talk_seconds: seconds('The duration without hold'),
+    hold_seconds: seconds('How long it was on hold'),
+    wait_seconds: seconds('From its beginning to the answer; 0 if nobody answered'),
+    recording_ids: Type.Array(Type.String(), { description: 'Its recordings, such as `rec_…`' }),
+    cost: Amount({ description: 'In major units of `currency`' }),
+    currency: Type.String({ description: 'Of the cost' }),
+    quality: Nullable(Quality, { description: 'How it sounded; null where nothing was measured' }),
     disposition: Nullable(
       Type.String({ description: 'What the agent noted before the end; later notes are in the reports' }),
     ),
-    ended_at: At(),
+    ended_at: At({ description: 'When it was over' }),
   },
   { title: 'CallCompletedEvent' },
 )
@@ -97,28 +107,34 @@ const Completed = Type.Object(
 const Queued = Type.Object(
   {
     ...call,
-    position: Type.Integer(),
-    priority: Type.Integer(),
-    estimated_wait_seconds: Nullable(seconds),
-    queued_at: At(),
+    position: Type.Integer({ description: 'Place in the queue, from 1' }),
+    priority: Type.Integer({ description: 'Those with a higher one are answered first' }),
+    estimated_wait_seconds: Nullable(seconds('How long it may take; null where nothing is known yet')),
+    queued_at: At({ description: 'When it entered the queue' }),
   },
   { title: 'CallQueuedEvent' },
 )
 
 const Abandoned = Type.Object(
-  { ...call, position: Type.Integer(), wait_seconds: seconds },
+  {
+    ...call,
+    position: Type.Integer({ description: 'Place in the queue when the caller gave up, from 1' }),
+    wait_seconds: seconds('How long the caller had waited in the queue'),
+  },
   { title: 'CallAbandonedEvent' },
 )
 
 const Transferred = Type.Object(
   {
     ...call,
-    transfer_id: Type.String(),
-    transfer_type: OneOf(['warm', 'cold']),
-    destination: Type.String(),
-    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled']),
-    consult_call_id: Nullable(Type.String()),
-    started_at: At(),
+    transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
+    transfer_type: OneOf(['warm', 'cold'], { description: '`warm`: the agent speaks to the other side first' }),
+    destination: Type.String({ description: 'Where the call goes' }),
+    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
+      description: 'How far it came; `consulting` while the agent speaks to the other side',
+    }),
+    consult_call_id: Nullable(Type.String({ description: 'Of a warm transfer, the call to the other side' })),
+    started_at: At({ description: 'When the transfer began' }),
   },
   { title: 'CallTransferredEvent' },
 )
@@ -128,9 +144,20 @@ const Input = Type.Object(
     ...call,
     dtmf: Type.String({ description: 'Digits, empty if there were none' }),
     speech: Nullable(
-      Type.Object({ results: Type.Array(Type.Object({ text: Type.String(), confidence: Type.Number() })) }),
+      Type.Object(
+        {
+          results: Type.Array(
+            Type.Object({
+              text: Type.String({ description: 'What was understood' }),
+              confidence: Type.Number({ description: 'How certain that is: 0 to 1' }),
+            }),
+            { description: 'The likeliest first' },
+          ),
+        },
+        { description: 'What was said; null unless speech was asked for' },
+      ),
     ),
-    timed_out: Type.Boolean(),
+    timed_out: Type.Boolean({ description: 'Whether the time was over before the input was complete' }),
   },
   { title: 'CallInputEvent' },
 )

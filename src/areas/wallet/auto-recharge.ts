@@ -82,7 +82,10 @@ export const Recharge = Type.Object(
     status: OneOf(['active', 'paused', 'disabled'], {
       description: '`paused` after three failures in a row, until it is set again',
     }),
-    threshold: Nullable(Amount(), { description: 'null, with all that follows from it, where it was never set' }),
+    threshold: Nullable(Amount(), {
+      description:
+        'The wallet is filled when less is available; null, as amount and method are, where it was never set',
+    }),
     amount: Nullable(Amount({ description: 'What is asked for each time, in major units' })),
     method: Nullable(OneOf(methods, { description: 'How it is paid' })),
     phone: Nullable(Type.String({ description: 'Which phone is asked' })),

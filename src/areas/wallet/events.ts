@@ -6,7 +6,7 @@ import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const amount = Amount()
+const available = Amount({ description: 'What can be spent: the balance without what is held, and the credit limit' })
 
 /** Automatic top-up of a wallet, in short. */
 export const RechargeFacts = Type.Object({
@@ -19,35 +19,47 @@ export const RechargeFacts = Type.Object({
 
 const Wallet = Type.Object(
   {
-    wallet_id: Type.String(),
-    currency: Type.String(),
-    balance: amount,
-    available: amount,
-    held: amount,
-    pending: amount,
-    low_balance: Type.Boolean(),
-    auto_recharge: Nullable(RechargeFacts),
-    updated_at: At(),
+    wallet_id: Type.String({ description: 'Id of the wallet, such as `wal_…`' }),
+    currency: Type.String({ description: 'Of all its amounts' }),
+    balance: Amount({ description: 'In major units, with what is held' }),
+    available,
+    held: Amount({ description: 'Set aside for what is under way' }),
+    pending: Amount({ description: 'Top-ups that are not paid yet' }),
+    low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
+    auto_recharge: Nullable(RechargeFacts, {
+      description: 'How it is filled by itself; null where that was never set',
+    }),
+    updated_at: At({ description: 'When the balance last changed' }),
   },
-  { title: 'Wallet' },
+  { title: 'Wallet', description: 'The wallet as it is now' },
 )
 
 const flatWallet = {
   ...moneyFields,
-  currency: Type.String(),
-  available: amount,
-  threshold: Nullable(amount, { description: 'What `available` should not fall below' }),
+  currency: Type.String({ description: 'Of the wallet' }),
+  available,
+  threshold: Nullable(Amount(), { description: 'What `available` should not fall below' }),
 }
 
 const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'WalletLowEvent' })
 
 const TopupCompleted = Type.Object(
-  { ...flatWallet, amount, payment_id: Type.String(), wallet: Wallet },
+  {
+    ...flatWallet,
+    amount: Amount({ description: 'What came in' }),
+    payment_id: Type.String({ description: 'The payment that filled it, such as `pay_…`' }),
+    wallet: Wallet,
+  },
   { title: 'WalletTopupEvent' },
 )
 
 const RechargeFailed = Type.Object(
-  { ...flatWallet, failure_reason: Type.String(), payment_id: Nullable(Type.String()), wallet: Wallet },
+  {
+    ...flatWallet,
+    failure_reason: Type.String({ description: 'Why it was not filled' }),
+    payment_id: Nullable(Type.String({ description: 'The payment that failed; null where none was asked for' })),
+    wallet: Wallet,
+  },
   { title: 'WalletRechargeFailedEvent' },
 )
 

@@ -25,7 +25,7 @@ const figures = {
 
 const Balance = Type.Object(
   {
-    wallet_id: Type.String({ description: 'Id of the wallet' }),
+    wallet_id: Type.String({ description: 'Id of the wallet, such as `wal_…`' }),
     ...figures,
     credit_limit: Amount({ description: 'How far the balance may go below zero' }),
     balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),

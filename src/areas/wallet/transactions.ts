@@ -28,7 +28,12 @@ const cursorForm = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::(-?\d{1,18
 export const TransactionQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
-  type: Type.Optional(OneOf([...rowTypes, ...comingTypes])),
+  type: Type.Optional(
+    OneOf([...rowTypes, ...comingTypes], {
+      description:
+        'What the money was for; `hold` lists what is or was set aside. Nothing makes payment_fee, plan_fee and conversion yet: their lists are empty',
+    }),
+  ),
   include: Type.Optional(OneOf(['holds'], { description: 'Also what is or was set aside' })),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
 })

@@ -4,15 +4,23 @@ import { Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const Test = Type.Object({ webhook_id: Type.String(), message: Type.String() }, { title: 'WebhookTestEvent' })
+const Test = Type.Object(
+  {
+    webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+    message: Type.String({ description: 'A greeting, for whoever reads it' }),
+  },
+  { title: 'WebhookTestEvent' },
+)
 
 const Disabled = Type.Object(
   {
-    webhook_id: Type.String(),
-    url: Type.String(),
-    disabled_reason: OneOf(['gone', 'failing']),
-    failing_since: Nullable(At()),
-    failed_deliveries: Type.Integer(),
+    webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
+    url: Type.String({ description: 'Where it delivered to' }),
+    disabled_reason: OneOf(['gone', 'failing'], {
+      description: '`gone`: it answered 410; `failing`: it failed for too long',
+    }),
+    failing_since: Nullable(At({ description: 'When the first of its latest failures was; null if none was before' })),
+    failed_deliveries: Type.Integer({ description: 'Deliveries that failed since then' }),
   },
   { title: 'WebhookDisabledEvent' },
 )

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schema as tables: one row per field, nested ones indented, and a sample.
-import { filterMeaning } from '../openapi/reference.ts'
 import {
   closed,
   isJsonSchema,
@@ -29,15 +28,6 @@ export function requestTable(schema: unknown): Html {
   return table(fieldsOf(schema, 0, notesOnRequest))
 }
 
-/** Query parameters, most of which are filters. */
-export function queryTable(schema: unknown, isRead: boolean): Html {
-  const notes = (property: JsonSchema, name: string): Html[] => {
-    const known = notesOnRequest(property)
-    return meaning(property).length > 0 || !isRead ? known : [html`<p>${filterMeaning(name)}.</p>`, ...known]
-  }
-  return table(fieldsOf(schema, 0, notes))
-}
-
 /** Fields of a reply or event: always present, so only their meaning is stated. */
 export function replyTable(schema: unknown): Html {
   return table(fieldsOf(schema, 0, meaning).map((field) => ({ ...field, required: false })))
@@ -64,7 +54,7 @@ export function countFields(schema: unknown): number {
   return Object.keys(propertiesOf(schema)).length
 }
 
-function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema, name: string) => Html[]): Field[] {
+function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema) => Html[]): Field[] {
   const required = requiredOf(schema)
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
     if (!isJsonSchema(property)) return []
@@ -74,7 +64,7 @@ function fieldsOf(schema: unknown, depth: number, notesOf: (schema: JsonSchema, 
       type: typeOf(property),
       required: required.includes(name),
       words: wordsOf(property),
-      notes: notesOf(property, name),
+      notes: notesOf(property),
     }
     return [field, ...(depth < maxDepth ? fieldsOf(inside(property), depth + 1, notesOf) : [])]
   })

@@ -98,7 +98,7 @@ export const introduction: readonly Section[] = [
       columns(
         html`
           <h2>${title}</h2>
-          <p>Newest first. While <code>has_more</code> is true, pass <code>next_cursor</code> as <code>cursor</code> for the next page; rows that arrive meanwhile do not shift it. With <code>format=csv</code> or <code>Accept: text/csv</code> the whole list comes as a file.</p>
+          <p>Newest first. Filters combine: a row must match them all. While <code>has_more</code> is true, pass <code>next_cursor</code> as <code>cursor</code> for the next page; rows that arrive meanwhile do not shift it. With <code>format=csv</code> or <code>Accept: text/csv</code> the whole list comes as a file.</p>
           <p>Times are ISO 8601 in UTC, money is a number of major units with its currency, ids are opaque texts that sort by time.</p>`,
         codeBlock(
           'A page',

@@ -96,7 +96,7 @@ function table(lines: readonly string[], at: number, linkTo: LinkTo): Block {
   const over = (cell: string) => (cell === '' ? html`<td></td>` : html`<th scope="col">${inline(cell, linkTo)}</th>`)
   const top = html`<thead><tr>${head.map(over)}</tr></thead>`
   return {
-    block: html`<div class="wide"><table class="guide">${named && top}<tbody>${body.map((row) => html`<tr>${cells(row)}</tr>`)}</tbody></table></div>`,
+    block: html`<div class="wide" tabindex="0"><table class="guide${named && ' headed'}">${named && top}<tbody>${body.map((row) => html`<tr>${cells(row)}</tr>`)}</tbody></table></div>`,
     next,
   }
 }

@@ -8,7 +8,7 @@ import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody } from '../openapi.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
-import { countFields, queryTable, replyTable, requestTable, sampleOf } from './fields.ts'
+import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
 import { replyLike } from './replies.ts'
 import { type Place, type Sample, samplesOf } from './samples.ts'
 
@@ -67,10 +67,10 @@ function facts({ operation, scope, limit, method }: Route): Html {
 }
 
 function inputs(route: Route): Html[] {
-  const { method, path, params, query, body, files = {} } = route
+  const { path, params, query, body, files = {} } = route
   const tables: Html[] = []
   if (path.includes(':')) tables.push(section('Path', replyTable(params)))
-  if (countFields(query) > 0) tables.push(section('Query', queryTable(query, method === 'GET')))
+  if (countFields(query) > 0) tables.push(section('Query', requestTable(query)))
   if (countFields(body) > 0) tables.push(section(bodyTitle(route), requestTable(body)))
   if (Object.keys(files).length > 0) tables.push(section('Files', fileList(files)))
   return tables
@@ -111,7 +111,18 @@ function replyFields(route: Route): Html {
   const count = countFields(reply.schema)
   const each = kind === 'stream' ? ' of each message' : reply.list ? ' of each row' : ''
   const what = `${count} ${count === 1 ? 'field' : 'fields'}${each}`
-  return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${replyTable(reply.schema)}</div></details>`
+  return html`<details><summary>Reply <b>${reply.status}</b> <span>${what}</span></summary><div class="fold">${envelopeNote(route)}${replyTable(reply.schema)}</div></details>`
+}
+
+/** Where the fields stand: what every reply has is not in its table. */
+function envelopeNote({ kind, reply }: Route): Html {
+  if (kind === 'stream') return html`<p>JSON in the <code>data</code> of each message.</p>`
+  if (reply.list)
+    return html`<p>Each row of <code>data</code>, beside <code>success</code>, <code>has_more</code> and <code>next_cursor</code>: see <a href="/docs#lists">Lists</a>.</p>`
+  const ownsData = Object.hasOwn(propertiesOf(reply.schema), 'data')
+  return ownsData
+    ? html`<p>Beside <code>success</code>: see <a href="/docs#replies">Replies</a>.</p>`
+    : html`<p>In <code>data</code> and beside it, with <code>success</code>: see <a href="/docs#replies">Replies</a>.</p>`
 }
 
 /** Collapsed reply without fields. */

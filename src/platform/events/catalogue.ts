@@ -119,10 +119,10 @@ export function bodySchema(
   publish: (schema: unknown) => JsonSchema,
 ): { allOf: JsonSchema[] } {
   const held = {
-    name: { type: 'string', const: name },
-    action: { type: 'string', const: actionOf(name) },
+    name: { type: 'string', const: name, description: 'The name to subscribe to' },
+    action: { type: 'string', const: actionOf(name), description: 'That name without its area' },
     id: { type: 'string', description: 'The same however often the event is told' },
-    at: { type: 'string', format: 'date-time' },
+    at: { type: 'string', format: 'date-time', description: 'When it happened' },
   }
   const properties = Object.fromEntries(Object.entries(head).map(([member, holds]) => [member, held[holds]]))
   return { allOf: [{ type: 'object', required: Object.keys(head), properties }, publish(payload)] }

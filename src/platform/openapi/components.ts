@@ -77,22 +77,32 @@ export const errorCodeSchema = {
 
 const codeRef = { $ref: '#/components/schemas/ErrorCode' }
 
+export const succeededSchema = {
+  type: 'object',
+  title: 'Succeeded',
+  description: 'Part of every reply that is no error',
+  required: ['success'],
+  properties: {
+    success: { type: 'boolean', const: true, description: 'True; an error has false, and says what in `error`' },
+  },
+}
+
 export const errorSchema = {
   type: 'object',
   title: 'Error',
   required: ['success', 'error'],
   properties: {
-    success: { type: 'boolean', const: false },
+    success: { type: 'boolean', const: false, description: 'False: `error` says what went wrong' },
     error: {
       type: 'object',
       required: ['code', 'message', 'details', 'request_id', 'timestamp'],
-      description: 'Some codes add members of their own.',
+      description: 'What went wrong; some codes add members of their own.',
       properties: {
         code: codeRef,
         message: { type: 'string', description: 'What the code means and what to do' },
         details: { type: 'string', description: 'What exactly was wrong' },
         request_id: { type: 'string', description: 'As in X-Request-Id' },
-        timestamp: { type: 'string', format: 'date-time' },
+        timestamp: { type: 'string', format: 'date-time', description: 'When it was answered' },
         fields: {
           type: 'array',
           description: 'Each field that breaks a rule',
@@ -102,7 +112,7 @@ export const errorSchema = {
             properties: {
               field: { type: 'string', description: 'Such as `messages[3].to`' },
               code: codeRef,
-              message: text,
+              message: { type: 'string', description: 'What its value must be' },
             },
           },
         },

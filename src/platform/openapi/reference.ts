@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference texts beyond single routes: chapters declared by areas, and the meaning of list filters. Used by the pages
-// and the OpenAPI document.
+// Chapters of the reference, declared by areas. Used by the pages and the OpenAPI document.
 import type { Route } from '../api/route.ts'
 
 /** Chapter of the reference. */
@@ -40,21 +39,4 @@ export function chaptersOf(areas: readonly Described[]): WrittenChapter[] {
 
 function spelled(tag: string): string {
   return `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`
-}
-
-/** Filters whose name differs from their field. */
-const filters: Readonly<Record<string, string>> = {
-  to: 'Only those to this number',
-  from: 'Only those from this sender or number',
-  phone: 'Only those of this number',
-  direction: 'Only those that go this way',
-  active: 'Only those that are, or only those that are not',
-}
-
-/** Meaning of a filter without a description. */
-export function filterMeaning(name: string): string {
-  const known = filters[name]
-  if (known !== undefined) return known
-  const thing = name.replace(/_id$/, '').replaceAll('_', ' ')
-  return name.endsWith('_id') ? `Only those of this ${thing}` : `Only those with this ${thing}`
 }

@@ -3,7 +3,7 @@
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
 import type { Route } from '../api/route.ts'
 import { type JsonSchema, propertiesOf, type SchemaPublisher } from '../schema/json-schema.ts'
-import { headersOfEveryReply } from './components.ts'
+import { headersOfEveryReply, succeededSchema } from './components.ts'
 
 /** Components collected while operations are written. */
 export interface Parts {
@@ -66,20 +66,16 @@ function downloads(types: readonly string[]): Record<string, object> {
   }
 }
 
-const succeeded = { type: 'boolean', const: true }
+const succeeded = { $ref: '#/components/schemas/Succeeded' }
 
 function envelope(schema: JsonSchema): JsonSchema {
-  return {
-    allOf: [
-      schema,
-      { type: 'object', required: ['success', 'data'], properties: { success: succeeded, data: schema } },
-    ],
-  }
+  const data = { ...schema, description: 'The same fields again' }
+  return { allOf: [schema, succeeded, { type: 'object', required: ['data'], properties: { data } }] }
 }
 
 /** An object with its own `data` field is not wrapped. */
 function flatEnvelope(schema: JsonSchema): JsonSchema {
-  return { allOf: [schema, { type: 'object', required: ['success'], properties: { success: succeeded } }] }
+  return { allOf: [schema, succeeded] }
 }
 
 function listEnvelope(schema: JsonSchema): JsonSchema {
@@ -87,8 +83,8 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
     type: 'object',
     required: ['success', 'data', 'has_more', 'next_cursor'],
     properties: {
-      success: succeeded,
-      data: { type: 'array', items: schema },
+      success: succeededSchema.properties.success,
+      data: { type: 'array', items: schema, description: 'Rows of this page' },
       has_more: { type: 'boolean', description: 'Whether another page follows' },
       next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page; null on the last' },
     },

@@ -57,7 +57,7 @@ const customers = list({
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,
-    email: Type.Optional(Type.String({ maxLength: 254 })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: 'Whole address, in any case' })),
   }),
   row: CustomerRecord,
   examples: [{ name: 'All' }],

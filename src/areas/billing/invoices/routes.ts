@@ -115,11 +115,21 @@ const invoices = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(Invoice.properties.status),
-    overdue: Type.Optional(Type.Literal(true, { rule: 'must be true', description: 'Only those that are' })),
-    customer_id: Type.Optional(Type.String({ maxLength: 40 })),
-    subscription_id: Type.Optional(Type.String({ maxLength: 40 })),
-    reference: Type.Optional(Type.String({ maxLength: 100 })),
-    number: Type.Optional(Type.String({ maxLength: 100, description: 'The one with this number' })),
+    overdue: Type.Optional(
+      Type.Literal(true, { rule: 'must be true', description: 'Only open ones whose due date is past' }),
+    ),
+    customer_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of the customer they are for, such as `cus_…`' }),
+    ),
+    subscription_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of the subscription that made them, such as `sub_…`' }),
+    ),
+    reference: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Your own id of the invoice, exactly as it was given' }),
+    ),
+    number: Type.Optional(
+      Type.String({ maxLength: 100, description: 'The one with this number, as it stands on the invoice' }),
+    ),
     ...metadataQuery,
   }),
   row: Invoice,

@@ -68,9 +68,13 @@ const plans = list({
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,
-    active: Type.Optional(Type.Boolean()),
-    currency: Type.Optional(Type.String({ maxLength: 3 })),
-    code: Type.Optional(Type.String({ maxLength: 50 })),
+    active: Type.Optional(
+      Type.Boolean({ description: 'True: only plans that can be subscribed to; false: only those that no longer can' }),
+    ),
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of their amounts, such as KES' })),
+    code: Type.Optional(
+      Type.String({ maxLength: 50, description: 'Your own name of the plan, which at most one has' }),
+    ),
   }),
   row: Plan,
   examples: [{ name: 'Those that are offered', query: { active: true } }],

@@ -98,8 +98,12 @@ const subscriptions = list({
     ...dayRangeQuery,
     status: Type.Optional(subscriptionStatus),
     plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' })),
-    customer_id: Type.Optional(Type.String({ maxLength: 40 })),
-    reference: Type.Optional(Type.String({ maxLength: 100 })),
+    customer_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of the customer who pays, such as `cus_…`' }),
+    ),
+    reference: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Your own id of the subscription, exactly as it was given' }),
+    ),
     ...metadataQuery,
   }),
   row: Subscription,
@@ -158,7 +162,10 @@ const cancelling = {
     }),
   ),
   prorate: Type.Optional(
-    Type.Boolean({ description: 'What was paid and is not used becomes the customer’s credit; only when all is paid' }),
+    Type.Boolean({
+      description:
+        'True: what was paid and is not used becomes the customer’s credit, if nothing is owed; false unless given',
+    }),
   ),
 }
 

@@ -101,7 +101,9 @@ const now = read({
   description: 'With `stream=1` and `Accept: text/event-stream` it is told again every second.',
   scope: 'callcenter:read',
   query: Type.Object({
-    queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this queue' })),
+    queue_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Only the queue with this id, `que_…`; all of them unless told' }),
+    ),
     window: Type.Optional(OneOf(windows, { description: 'Of the counts; today unless told' })),
     stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '1 pushes it every second' })),
   }),
@@ -134,8 +136,8 @@ async function* pushed(
 const reported = {
   ...counts,
   talk_seconds: count('Seconds of talk, without hold'),
-  hold_seconds: count('Seconds on hold'),
-  wrap_up_seconds: count('Seconds of wrap-up'),
+  hold_seconds: count('Seconds that callers were kept on hold'),
+  wrap_up_seconds: count('Seconds that agents took after calls'),
   max_wait_seconds: count('Seconds of the longest wait in a queue; 0 if nobody waited'),
   wait_p50: Nullable(Type.Number({ description: 'Seconds within which 50 % of waits in queues end; null if none' })),
   wait_p90: Nullable(Type.Number({ description: 'Seconds within which 90 % of waits in queues end; null if none' })),
@@ -217,14 +219,16 @@ const reports = read({
   description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
   scope: 'callcenter:read',
   query: Type.Object({
-    from: Type.Optional(
-      Type.String({ maxLength: 40, description: 'First day, or a time; thirty days ago unless told' }),
-    ),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or a time; 29 days ago unless told' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, included, or a time; today unless told' })),
     interval: Type.Optional(OneOf(intervals, { description: 'day unless told' })),
     group_by: Words(groups, 'Rows are cut by these too'),
-    queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this queue' })),
-    agent_id: Type.Optional(Type.String({ maxLength: 64, description: 'Only this agent' })),
+    queue_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Only the queue with this id, `que_…`; all of them unless told' }),
+    ),
+    agent_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Only calls and time of this agent; of all unless told' }),
+    ),
     timezone: Type.Optional(TimeZone({ description: 'Of days and hours; UTC unless told' })),
     metrics: Words(metricNames, 'Only these columns'),
     format: Type.Optional(OneOf(['json', 'csv'], { description: '`csv` gives a file, whatever `Accept` says' })),

@@ -42,8 +42,8 @@ const fields = {
       description: 'Agents of the queue, besides those who log in to it',
     }),
   ),
-  max_wait_seconds: whole(0, 7_200, 'How long a caller waits at most; 0 is for ever'),
-  max_size: whole(1, 10_000, 'How many callers may wait'),
+  max_wait_seconds: whole(0, 7_200, 'Seconds that a caller waits at most, 0 for ever; 600 unless told'),
+  max_size: whole(1, 10_000, 'How many callers may wait; 200 unless told'),
   music_url: Type.Optional(Nullable(Url('Played while a caller waits'))),
   announcements: Type.Optional(
     Nullable(
@@ -57,7 +57,7 @@ const fields = {
               description: 'Say how many minutes it will take, once that can be told; false unless told',
             }),
           ),
-          every_seconds: whole(10, 600, 'Seconds between two announcements'),
+          every_seconds: whole(10, 600, 'Seconds between two announcements; 30 unless told'),
           text: Type.Optional(
             Type.String({
               minLength: 1,
@@ -98,7 +98,7 @@ const fields = {
             description: 'What a waiting caller presses to be called back; needed when `enabled`',
           }),
         ),
-        max_attempts: whole(1, 10, 'How often a caller is called back who does not answer'),
+        max_attempts: whole(1, 10, 'How often a caller is called back who does not answer; 3 unless told'),
       }),
       { description: 'A caller who presses the key hangs up, keeps the place and is called back' },
     ),
@@ -122,15 +122,15 @@ const fields = {
       { description: 'What the service level is measured by: 80 % within 20 seconds unless told' },
     ),
   ),
-  offer_timeout: whole(5, 120, 'Seconds that an agent is rung'),
-  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none'),
-  aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one'),
-  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue' })),
+  offer_timeout: whole(5, 120, 'Seconds that an agent is rung; 20 unless told'),
+  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none; 30 unless told'),
+  aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one; 60 unless told'),
+  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue; false unless told' })),
   language: Type.Optional(Language),
   business_hours_id: Type.Optional(
     Nullable(Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' })),
   ),
-  priority: whole(1, 10, 'Priority of a call that has none of its own'),
+  priority: whole(1, 10, 'Priority of a call that has none of its own; 5 unless told'),
 }
 
 const name = Type.String({

@@ -16,7 +16,7 @@ import { finishBulk, setStatus } from './batches.ts'
 import { BulkAccepted, BulkRecord, BulkSend } from './schema.ts'
 import { type BulkRow, countsOf, findBulk, lockBulk, recordOf } from './store.ts'
 
-const BulkParam = Type.Object({ bulk_id: Type.String({ description: 'Id of the bulk' }) })
+const BulkParam = Type.Object({ bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }) })
 const maxBodyBytes = 20 * 1024 * 1024
 
 const sendBulk = write({

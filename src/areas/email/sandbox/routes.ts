@@ -134,7 +134,12 @@ const listCaught = list({
     limit: listQuery.limit,
     cursor: listQuery.cursor,
     to: Type.Optional(Type.String({ maxLength: 320, description: 'Only those to this address' })),
-    message_id: Type.Optional(Type.String({ maxLength: 40 })),
+    message_id: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Id of the message of yours, such as `em_…`: one row for each of its recipients',
+      }),
+    ),
   }),
   row: Caught,
   handle: async (app, { query }, caller) => {

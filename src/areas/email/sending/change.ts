@@ -173,7 +173,7 @@ const parts = ['html', 'text', 'raw', 'headers'] as const
 const ContentPart = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-    part: OneOf(parts, { description: 'Which part this is' }),
+    part: OneOf(parts, { description: 'What `content` is: the one that was asked for' }),
     content: Nullable(Type.String({ description: 'What it says; null if the message has no such part' })),
   },
   { title: 'EmailContent' },

@@ -51,8 +51,8 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     ...timeWindowQuery,
-    reason: Type.Optional(OneOf(reasons)),
-    email: Type.Optional(Type.String({ maxLength: 320 })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Why the address was added; `manual` by you' })),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Whole address, in any case' })),
   }),
   row: Suppression,
   errors: ['INVALID_DATE_RANGE'],

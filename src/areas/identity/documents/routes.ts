@@ -28,8 +28,8 @@ const Scan = Type.Object({
   country: Type.Optional(
     Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   ),
-  document_front: Picture('Front of the document'),
-  document_back: Type.Optional(Picture('Back of the document')),
+  document_front: Picture('Photograph or scan of the side with the face'),
+  document_back: Type.Optional(Picture('The other side, where the document has one')),
   languages: Type.Optional(
     Type.Array(Type.String({ maxLength: 5 }), {
       maxItems: 10,

@@ -141,9 +141,19 @@ const listAll = list({
   scope: 'identity:read',
   query: Type.Object({
     ...listQuery,
-    status: Type.Optional(OneOf(['pending', 'verified', 'rejected', 'expired'])),
-    stage: Type.Optional(OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'])),
-    reference: Type.Optional(Type.String({ maxLength: 128, description: 'Only those with this reference' })),
+    status: Type.Optional(
+      OneOf(['pending', 'verified', 'rejected', 'expired'], {
+        description: '`pending` ones are not decided yet: `stage` tells what they wait for',
+      }),
+    ),
+    stage: Type.Optional(
+      OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
+        description: 'What they wait for; a person decides those in `awaiting_review`',
+      }),
+    ),
+    reference: Type.Optional(
+      Type.String({ maxLength: 128, description: 'Your own id of the person or the case, exactly as it was given' }),
+    ),
     created_from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
     created_to: Type.Optional(
       Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time' }),

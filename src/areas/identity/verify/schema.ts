@@ -64,7 +64,7 @@ const Device = Type.Object(
 export const VerifyId = Type.Object({
   document_type: Type.String({ minLength: 1, maxLength: 40, description: 'See GET /v1/identity/document-types' }),
   country: Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
-  document_front: Picture('Front of the document'),
+  document_front: Picture('Photograph or scan of the side with the face'),
   document_back: Type.Optional(Picture('Back of the document, where it has one')),
   selfie: Type.Optional(Picture('The person')),
   liveness: Type.Optional(ActiveSubmission),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a sandbox handset in both directions, newest first.
+
 import { Type } from 'typebox'
+import { numberInQuery } from '../../../kernel/phone.ts'
 import { list, type Route } from '../../../platform/api/route.ts'
 import { listQuery } from '../../../platform/schema/fields.ts'
 import { idBounds, pageOf, windowOf } from '../../../platform/schema/lists.ts'
@@ -28,7 +30,7 @@ const chat = list({
   examples: [{ name: 'What Ada sees', query: { phone: '+254711000020' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
-    const phone = query.phone.replace(/^ /, '+')
+    const phone = numberInQuery(query.phone)
     const any = { ...tenant, ...window, ...everything, ...idBounds({}) }
     const [received, written] = await Promise.all([
       db.query(listMessages, { ...any, direction: 'outbound', recipient: phone }),

@@ -56,7 +56,7 @@ const Inbound = Type.Object({
     ),
   ),
   image: Type.Optional(File('A picture')),
-  video: Type.Optional(File('A video')),
+  video: Type.Optional(File('A video, as users send it')),
   audio: Type.Optional(File('A sound')),
   document: Type.Optional(File('A file')),
   interactive: Type.Optional(
@@ -92,7 +92,7 @@ const Inbound = Type.Object({
   reaction: Type.Optional(
     Type.Object(
       {
-        message_id: Type.String({ maxLength: 64, description: 'The message it is on' }),
+        message_id: Type.String({ maxLength: 64, description: 'Id of the message that the user reacts to' }),
         emoji: Type.String({ maxLength: 20, description: 'One emoji; empty takes it back' }),
       },
       { description: 'An emoji on a message of the chat' },

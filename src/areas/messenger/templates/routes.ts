@@ -124,9 +124,20 @@ const listAll = list({
   scope: 'messenger:read',
   query: Type.Object({
     ...listQuery,
-    name: Type.Optional(Type.String({ maxLength: 512 })),
-    status: Type.Optional(OneOf(templateStatuses)),
-    language: Type.Optional(Type.String({ maxLength: 15 })),
+    name: Type.Optional(
+      Type.String({ maxLength: 512, description: 'Whole name of the template; it may have a row for each language' }),
+    ),
+    status: Type.Optional(
+      OneOf(templateStatuses, {
+        description: '`PENDING` waits for the provider’s review; only an `APPROVED` one can be sent',
+      }),
+    ),
+    language: Type.Optional(
+      Type.String({
+        maxLength: 15,
+        description: 'Code exactly as the template was made with, such as `en` or `en_US`',
+      }),
+    ),
   }),
   row: TemplateRecord,
   examples: [{ name: 'Approved ones', query: { status: 'APPROVED' } }],

@@ -35,7 +35,13 @@ const Component = Type.Object({
   format: Type.Optional(
     OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'], { description: 'What a `HEADER` shows; `TEXT` unless given' }),
   ),
-  buttons: Type.Optional(Type.Array(Button, { minItems: 1, maxItems: 3, description: 'For `BUTTONS`' })),
+  buttons: Type.Optional(
+    Type.Array(Button, {
+      minItems: 1,
+      maxItems: 3,
+      description: 'What can be tapped; only of a component whose `type` is `BUTTONS`',
+    }),
+  ),
   example: Type.Optional(
     Type.Unknown({ description: 'Sample values for the placeholders, as the provider’s reviewers want them' }),
   ),

@@ -136,7 +136,7 @@ export function readResult(body: unknown, reasons: Readonly<Record<string, Failu
   if (resultCode === repeatedCode) return { id, verdict: { kind: 'unknown', reason: 'the id came twice' } }
   if (resultCode !== '0')
     return { id, verdict: { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode } }
-  return { id, verdict: paidAs(receipt, { amount: parameters.get('TransactionAmount') ?? '', currency: '' }) }
+  return { id, verdict: paidAs(receipt, { amount: parameters.get('TransactionAmount') }) }
 }
 
 /** Verdict that the answer to a poll gives. Its id is that of the poll; the request polled for is among its parameters. */
@@ -153,7 +153,7 @@ export function readAnswer(body: unknown): Heard | null {
     case 'paid':
       return {
         id,
-        verdict: paidAs(parameters.get('ReceiptNo') || null, { amount: parameters.get('Amount') ?? '', currency: '' }),
+        verdict: paidAs(parameters.get('ReceiptNo') || null, { amount: parameters.get('Amount') }),
       }
     case 'reversed':
       return { id, verdict: { kind: 'reversed' } }

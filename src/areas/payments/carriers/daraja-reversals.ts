@@ -76,7 +76,10 @@ export class DarajaReversals implements RefundCarrier {
   readRefund(topic: keyof Addresses, body: unknown): Heard | null {
     if (topic === 'answer') return readAnswer(body)
     const heard = readResult(body, reasons)
-    if (heard?.verdict.kind === 'paid') return { ...heard, verdict: paidAs(heard.verdict.receipt, amountIn(body)) }
+    if (heard?.verdict.kind === 'paid') {
+      const amount = readOutgoingResult(body)?.parameters.get('Amount')
+      return { ...heard, verdict: paidAs(heard.verdict.receipt, { amount }) }
+    }
     if (heard?.verdict.kind !== 'refused' || heard.verdict.code !== reversalCodes.doneBefore) return heard
     return { ...heard, verdict: { kind: 'paid', receipt: null, micros: null } }
   }
@@ -85,9 +88,4 @@ export class DarajaReversals implements RefundCarrier {
     const { initiator_name, initiator_password, certificate } = this.#settings
     return { name: initiator_name, credential: securityCredential(initiator_password, certificate) }
   }
-}
-
-/** Amount taken back, where the result of a reversal names it. */
-function amountIn(body: unknown): { amount: string; currency: string } {
-  return { amount: readOutgoingResult(body)?.parameters.get('Amount') ?? '', currency: '' }
 }

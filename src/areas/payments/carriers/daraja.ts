@@ -162,7 +162,7 @@ function paysOut(settings: DarajaSettings): settings is DarajaSettings & Initiat
 }
 
 function verdictOf(resultCode: string, receipt: string | null, amount: string | null): Verdict {
-  if (resultCode === '0') return paidAs(receipt, { amount: amount ?? '', currency: '' })
+  if (resultCode === '0') return paidAs(receipt, { amount })
   return { kind: 'refused', reason: reasons[resultCode] ?? 'PROVIDER_ERROR', code: resultCode }
 }
 

@@ -113,7 +113,7 @@ export class MomoOrders {
       const code = reason ?? status
       return { id, verdict: { kind: 'refused', reason: this.#reasons[code] ?? 'PROVIDER_ERROR', code } }
     }
-    return { id, verdict: paidAs(receipt, { amount: amount ?? '', currency: this.#isPlay ? '' : currency }) }
+    return { id, verdict: paidAs(receipt, { amount, currency: this.#isPlay ? '' : currency }) }
   }
 
   #headers(): Record<string, string> {

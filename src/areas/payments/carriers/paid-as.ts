@@ -6,12 +6,19 @@ import type { OrderVerdict } from '../providers/provider.ts'
 /** Longest part that is kept of words that cannot be read. */
 export const mostWords = 60
 
-/** Verdict `paid`, or `unreadable`: words that cannot be read are not taken for what was asked for. Empty where not told. */
-export function paidAs(receipt: string | null, told: { amount: string; currency: string }): OrderVerdict {
-  const micros = told.amount === '' ? null : parseAmount(told.amount, microDecimals)
-  const currency = told.currency.trim().toUpperCase()
+/** Money as a provider tells of it; absent or empty where it does not. */
+interface Told {
+  amount?: string | null | undefined
+  currency?: string
+}
+
+/** Verdict `paid`, or `unreadable`: words that cannot be read are not taken for what was asked for. */
+export function paidAs(receipt: string | null, told: Told): OrderVerdict {
+  const amount = told.amount ?? ''
+  const micros = amount === '' ? null : parseAmount(amount, microDecimals)
+  const currency = (told.currency ?? '').trim().toUpperCase()
   const isKnown = isCurrency(currency)
   if ((micros !== null && typeof micros !== 'bigint') || (currency !== '' && !isKnown))
-    return { kind: 'unreadable', receipt, words: `${told.amount} ${told.currency}`.trim().slice(0, mostWords) }
+    return { kind: 'unreadable', receipt, words: `${amount} ${told.currency ?? ''}`.trim().slice(0, mostWords) }
   return { kind: 'paid', receipt, micros, ...(isKnown ? { currency } : {}) }
 }

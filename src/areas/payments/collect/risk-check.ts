@@ -83,8 +83,10 @@ const RiskCheckCreate = Type.Object({
     Type.Object(
       {
         account_number: Type.Optional(Type.String({ maxLength: 40, description: 'Compared with the blacklist' })),
-        bank_code: Type.Optional(Type.String({ maxLength: 20, description: 'Of the bank' })),
-        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Whose account it is' })),
+        bank_code: Type.Optional(
+          Type.String({ maxLength: 20, description: 'As GET /v1/payments/methods lists it in `banks`' }),
+        ),
+        account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Holder of the account' })),
       },
       { description: 'What would be debited, or paid to' },
     ),
@@ -93,14 +95,14 @@ const RiskCheckCreate = Type.Object({
 
 const RiskCheck = Type.Object(
   {
-    risk_check_id: Type.String({ description: 'Id of the check' }),
+    risk_check_id: Type.String({ description: 'Id of the check, such as `rsk_…`' }),
     ...risk,
     decision: OneOf(actions, { description: 'What would become of the payment' }),
     risk_assessment: Type.Object(risk, { description: 'The same three once more, as identity checks have them' }),
     matched_rules: Type.Array(
       Type.Object({
-        rule_id: Type.String({ description: 'Id of the rule' }),
-        name: Type.String({ description: 'Its name' }),
+        rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
+        name: Type.String({ description: 'What you call the rule' }),
         action: OneOf(actions, { description: 'What it asks for' }),
         dry_run: Type.Boolean({ description: 'It is recorded, and decides nothing' }),
       }),

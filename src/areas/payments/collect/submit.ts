@@ -148,7 +148,7 @@ async function nextPoll(
   return pollMs === null ? { kind: 'done' } : { kind: 'again', afterMs: pollMs }
 }
 
-/** Money of which it is not told, or cannot be read, how much it is is no answer: the payment's time runs on. */
+/** Whether a verdict decides a payment. Money of which nobody can tell how much it is does not: the payment's time runs on. */
 function isAnswer(payment: PaymentRow, verdict: Verdict): boolean {
   return verdict.kind === 'refused' || (verdict.kind === 'paid' && !isUncounted(payment, verdict))
 }

@@ -147,7 +147,12 @@ const listAll = list({
   operation: 'fraud.listBlacklist',
   summary: 'List who is on the blacklist',
   scope: 'fraud:read',
-  query: Type.Object({ ...listQuery, type: Type.Optional(OneOf(blacklistTypes)) }),
+  query: Type.Object({
+    ...listQuery,
+    type: Type.Optional(
+      OneOf(blacklistTypes, { description: 'Only entries whose value is of this kind; all of them unless given' }),
+    ),
+  }),
   row: EntryRecord,
   examples: [{ name: 'Phones', query: { type: 'phone' } }],
   handle: async (app, { query }, { tenant }) => {

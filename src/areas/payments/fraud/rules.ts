@@ -270,7 +270,7 @@ const removeRule = write({
     status: 200,
     schema: Type.Object(
       {
-        rule_id: Type.String({ description: 'Id of the rule' }),
+        rule_id: Type.String({ description: 'Id of the rule that is gone' }),
         deleted: Type.Literal(true, { description: 'True: it is gone' }),
       },
       { title: 'FraudRuleDeleted' },

@@ -15,7 +15,7 @@ export const linkStatus = OneOf(linkStatuses, {
 
 export const PaymentLink = Type.Object(
   {
-    payment_link_id: Type.String({ description: 'Id of the link' }),
+    payment_link_id: Type.String({ description: 'Id of the link, such as `plink_…`' }),
     url: Type.String({ description: 'Where it is paid; whoever has it may pay' }),
     status: linkStatus,
     amount: Amount({ description: 'What is paid each time, in major units' }),
@@ -31,17 +31,17 @@ export const PaymentLink = Type.Object(
     deactivated_at: Nullable(At({ description: 'When you deactivated it' })),
     created_at: At({ description: 'When it was made' }),
   },
-  { title: 'PaymentLink' },
+  { title: 'PaymentLink', description: 'The link, with how often it was paid' },
 )
 
 const LinkPaid = Type.Object(
   {
     ...moneyFields,
-    payment_link_id: Type.String(),
-    payment_id: Type.String(),
-    amount: Amount(),
-    currency: Type.String(),
-    uses: Type.Integer({ description: 'With this one' }),
+    payment_link_id: Type.String({ description: 'Id of the link, such as `plink_…`' }),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+    amount: Amount({ description: 'What was paid, in major units' }),
+    currency: Type.String({ description: 'Of the amount' }),
+    uses: Type.Integer({ description: 'How often it was paid, with this one' }),
     over_limit: Type.Boolean({
       description:
         'It came although the link was paid max_uses times by then, by transfer or late: give it back if you must',

@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { e164 } from '../../../kernel/phone.ts'
+import { e164, numberInQuery } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Need, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
@@ -60,7 +60,7 @@ const prompts = list({
   examples: [{ name: 'What Ada was asked', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
-    const phone = query.phone.replace(/^ /, '+')
+    const phone = numberInQuery(query.phone)
     const rows = await db.query(listPayments, { ...tenant, ...window, ...everything, ...idBounds({}), phone })
     return pageOf(window, rows, promptOf)
   },

@@ -67,9 +67,23 @@ export const methods = list({
   scope: 'payments:read',
   query: Type.Object({
     ...wholeListQuery,
-    currency: Type.Optional(Type.String({ maxLength: 3 })),
-    country: Type.Optional(Type.String({ maxLength: 2 })),
-    direction: Type.Optional(OneOf(['in', 'out'])),
+    currency: Type.Optional(
+      Type.String({
+        maxLength: 3,
+        description: 'Only ways to pay in this currency, such as KES; then cards have their fee and limits too',
+      }),
+    ),
+    country: Type.Optional(
+      Type.String({
+        maxLength: 2,
+        description: 'Only ways to pay in this country, such as KE, and cards, which come from any',
+      }),
+    ),
+    direction: Type.Optional(
+      OneOf(['in', 'out'], {
+        description: '`out`: only ways to pay out, with the fee and limits of payouts; otherwise those of payments',
+      }),
+    ),
   }),
   row: Method,
   examples: [{ name: 'In Kenya', query: { country: 'KE' } }],

@@ -9,14 +9,14 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { metadataQuery } from '../../../platform/metadata/filter.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
-import { dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
+import { dayRangeQuery, listQuery, OneOfAnyCase } from '../../../platform/schema/fields.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import { accepting } from '../records/accepting.ts'
 import { askedOf, PayoutParam, phoneQuery } from '../records/input.ts'
 import { masked } from '../records/payment.ts'
 import { Payout, payoutStatus } from '../records/payout-events.ts'
 import { acceptMany, Batch, BulkCreate, cancelBatch, checkCallbacks, readBatch } from './bulk.ts'
-import { accept, makerOf, PayoutCreate, sendNow, shared } from './create.ts'
+import { accept, makerOf, PayoutCreate, sendNow } from './create.ts'
 import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { payoutReviewRoutes } from './review.ts'
@@ -182,10 +182,16 @@ const listAll = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(payoutStatus),
-    currency: Type.Optional(Type.String({ maxLength: 3 })),
-    method: shared.method,
-    provider: Type.Optional(Type.String({ maxLength: 40 })),
-    reference: Type.Optional(Type.String({ maxLength: 100 })),
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the amount, such as KES' })),
+    method: Type.Optional(
+      OneOfAnyCase(['mobile_money', 'bank_transfer'], { description: 'To a phone, or to a bank account' }),
+    ),
+    provider: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Who pays it out: `mpesa`, `mtn_momo` and so on, or `bank`' }),
+    ),
+    reference: Type.Optional(
+      Type.String({ maxLength: 100, description: 'Your own id of the payout, exactly as it was given' }),
+    ),
     phone: phoneQuery,
     in_review: inReview,
     ...metadataQuery,

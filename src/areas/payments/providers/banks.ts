@@ -77,9 +77,9 @@ export const bankFields = { bank: Type.Optional(BankAccountIn) }
 /** Debited account as it is shown. */
 export const BankShown = Type.Object(
   {
-    bank_code: Type.String({ description: 'Of the bank' }),
+    bank_code: Type.String({ description: 'As GET /v1/payments/methods lists it in `banks`' }),
     account_number: Type.String({ description: 'Its last four characters' }),
-    account_name: Type.String({ description: 'Whose account it is' }),
+    account_name: Type.String({ description: 'Holder, as you gave it' }),
   },
   { title: 'PaymentBank', description: 'The account that is debited' },
 )
@@ -88,7 +88,7 @@ export const BankShown = Type.Object(
 export const BankTransfer = Type.Object(
   {
     bank_name: Type.String({ description: 'Where to pay into' }),
-    bank_code: Type.String({ description: 'Of that bank' }),
+    bank_code: Type.String({ description: 'By which payers’ banks know it' }),
     account_number: Type.String({ description: 'Made for this payment alone' }),
     account_name: Type.String({ description: 'Whom the transfer is made out to' }),
     amount: Amount({ description: 'Exactly this' }),

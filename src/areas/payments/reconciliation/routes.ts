@@ -214,8 +214,10 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    environment: Type.Optional(EnvironmentName()),
-    provider: Type.Optional(OneOf(providers)),
+    environment: Type.Optional(
+      EnvironmentName({ description: 'Whose payments the statements are of; both unless given' }),
+    ),
+    provider: Type.Optional(OneOf(providers, { description: 'Whose statements; those of all providers unless given' })),
   }),
   row: StatementRecord,
   examples: [{ name: 'Those of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],
@@ -286,7 +288,7 @@ const assignPayment = writeAcross({
   description:
     'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had told of it in time.',
   scope: 'operator',
-  params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line' }) }),
+  params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line, such as `stl_…`' }) }),
   body: Type.Object({
     account_id: Type.String({ maxLength: 40, description: 'Whose payment it is' }),
     payment_id: Type.String({ maxLength: 40, description: 'The payment that the line tells of' }),

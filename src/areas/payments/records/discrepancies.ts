@@ -137,8 +137,8 @@ export async function noteTakenTwice(
   const told = refunded + disputed
   const at = new Date(app.clock.nowMs())
   const found = { bucket, account, environment, payment: id, provider, currency, asked, at }
-  const words = { told, toldCurrency: null, words: null, receipt: dispute.provider_id }
-  await tx.query(replaceDiscrepancy, { ...found, ...words })
+  const taken = { told, toldCurrency: null, words: null, receipt: dispute.provider_id }
+  await tx.query(replaceDiscrepancy, { ...found, ...taken })
   app.log.error(
     { payment: idOf('payment', id), provider },
     'refunds and lost disputes exceed the payment: resolve it under GET /v1/operator/payments/discrepancies',

@@ -43,7 +43,7 @@ export const Refund = Type.Object(
     created_at: At({ description: 'When it was asked for' }),
     completed_at: moment('When the money had moved; null until then'),
   },
-  { title: 'Refund' },
+  { title: 'Refund', description: 'The refund, with how far it came' },
 )
 
 const disputeStatuses = ['open', 'won', 'lost'] as const
@@ -64,7 +64,7 @@ export const Dispute = Type.Object(
     created_at: At({ description: 'When the acquirer told of it' }),
     closed_at: moment('When it was decided'),
   },
-  { title: 'Dispute' },
+  { title: 'Dispute', description: 'The dispute, with what it holds back and its outcome' },
 )
 
 const paymentStatus = OneOf(
@@ -123,7 +123,7 @@ export const Payment = Type.Object(
     created_at: At({ description: 'When it was asked for' }),
     updated_at: At({ description: 'When something last changed' }),
   },
-  { title: 'Payment' },
+  { title: 'Payment', description: 'The payment, with how far it came' },
 )
 
 const flatPayment = {
@@ -160,7 +160,7 @@ const Disputed = Type.Object(
   {
     ...flatPayment,
     dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
-    dispute_status: OneOf(disputeStatuses),
+    dispute_status: OneOf(disputeStatuses, { description: 'You have `won` or `lost` it once that is decided' }),
     payment: Payment,
     dispute: Dispute,
   },
@@ -172,10 +172,10 @@ const RefundFailed = Type.Object(
     ...moneyFields,
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    status: Type.Literal('failed'),
+    status: Type.Literal('failed', { description: 'The money stays with you' }),
     amount: amount('In major units'),
     currency,
-    failure_reason: Type.String(),
+    failure_reason: Type.String({ description: 'Why, as the provider says' }),
     refund: Refund,
   },
   { title: 'RefundFailedEvent' },

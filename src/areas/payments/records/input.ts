@@ -111,7 +111,16 @@ export const PaymentParam = Type.Object({ payment_id: Type.String({ description:
 
 export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
 
-export const phoneQuery = Type.Optional(Type.String({ maxLength: 20, description: 'E.164' }))
+export const phoneQuery = Type.Optional(
+  Type.String({ maxLength: 20, description: 'Whole number of the mobile money account, such as +254711000001' }),
+)
+
+/** Filter of lists of payments and refunds. */
+export const methodQuery = Type.Optional(
+  OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
+    description: 'How the payment was made, of a refund the payment that it gives back',
+  }),
+)
 
 interface Narrowing {
   currency?: string

@@ -14,9 +14,9 @@ const Recipient = Type.Object(
     bank: Nullable(
       Type.Object(
         {
-          account_number: Type.String({ description: 'Of the account' }),
-          bank_code: Type.String({ description: 'Of the bank' }),
-          account_name: Type.String({ description: 'Whose account it is' }),
+          account_number: Type.String({ description: 'As the bank writes it' }),
+          bank_code: Type.String({ description: 'As GET /v1/payments/methods lists it in `banks`' }),
+          account_name: Type.String({ description: 'Holder, as you gave it' }),
         },
         { description: 'The account that is paid to; null where a phone is' },
       ),
@@ -53,7 +53,7 @@ export const Payout = Type.Object(
     completed_at: moment('When the money had moved; null until then'),
     updated_at: At({ description: 'When something last changed' }),
   },
-  { title: 'Payout' },
+  { title: 'Payout', description: 'The payout, with how far it came' },
 )
 
 const PayoutEvent = Type.Object(
@@ -89,20 +89,26 @@ export const batchFields = {
   created_at: At({ description: 'When it was asked for' }),
 }
 
-const PayoutBatch = Type.Object(batchFields, { title: 'PayoutBatch' })
+const PayoutBatch = Type.Object(batchFields, {
+  title: 'PayoutBatch',
+  description: 'The bulk of payouts, with its counts',
+})
 
 const BatchCompleted = Type.Object(
   {
     ...moneyFields,
     batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
-    status: OneOf(['completed', 'cancelled']),
-    counts: Type.Object({
-      total: count('Items that you sent'),
-      accepted: count('Items that became payouts'),
-      completed: count('Payouts that were paid'),
-      failed: count('Payouts that failed'),
-      cancelled: count('Payouts that you cancelled'),
-    }),
+    status: OneOf(['completed', 'cancelled'], { description: '`cancelled` if you called it off' }),
+    counts: Type.Object(
+      {
+        total: count('Items that you sent'),
+        accepted: count('Items that became payouts'),
+        completed: count('Payouts that were paid'),
+        failed: count('Payouts that failed'),
+        cancelled: count('Payouts that you cancelled'),
+      },
+      { description: 'Items by what became of them' },
+    ),
     batch: PayoutBatch,
   },
   { title: 'PayoutBatchCompletedEvent' },

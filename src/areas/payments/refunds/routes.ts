@@ -14,7 +14,7 @@ import { dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import { WaitQuery } from '../records/accepting.ts'
 import { Refund } from '../records/events.ts'
-import { askedOf, PaymentCreate } from '../records/input.ts'
+import { askedOf, methodQuery } from '../records/input.ts'
 import { noSuchPayment, paymentUuid } from '../records/payment.ts'
 import { findPayment } from '../records/store.ts'
 import { acceptRefund, RefundCreate } from './create.ts'
@@ -92,9 +92,14 @@ const listAll = list({
     status: Type.Optional(Refund.properties.status),
     payment_id: Type.Optional(Type.String({ maxLength: 40, description: 'Begins with pay_' })),
     reference: Type.Optional(Type.String({ maxLength: 100, description: 'Your own id of the refund' })),
-    currency: Type.Optional(Type.String({ maxLength: 3 })),
-    method: PaymentCreate.properties.method,
-    provider: Type.Optional(Type.String({ maxLength: 40 })),
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the amount, such as KES' })),
+    method: methodQuery,
+    provider: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Who gives the money back: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+      }),
+    ),
     ...metadataQuery,
   }),
   row: Refund,

@@ -9,7 +9,7 @@ import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts
 import { recordOf as payoutOf } from '../payouts/payout.ts'
 import { listPayouts, type PayoutRow } from '../payouts/store.ts'
 import { Payment } from '../records/events.ts'
-import { askedOf, PaymentCreate, phoneQuery } from '../records/input.ts'
+import { askedOf, methodQuery, phoneQuery } from '../records/input.ts'
 import { masked, recordOf } from '../records/payment.ts'
 import { listPayments, type PaymentRow } from '../records/store.ts'
 import { listRefunds, type RefundOfPayment } from '../refunds/store.ts'
@@ -57,10 +57,20 @@ export const transactions = list({
     ...dayRangeQuery,
     type: Type.Optional(transactionType),
     status: Type.Optional(transactionStatus),
-    currency: Type.Optional(Type.String({ maxLength: 3 })),
-    method: PaymentCreate.properties.method,
-    provider: Type.Optional(Type.String({ maxLength: 40 })),
-    reference: Type.Optional(Type.String({ maxLength: 100 })),
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the amount, such as KES' })),
+    method: methodQuery,
+    provider: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Who moves the money: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+      }),
+    ),
+    reference: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Your own id of the payment, refund or payout, exactly as it was given',
+      }),
+    ),
     phone: phoneQuery,
     ...metadataQuery,
   }),

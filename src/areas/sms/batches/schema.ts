@@ -83,14 +83,16 @@ export const BatchRecord = Type.Object(
     counts: Type.Object(
       {
         queued: Type.Integer({ description: 'Not sent yet' }),
-        sent: Type.Integer({ description: 'Without a report so far' }),
+        sent: Type.Integer({ description: 'Taken by the network, without a report so far' }),
         delivered: Type.Integer({ description: 'On the handset' }),
         failed: Type.Integer({ description: 'Will not arrive' }),
       },
       { description: 'Messages by status' },
     ),
     metadata: Metadata,
-    completed_at: Nullable(At({ description: 'Null until every message is delivered or failed' })),
+    completed_at: Nullable(
+      At({ description: 'Null until every message is delivered or failed, or no report can come any more' }),
+    ),
     messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in its order' })),
     has_more: Type.Optional(Type.Boolean({ description: 'Whether there are further entries' })),
     next_cursor: Type.Optional(Nullable(Type.String({ description: 'Leads to the next entries' }))),

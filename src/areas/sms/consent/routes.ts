@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
-import { isE164 } from '../../../kernel/phone.ts'
+import { isE164, numberInQuery } from '../../../kernel/phone.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
@@ -58,7 +58,7 @@ const listAll = list({
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
-    const phone = query.phone?.replace(/^ /, '+') ?? null
+    const phone = query.phone === undefined ? null : numberInQuery(query.phone)
     return pageOf(window, await listOptOuts(app.db, caller.tenant, window, phone), optOutRecord)
   },
 })

@@ -35,7 +35,10 @@ export const OptOutRecord = Type.Object(
   { title: 'SmsOptOut' },
 )
 
-export const OptOutList = Type.Object({ ...listQuery, phone: Type.Optional(Type.String({ maxLength: 20 })) })
+export const OptOutList = Type.Object({
+  ...listQuery,
+  phone: Type.Optional(Type.String({ maxLength: 20, description: 'Whole number in E.164, such as +254711000001' })),
+})
 
 /** Opt-outs and blocks of a number; a number without any is not found. */
 export const OptOutFound = Type.Object(

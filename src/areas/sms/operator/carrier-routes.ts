@@ -67,7 +67,12 @@ const WhenDown = OneOf(['queue', 'refuse'], {
 
 const RouteCreate = Type.Object({
   environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
-  account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Only for this account' })),
+  account_id: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: 'Of the account that alone is served so, `acc_…`; everybody unless given',
+    }),
+  ),
   country: Type.Optional(CountryCode({ description: 'Only numbers of this country; every country unless given' })),
   network: Type.Optional(
     Type.String({

@@ -47,7 +47,15 @@ const listAssigned = list({
   operation: 'operator.listSmsNumbers',
   summary: 'List the live numbers and whose they are',
   scope: 'operator',
-  query: Type.Object({ ...listQuery, account_id: Type.Optional(Type.String({ maxLength: 60 })) }),
+  query: Type.Object({
+    ...listQuery,
+    account_id: Type.Optional(
+      Type.String({
+        maxLength: 60,
+        description: 'Id of the account that has them, such as `acc_…`; shared ones are among them',
+      }),
+    ),
+  }),
   row: AssignedNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {

@@ -69,8 +69,12 @@ const listSenders = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    status: Type.Optional(OneOf(senderStatuses)),
-    account_id: Type.Optional(Type.String({ maxLength: 60 })),
+    status: Type.Optional(
+      OneOf(senderStatuses, { description: '`pending` ones wait for your decision; all of them unless given' }),
+    ),
+    account_id: Type.Optional(
+      Type.String({ maxLength: 60, description: 'Id of the account that asked for them, such as `acc_…`' }),
+    ),
   }),
   row: ReviewedSender,
   examples: [{ name: 'Those that wait for you', query: { status: 'pending' } }],

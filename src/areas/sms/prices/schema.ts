@@ -17,7 +17,12 @@ export const BalanceRecord = Type.Object(
   { title: 'SmsBalance' },
 )
 
-export const PricingQuery = Type.Object({ ...wholeListQuery, country: Type.Optional(CountryCode()) })
+export const PricingQuery = Type.Object({
+  ...wholeListQuery,
+  country: Type.Optional(
+    CountryCode({ description: 'Only this country; all that there are networks of unless given' }),
+  ),
+})
 
 export const PricingReply = Type.Object(
   {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handset of the sandbox as its owner would see it: what arrived there, and what was written on it. What is still on its way,
 // waits for coverage or failed is not on it.
+
 import { Type } from 'typebox'
+import { numberInQuery } from '../../../kernel/phone.ts'
 import { list, type Route } from '../../../platform/api/route.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { idBounds, pageOf, windowOf } from '../../../platform/schema/lists.ts'
@@ -10,7 +12,7 @@ import { listMessages, type MessageFilter, type MessageRow } from '../store.ts'
 
 const HandsetText = Type.Object(
   {
-    message_id: Type.String({ description: 'Id of the message' }),
+    message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
     direction: OneOf(['received', 'written'], { description: '`written`: on the handset, to you' }),
     from: Type.String({ description: 'Who wrote it: a sender, or the number of the handset' }),
     to: Type.String({ description: 'Who got it' }),
@@ -40,7 +42,7 @@ const texts = list({
   examples: [{ name: 'What Ada sees', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant, nowMs }) {
     const window = windowOf(query)
-    const phone = query.phone.replace(/^ /, '+')
+    const phone = numberInQuery(query.phone)
     const any = { ...everything, ...idBounds({}), now: new Date(nowMs) }
     const [received, written] = await Promise.all([
       listMessages(db, tenant, window, { ...any, recipient: phone, direction: 'outbound', status: 'delivered' }),

@@ -80,7 +80,14 @@ const listAll = list({
   operation: 'sms.listSenderIds',
   summary: 'List the names you send under',
   scope: 'sms:read',
-  query: Type.Object({ ...listQuery, status: Type.Optional(OneOf(senderStatuses)) }),
+  query: Type.Object({
+    ...listQuery,
+    status: Type.Optional(
+      OneOf(senderStatuses, {
+        description: '`pending` ones wait for the operator’s decision; all of them unless given',
+      }),
+    ),
+  }),
   row: SenderRecord,
   examples: [{ name: 'Those that wait', query: { status: 'pending' } }],
   handle: async (app, { query }, { tenant }) => {

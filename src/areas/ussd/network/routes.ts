@@ -76,14 +76,16 @@ const GatewayChange = Type.Partial(Type.Object({ ...needed, ...shownFields }), {
 const { password: _, ...shownNeeded } = needed
 const GatewayRecord = Type.Object(
   {
-    name: Type.String(),
+    name: Type.String({ description: 'By which requests name it' }),
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Which node has it open' })),
     is_up: Type.Boolean({ description: 'Whether screens can go over it, as that node last said' }),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
+    last_error: Nullable(
+      Type.String({ description: 'What last went wrong, also after it came up again; null if nothing did' }),
+    ),
+    created_at: At({ description: 'When it was entered' }),
+    updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'UssdSmppGateway' },
 )

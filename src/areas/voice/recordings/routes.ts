@@ -33,7 +33,7 @@ const Recording = Type.Object(
     recording_id: Type.String({ description: 'Id of the recording, such as `rec_…`' }),
     call_id: Nullable(Type.String({ description: 'The call; null for a conference' })),
     conference_id: Nullable(Type.String({ description: 'The conference; null for a call' })),
-    duration: Type.Integer({ description: 'Seconds' }),
+    duration: Type.Integer({ description: 'Seconds of sound' }),
     file_url: Nullable(Type.String({ description: 'Signed, for an hour; null until the recording is ready' })),
     transcription: Type.Object(
       {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sandbox routes: simulated phones call, press keys, speak, hang up, and return what they heard, all over real SIP and
 // RTP.
+
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
+import { numberInQuery } from '../../../kernel/phone.ts'
 import { inMemory } from '../../../platform/api/download.ts'
 import { download, list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
@@ -169,7 +171,7 @@ const calls = list({
   examples: [{ name: 'Who called Ada', query: { phone: '+254711000001' } }],
   handle: async ({ db }, { query }, { tenant }) => {
     const window = windowOf(query)
-    const phone = query.phone.replace(/^ /, '+')
+    const phone = numberInQuery(query.phone)
     return pageOf(window, await db.query(callsOfPhone, { ...tenant, ...window, phone }), resourceOf)
   },
 })

@@ -14,7 +14,11 @@ import { type NumberRow, unanswered, voiceNumbers } from '../numbers/store.ts'
 const mostNumbers = 100_000
 
 const GivenNumber = Type.Object(
-  { number: Type.String(), account_id: Type.String(), assigned_at: At() },
+  {
+    number: Type.String({ description: 'In E.164' }),
+    account_id: Type.String({ description: 'Whose number it is, such as `acc_…`' }),
+    assigned_at: At({ description: 'When the account got it' }),
+  },
   { title: 'OperatorVoiceNumber' },
 )
 

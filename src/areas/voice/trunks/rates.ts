@@ -26,7 +26,12 @@ const decimals = 6
 const mostMinute = 10_000_000n
 
 const RateRecord = Type.Object(
-  { prefix: Type.String(), currency: Type.String(), minute: Amount(), updated_at: At() },
+  {
+    prefix: Type.String({ description: 'First digits of the numbers it is for, such as +2547' }),
+    currency: Type.String({ description: 'Of the price; accounts in it are charged by this rate' }),
+    minute: Amount({ description: 'Price of a minute, in major units, to a millionth' }),
+    updated_at: At({ description: 'When it was last set' }),
+  },
   { title: 'VoiceRate' },
 )
 

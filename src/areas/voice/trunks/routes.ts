@@ -66,7 +66,9 @@ const fields = {
   priority: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000, description: 'Lower comes first; 100 unless told' }),
   ),
-  max_calls: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls at once, for each node' })),
+  max_calls: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls at once, for each node; 100 unless told' }),
+  ),
   sources: Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9a-fA-F.:]{2,45}$', rule: 'must be an address' }), {
       maxItems: 100,
@@ -82,25 +84,31 @@ const TrunkChange = Type.Partial(Type.Object(fields))
 
 const TrunkRecord = Type.Object(
   {
-    name: Type.String(),
-    host: Type.String(),
-    port: Type.Integer(),
-    transport: OneOf(['udp', 'tcp', 'tls']),
-    domain: Nullable(Type.String()),
-    username: Nullable(Type.String()),
-    has_password: Type.Boolean(),
-    registers: Type.Boolean(),
-    prefixes: Type.Array(Type.String()),
-    priority: Type.Integer(),
-    max_calls: Type.Integer(),
-    sources: Type.Array(Type.String()),
-    enabled: Type.Boolean(),
+    name: Type.String({ description: 'By which requests name it' }),
+    host: Type.String({ description: 'Where the network takes calls' }),
+    port: Type.Integer({ description: 'Its port there; 5060, or 5061 for TLS, unless told' }),
+    transport: OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network' }),
+    domain: Nullable(Type.String({ description: 'Name of the network in SIP addresses; null where it is the host' })),
+    username: Nullable(Type.String({ description: 'Ours there; null for a network that asks for none' })),
+    has_password: Type.Boolean({ description: 'Whether a password is kept, which is never shown' }),
+    registers: Type.Boolean({ description: 'Whether this side registers there' }),
+    prefixes: Type.Array(Type.String(), {
+      description: 'First digits of the numbers that it takes; + alone takes every number',
+    }),
+    priority: Type.Integer({ description: 'Of trunks that fit as well, the lower comes first' }),
+    max_calls: Type.Integer({ description: 'Calls at once, for each node' }),
+    sources: Type.Array(Type.String(), { description: 'Addresses that its calls come from, beside that of the host' }),
+    enabled: Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' }),
     is_up: Type.Boolean({ description: 'Whether it answers, as the answering node sees it' }),
-    is_registered: Type.Boolean(),
+    is_registered: Type.Boolean({
+      description: 'Whether the network took our registration, as the answering node sees it',
+    }),
     calls: Type.Integer({ description: 'Calls over it on the answering node' }),
-    last_error: Nullable(Type.String()),
-    created_at: At(),
-    updated_at: At(),
+    last_error: Nullable(
+      Type.String({ description: 'Why it is down, as the answering node sees it; null while it is up' }),
+    ),
+    created_at: At({ description: 'When it was entered' }),
+    updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'VoiceTrunk' },
 )

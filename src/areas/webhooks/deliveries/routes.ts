@@ -79,7 +79,7 @@ const DeliveryDetail = Type.Object(
 
 const DeliveryParams = Type.Object({
   id: Type.String({ description: 'Id of the webhook' }),
-  delivery_id: Type.String({ description: 'Id of the delivery' }),
+  delivery_id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
 })
 
 interface DeliveryRow {
@@ -182,14 +182,24 @@ const deliveriesList = list({
   params: IdParam,
   query: Type.Object({
     ...listQuery,
-    status: Type.Optional(OneOf(statuses)),
+    status: Type.Optional(
+      OneOf(statuses, {
+        description:
+          '`pending` waits for its next attempt, `delivering` is under way, `failed` gets no further attempt',
+      }),
+    ),
     event: Type.Optional(
       Type.String({
         maxLength: 60,
         description: 'Only events of this name, in the words of a subscription: `sms.*` too',
       }),
     ),
-    event_id: Type.Optional(Type.String({ maxLength: 40, description: 'Only this event' })),
+    event_id: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Id of the event, such as `evt_…`: one row for each time it was to be delivered here',
+      }),
+    ),
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
     ...timeWindowQuery,
   }),
