@@ -4,7 +4,8 @@
 // time with a thread on another core for 60 ms. With 256 MB to fill first it is once in half a minute.
 
 import { existsSync } from 'node:fs'
-import { addLaterBeside, prepare } from './bootstrap.mjs'
+import { prepare } from './bootstrap.mjs'
+import { addLaterBeside } from './install.mjs'
 
 process.setSourceMapsEnabled(true)
 // What the environment says already, wins.
