@@ -145,7 +145,8 @@ export function readRefund(body: unknown): RefundResult | null {
   const { data, ...single } = membersOf(body)
   const { id, status, amount, currency, failure_reason } = Array.isArray(data) ? membersOf(data[0]) : single
   if (typeof id !== 'string' || (status !== 'pending' && status !== 'succeeded' && status !== 'failed')) return null
-  const told = isCount(amount) ? BigInt(amount) : amount === undefined ? undefined : null
+  const isTold = amount !== undefined && amount !== null
+  const told = isCount(amount) ? BigInt(amount) : isTold ? null : undefined
   return { id, status, amount: told, currency: textOf(currency), code: textOf(failure_reason) || null }
 }
 

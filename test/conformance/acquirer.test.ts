@@ -304,6 +304,7 @@ test('what it says when it is asked about a refund', async () => {
   ]
   const rows: readonly (readonly [Answer, object])[] = [
     [refund('succeeded'), { kind: 'refunded', id: 're_1', micros: null, currency: 'KES' }],
+    [refund('succeeded', { amount: null }), { kind: 'refunded', id: 're_1', micros: null, currency: 'KES' }],
     [refund('succeeded', { amount: 100 }), { kind: 'refunded', micros: 1_000_000n, currency: 'KES' }],
     [
       refund('succeeded', { amount: 100, currency: 'ugx' }),

@@ -76,6 +76,23 @@ test('a command for a call that a node has taken and not begun yet waits until i
   for (const session of [begun, taken]) await there.end(session)
 })
 
+test('commands for a call that is not begun keep none for another call', async () => {
+  const tenant = tenantOf(await open())
+  const [here, there] = [sessionsOf(world.app), sessionsOf(second.app)]
+  const [taken, begun] = [1, 2].map(() => ({ ...tenant, id: newUuid(Date.now()) }))
+  assert.ok(taken && begun)
+  await second.app.db.tx(tenant, (tx) => there.register(tx, callSessions, taken))
+  await there.begin(callSessions, begun, async () => 'at once')
+  const waiting = Array.from({ length: 120 }, () => here.command(taken, { do: 'hangup' }))
+  const isAsked = async () =>
+    (await one(world.app.db.query(countCommands, { ...tenant, sessions: [taken.id] }))).count === waiting.length
+  await eventually(isAsked, 'all to be asked')
+  assert.equal(await here.command(begun, { do: 'hangup' }), 'at once')
+  there.hold(taken, async () => 'hung up')
+  assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['hung up']))
+  for (const session of [begun, taken]) await there.end(session)
+})
+
 const countCommands = statement.tenant<Tenant & { sessions: readonly string[] }, { count: number }>(
   'test.count_commands',
   `select count(*)::int as count from platform.session_commands

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { accept } from '../../src/areas/payments/payouts/create.ts'
 import { settle } from '../../src/areas/payments/payouts/settle.ts'
+import { settleOne } from '../../src/areas/payments/payouts/settle-batch.ts'
 import { findPayout, moveState } from '../../src/areas/payments/payouts/store.ts'
 import type { OutgoingVerdict } from '../../src/areas/payments/providers/provider.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
@@ -184,6 +185,29 @@ test('one of which other money was told stays on the list and its money held, wh
       assert.deepEqual([await isListed(body.payout_id), (await walletNow(tenant)).held], [false, 0n])
     }
   assert.equal((await walletNow(tenant)).balance, 1_000_000_000n - BigInt(found.paid) * (micros + micros / 200n))
+})
+
+test('of a batch only the payout of which other money was told waits, and an amount ends it, once', async () => {
+  const { app } = world
+  const { id, client } = await world.account({ balance: 1_000 })
+  const tenant = tenantOf({ id })
+  const items = [1, 2].map(() => ({ amount: 100, phone: '+254700000001' }))
+  const { body } = await client.post('/v1/payments/payout/bulk', { currency: 'KES', items })
+  const ids: string[] = body.payouts.map((item: { payout_id: string }) => uuidOf('payout', item.payout_id) ?? '')
+  const sending = { from: ['planned'], to: 'sending', tries: 0, at: new Date() } as const
+  for (const payout of ids) await app.db.query(moveState, { ...tenant, id: payout, ...sending })
+  const rows = await Promise.all(ids.map((payout) => one(app.db.query(findPayout, { ...tenant, id: payout }))))
+  const say = (verdict: OutgoingVerdict, some = rows) =>
+    Promise.all(some.map(async (row) => (await settleOne(app, tenant, row, verdict)).status))
+  assert.deepEqual(await say({ kind: 'paid', receipt: 'R1', micros: micros - 1n }, rows.slice(0, 1)), ['processing'])
+  assert.deepEqual(await say({ kind: 'paid', receipt: 'R2', micros: null }), ['processing', 'completed'])
+  const part = micros + micros / 200n
+  assert.deepEqual(await walletNow(tenant), { balance: 1_000_000_000n - part, held: part })
+  const asked: OutgoingVerdict = { kind: 'paid', receipt: 'R3', micros }
+  assert.deepEqual(await say(asked, [...rows, ...rows]), Array(4).fill('completed'))
+  assert.deepEqual(await walletNow(tenant), { balance: 1_000_000_000n - 2n * part, held: 0n })
+  const { body: batch } = await client.get(`/v1/payments/payout/bulk/${body.batch_id}`)
+  assert.deepEqual([batch.status, batch.completed_count], ['completed', 2])
 })
 
 test('the same verdict from many at once is applied once', async () => {

@@ -3,13 +3,16 @@
 // tags of a vendor, which says everything twice.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { showTo } from '../../src/areas/ussd/intake.ts'
+import { namedSession } from '../../src/areas/ussd/store.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
 import { UssdNetworkSimulator } from '../../src/simulators/ussd-network.ts'
 import type { Client } from '../client.ts'
 import { startReceiver } from '../receiver.ts'
 import { priceLive } from '../texting.ts'
 import { application, newCode, newPhone } from '../ussd.ts'
-import { eventually, startWorld } from '../world.ts'
+import { eventually, startWorld, tenantOf } from '../world.ts'
 
 const ops = { dialled: 0x21, asks: 0x22, tells: 0x23, ends: 0x24, answered: 0x25, aborted: 0x26, released: 0x27 }
 const network = await UssdNetworkSimulator.start({
@@ -52,7 +55,7 @@ const isUp = (wanted: boolean) =>
     `the gateway to be ${wanted ? 'up' : 'down'}`,
   )
 
-async function shop(more: object): Promise<{ live: Client; shortcode: string }> {
+async function shop(more: object): Promise<{ live: Client; shortcode: string; tenant: Tenant }> {
   const { client, id } = await world.account()
   const credit = { amount: 10, currency: 'KES', environment: 'live', reference: `live-${id}` }
   const credited = await world.operator.post(`/v1/operator/accounts/${id}/credit`, credit)
@@ -63,7 +66,7 @@ async function shop(more: object): Promise<{ live: Client; shortcode: string }> 
   const live = world.stranger.as(key.key)
   const made = await live.post('/v1/ussd/shortcodes', { shortcode, ...more })
   assert.equal(made.status, 201, made.text)
-  return { live, shortcode }
+  return { live, shortcode, tenant: { ...tenantOf({ id }), environment: 'live' } }
 }
 
 /** A push may not have reached its handset yet. */
@@ -148,6 +151,17 @@ test('a screen is pushed with a live key, and goes on once the subscriber has an
   assert.equal(gone.body.status, 'completed')
   assert.deepEqual(await sees(phone), { text: 'Asante', isOpen: false })
   assert.equal(await balance(live), 9.5)
+})
+
+test('a push that is over before the node with the gateway comes to it is not shown', async () => {
+  const { live, shortcode, tenant } = await shop({ mode: 'webhook', url: receiver.url('/later') })
+  const [phone, other] = [newPhone(), newPhone()]
+  await live.post('/v1/ussd/send', { phone, shortcode, message: 'Una deni', session_id: 'push-2' })
+  assert.deepEqual(await sees(phone), { text: 'Una deni', isOpen: true })
+  const pushed = (await namedSession(world.app, world.app.db, tenant, 'push-2')) ?? assert.fail()
+  const over = { awaiting: 'nobody', status: 'completed', reason: 'completed', cost: 0n, shown_at: null } as const
+  await showTo(world.app, { ...pushed, ...over, phone: other })
+  assert.equal(await network.screen(other, 0), null)
 })
 
 test('a subscriber hangs up, and an end without a word closes the dialog', async () => {

@@ -5,11 +5,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { advance, pushShown } from '../../src/areas/ussd/advance.ts'
+import { takeUssd } from '../../src/areas/ussd/intake.ts'
+import { dialogNumber } from '../../src/areas/ussd/network/dialogs.ts'
 import { namedSession } from '../../src/areas/ussd/store.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { statement } from '../../src/platform/db.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import type { Client } from '../client.ts'
+import { eventually } from '../eventually.ts'
 import { priceLive } from '../texting.ts'
 import { ended, newCode, newPhone } from '../ussd.ts'
 import { startWorld, tenantOf } from '../world.ts'
@@ -113,6 +117,31 @@ test('a push that is ended or replaced while the network has not answered is pai
   await pushed('j')
   assert.deepEqual([await costOf('i'), await balance(live)], [0.5, 8.5], 'what replaces it looks again')
 })
+
+test('a push that the network shows and closes at the same moment is over, and paid for', async () => {
+  const { live, shortcode, tenant } = await shop()
+  await holdGateway()
+  const phone = newPhone()
+  await live.post('/v1/ussd/send', { phone, shortcode, message: 'Hello', session_id: 'k' })
+  const { gateway, dialog } = (await namedSession(world.app, world.app.db, tenant, 'k')) ?? assert.fail()
+  await sql.query('begin')
+  await sql.query(`update ussd.sessions set shown_at = now() where session_id = 'k'`)
+  const closed = { op: 'released', dialog: dialogNumber(dialog), sequence: null, phone, code: '', text: '' } as const
+  const taken = takeUssd(world.app, gateway, closed)
+  const isWaiting = async () =>
+    (await world.app.db.query(waitingForRows, {})).some(({ query }) => query.includes('ussd.advance'))
+  await eventually(isWaiting, 'the end to wait for what is being noted')
+  await sql.query('commit')
+  await taken
+  const { body } = await live.get('/v1/ussd/sessions/k')
+  assert.deepEqual([body.status, body.reason, body.cost], ['completed', 'network_released', 0.5])
+  assert.equal(await balance(live), 9.5)
+})
+
+const waitingForRows = statement.home<object, { query: string }>(
+  'test.waiting_for_rows',
+  `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+)
 
 test('a push that reaches no handset ends as undeliverable, and costs nothing', async () => {
   const { live, shortcode } = await shop()

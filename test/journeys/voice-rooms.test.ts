@@ -5,7 +5,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CallFollower, followCalls, type LegChange, liveCalls } from '../../src/areas/voice/area.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { tone } from '../../src/protocols/audio/tones.ts'
 import { hearsNow, hum } from '../hearing.ts'
@@ -224,6 +226,18 @@ test('calls meet in a conference of their own, and are back in their rooms when 
   assert.equal(await live.leave(tenant, call), false, 'a closed room lets its calls go')
   const { body } = await ada.client.get(`/v1/voice/${idOf('call', call)}`)
   assert.equal(body.status, 'answered')
+})
+
+test('a room that closes while a call is let in keeps no place for it', async () => {
+  const tenant = tenantOf(await world.account())
+  const room = newUuid(Date.now())
+  assert.ok(await liveCalls(world.app).openRoom(tenant, room))
+  const session = telephoneNetworkOf(world.app).sessions.get(room) ?? assert.fail('no room')
+  const link = { do: 'open_link', call: newUuid(Date.now()) }
+  const entered = sessionsOf(world.app).command({ ...tenant, id: room }, link)
+  await Promise.resolve()
+  await session.shutDown()
+  assert.equal(await entered, null)
 })
 
 test('an area carries out actions, and gives the next flow, whose questions come to it', async () => {

@@ -16,7 +16,7 @@ import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
-import { isUnshownPush, type Session } from './session.ts'
+import { isOverUnshown, isUnshownPush, type Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
 import { answered, typed } from './turn.ts'
@@ -37,7 +37,11 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
     return commandStatus.ESME_ROK
   }
   const reason = op === 'aborted' ? 'user_cancelled' : 'network_released'
-  await advance(app, session, { kind: 'end', status: 'completed', reason })
+  const move = { kind: 'end', status: 'completed', reason } as const
+  if (await advance(app, session, move)) return commandStatus.ESME_ROK
+  // It moved on since it was read, such as a push that was noted as shown meanwhile; the network has closed it all the same.
+  const now = await dialogSession(app, gateway, dialog)
+  if (now && now.awaiting !== 'nobody') await advance(app, now, move)
   return commandStatus.ESME_ROK
 }
 
@@ -108,6 +112,8 @@ export async function showTo(app: App, session: Session): Promise<void> {
   const gateways = gatewaysOf(app)
   // The gateway belongs to another node.
   if (!gateways.has(session.gateway)) return showOnItsNode(app, session)
+  // It was read after its application had ended it, or begun another.
+  if (isOverUnshown(session)) return
   const isShown = await gateways.show(session)
   if (session.awaiting === 'nobody') return
   if (!isShown) {

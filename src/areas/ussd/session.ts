@@ -95,6 +95,11 @@ export function isUnshownPush({ direction, status, awaiting, shown_at: shownAt }
   return direction === 'push' && status === 'initiated' && awaiting === 'user' && shownAt === null
 }
 
+/** Whether a push was over before its first screen was shown: it cost nothing, and has no last screen either. */
+export function isOverUnshown({ direction, awaiting, step, shown_at: shownAt }: Session): boolean {
+  return direction === 'push' && awaiting === 'nobody' && step === 1 && shownAt === null
+}
+
 /** Whether a session is a notice that may be on its way: it ends by itself, when the network has taken it or has not. */
 export function isNoticeUnderWay(session: Session): boolean {
   return session.setup.is_notice && isUnshownPush(session)

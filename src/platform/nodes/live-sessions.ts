@@ -63,7 +63,7 @@ const answered = statement.tenant<One & { commandId: string }, { outcome: unknow
 )
 
 const waiting = statement.everywhere<
-  { buckets: readonly number[]; node: string; limit: number },
+  { buckets: readonly number[]; node: string; early: readonly string[]; limit: number },
   {
     bucket: number
     account_id: string
@@ -75,7 +75,8 @@ const waiting = statement.everywhere<
 >(
   'platform.waiting_commands',
   `select bucket, account_id, environment, session_id, id, command from platform.session_commands
-    where bucket = any($buckets::smallint[]) and node = $node and outcome is null order by id limit $limit`,
+    where bucket = any($buckets::smallint[]) and node = $node and outcome is null and session_id <> all($early::uuid[])
+    order by id limit $limit`,
 )
 
 const settle = statement.tenant<One & { commandId: string; outcome: string }, object>(
@@ -129,8 +130,11 @@ const outcomeWaits = waits({
 class Sessions {
   readonly #app: App
   readonly #here = new Map<string, Here>()
-  /** Sessions that are registered here and not in memory yet: commands for them wait. */
-  readonly #early = new Set<string>()
+  /**
+   * Sessions that are registered here and not in memory yet, and since when: commands for them wait, and others are read
+   * meanwhile. One that is never begun is looked at again when nobody waits for its command any more.
+   */
+  readonly #early = new Map<string, number>()
   #isReading = false
   /** Commands arrived while earlier ones were read. */
   #isAskedAgain = false
@@ -207,13 +211,14 @@ class Sessions {
 
   async #readOnce(): Promise<void> {
     this.#isAskedAgain = false
-    const where = { buckets, node: this.#app.nodeId, limit: mostCommands }
+    const nowMs = performance.now()
+    for (const [id, sinceMs] of this.#early) if (nowMs - sinceMs > commandWaitMs) this.#early.delete(id)
+    const where = { buckets, node: this.#app.nodeId, early: [...this.#early.keys()], limit: mostCommands }
     const rows = await this.#app.db.query(waiting, where)
+    if (rows.length === mostCommands) this.#isAskedAgain = true
     for (const row of rows) {
       const session = { ...tenantOf(row), id: row.session_id }
       if (await this.#isEarly(session)) continue
-      // What was left waiting is not read again until its session is there.
-      if (rows.length === mostCommands) this.#isAskedAgain = true
       const here = this.#here.get(row.session_id)
       const outcome = here ? await this.#inTurn(here, row.command).catch(() => null) : null
       const text = JSON.stringify(outcome ?? null)
@@ -225,9 +230,10 @@ class Sessions {
   /** Whether a session is this node's and not in its memory yet: it was taken a moment ago. */
   async #isEarly(session: One): Promise<boolean> {
     if (this.#here.has(session.id)) return false
+    if (this.#early.has(session.id)) return true
     const where = await maybe(this.#app.db.query(find, session))
     const isEarly = where?.node === this.#app.nodeId && !this.#here.has(session.id)
-    if (isEarly) this.#early.add(session.id)
+    if (isEarly) this.#early.set(session.id, performance.now())
     return isEarly
   }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Verdict } from '../providers/provider.ts'
-import { calledOf, surer } from './mobile-money.ts'
+import { calledOf, fuller, surer } from './mobile-money.ts'
 
 const bare = { kind: 'paid', receipt: null, micros: null } as const
 const called = { kind: 'paid', receipt: 'C', micros: 5n, currency: 'UGX' } as const
@@ -32,4 +32,23 @@ test('a callback is read again as it was noted', () => {
   assert.deepEqual(calledOf({ ...none, called_words: 'much', called_receipt: 'C' }), unread)
   const both = { ...none, called_amount: 5n, called_currency: 'UGX', called_words: 'much', called_receipt: 'C' }
   assert.deepEqual(calledOf(both), called, 'an amount counts, and not what could not be read')
+})
+
+test('a callback that names no amount does not take the place of one that told of other money', () => {
+  const asked = { amount: 5n, currency: 'KES' }
+  const uncounted = { ...called, micros: null }
+  const rows: [Parameters<typeof fuller>[0], Parameters<typeof fuller>[1], Verdict][] = [
+    [bare, null, bare],
+    [bare, uncounted, uncounted],
+    [{ ...bare, currency: 'KES' }, uncounted, uncounted],
+    [bare, unread, unread],
+    [{ ...bare, micros: 5n }, uncounted, { ...bare, micros: 5n }],
+    [{ ...bare, currency: 'UGX' }, unread, { ...bare, currency: 'UGX' }],
+    [
+      { ...bare, receipt: 'R' },
+      { ...uncounted, receipt: null },
+      { ...uncounted, receipt: 'R' },
+    ],
+  ]
+  for (const [said, noted, expected] of rows) assert.deepEqual(fuller(said, noted, asked), expected)
 })

@@ -6,7 +6,7 @@ import { currencyOf } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
-import type { Asked, MobileMoney, Verdict } from '../providers/provider.ts'
+import { type Asked, isAsAsked, type MobileMoney, type Verdict } from '../providers/provider.ts'
 import { collectionFeeOf } from '../providers/terms.ts'
 import { callbackUrl } from '../records/callback-address.ts'
 import { missing, phoneOf } from '../records/input.ts'
@@ -96,7 +96,8 @@ export const mobileMoney: PaymentMethod = {
     const told = carrier?.readCallback(body, asked) ?? null
     // A caller that knows the token but not the provider's id is not the provider.
     if (!carrier || !told || (attempt.provider_id !== null && attempt.provider_id !== told.providerId)) return null
-    const { providerId, verdict } = told
+    const { providerId, verdict: said } = told
+    const verdict = said.kind === 'paid' ? fuller(said, calledOf(attempt), payment) : said
     const isNews = attempt.state !== 'accepted'
     const accepted = isNews ? [{ kind: 'accepted', providerId } as const] : []
     const { thanks } = carrier
@@ -123,6 +124,12 @@ export function surer(confirmed: Paid, called: Called): Verdict {
   if (called.kind === 'unreadable') return confirmed.micros === null ? called : { ...confirmed, receipt }
   const { micros, currency } = confirmed
   return { kind: 'paid', receipt, micros: micros ?? called.micros, currency: currency ?? called.currency }
+}
+
+/** What a call tells of the money. Where it names neither an amount nor another currency, what an earlier call told counts. */
+export function fuller(called: Paid, noted: Called | null, asked: Pick<PaymentRow, 'amount' | 'currency'>): Called {
+  if (noted === null || called.micros !== null || !isAsAsked(asked, called)) return called
+  return { ...noted, receipt: noted.receipt ?? called.receipt }
 }
 
 async function noteCall(app: App, tenant: Tenant, { id }: AttemptRow, called: Called): Promise<void> {

@@ -57,6 +57,8 @@ export class LiveRoom {
   private readonly source: LegSource
   private readonly links = new Set<string>()
   private readonly holding = new Map<string, Holding>()
+  /** Whether the room is over: a call that is about to be let in is not. */
+  private isClosed = false
 
   private constructor(
     network: TelephoneNetwork,
@@ -268,6 +270,10 @@ export class LiveRoom {
     if (this.audio.has(call)) return null
     const port = await this.audio.enter(call)
     if (port === null) return null
+    if (this.isClosed) {
+      await this.audio.leave(call)
+      return null
+    }
     this.links.add(call)
     return { host: this.audio.host, port }
   }
@@ -296,6 +302,7 @@ export class LiveRoom {
   // --- the end ---
 
   async close(cause: string): Promise<void> {
+    this.isClosed = true
     for (const call of [...this.links]) await this.unlink(call)
     await this.legs.endAll(cause)
     await this.recordings.closeAll()
