@@ -16,5 +16,5 @@ const text = await call('POST', '/v1/sms/send', {
 console.log(`${text.message_id} to ${text.to} costs ${text.currency} ${text.cost}`)
 
 const isOver = ({ message_id, status }) => message_id === text.message_id && status !== 'queued' && status !== 'sent'
-const { status } = await callbacks.until(isOver)
-console.log(`It is ${status}.`)
+const { status, error_code } = await callbacks.until(isOver)
+console.log(status === 'delivered' ? 'It is delivered.' : `It has ${status}: ${error_code}.`)

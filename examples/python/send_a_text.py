@@ -22,4 +22,4 @@ print(f"{text['message_id']} to {text['to']} costs {text['currency']} {text['cos
 told = callbacks.until(
     lambda event: event["message_id"] == text["message_id"] and event["status"] not in ("queued", "sent")
 )
-print(f"It is {told['status']}.")
+print("It is delivered." if told["status"] == "delivered" else f"It has {told['status']}: {told['error_code']}.")

@@ -113,6 +113,7 @@ describe('the reference pages', () => {
     assert.match(sms, /<table class="guide">/)
     assert.match(sms, /<figcaption>Shell<\/figcaption>/)
     assert.match(pageOf('/docs/guides/sandbox'), /href="\/docs\/guides\/sms#the-sandbox"/)
+    for (const page of guides()) assert.doesNotMatch(page.guide.content.html, /<p>[^<]*\|---/, page.name)
     assert.match(pageOf('/docs/guides/console'), /<img src="\/docs\/guides\/console-phones\.jpg"/)
   })
 

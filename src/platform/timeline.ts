@@ -3,7 +3,7 @@
 // it. Frames are buffered and written by COPY a few times a second, like the request log: a crash may lose the last
 // moment, and an overload drops some (counted).
 import { withoutCardNumbers } from '../kernel/card.ts'
-import { firstUuidAt, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
+import { firstUuidAt, msOfId, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
 import { type Database, type Queryable, statement } from './db.ts'
 import { findRequest } from './http/logged-requests.ts'
 import { copyField } from './http/request-log.ts'
@@ -180,7 +180,7 @@ export interface Subject {
 export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject): Promise<Told[]> {
   const from = firstUuidAt(subject.createdAt.getTime() - 1_000)
   const [request, frames] = await Promise.all([
-    requestOf(db, tenant, subject.requestId),
+    requestOf(db, tenant, subject),
     db.query(select, { ...tenant, resource: subject.resource, from, most: 2 * mostOfOne }),
   ])
   const states = subject.states.map(({ at, state, note }): Told => {
@@ -193,13 +193,14 @@ export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject
 
 const nothing = { direction: null, peer: null, status: null, isOk: null, durationMs: null, request: null, answer: null }
 
-async function requestOf(db: Queryable, tenant: Tenant, requestId: string | null): Promise<Told[]> {
+async function requestOf(db: Queryable, tenant: Tenant, subject: Subject): Promise<Told[]> {
+  const { requestId } = subject
   const id = requestId === null ? null : uuidOf('request', requestId)
   const logged = id && (await findRequest(db, tenant, id))
   if (!logged) return []
   return [
     {
-      at: timeOfUuid(logged.id),
+      at: new Date(timeOfUuid(logged.id).getTime() + clockOffsetMsOf(subject)),
       kind: 'request',
       direction: 'in',
       title: `${logged.method} ${logged.path}`,
@@ -211,6 +212,12 @@ async function requestOf(db: Queryable, tenant: Tenant, requestId: string | null
       answer: logged.response_body,
     },
   ]
+}
+
+/** How far the account's clock was ahead when the subject was made, in whole seconds: ids and requests have the real time. */
+function clockOffsetMsOf({ resource, createdAt }: Subject): number {
+  const madeMs = msOfId(resource)
+  return madeMs === null ? 0 : Math.round((createdAt.getTime() - madeMs) / 1_000) * 1_000
 }
 
 function toldOf({ id, is_ok, duration_ms, ...row }: FrameRow): Told {

@@ -65,6 +65,8 @@ for (const language of languages) {
       [lines[1], lines[2], status, code],
       [`${message_id} to +254711555001 costs KES 0.8`, 'It is delivered.', 'delivered', 0],
     )
+    const lost = await run(language, 'send a text', ['+254711000002'])
+    assert.deepEqual([lost.lines[2], lost.code], ['It has failed: UNDELIVERABLE.', 0])
   })
 
   test(`${name}: mobile money is charged, or not, and either is told`, async (t) => {

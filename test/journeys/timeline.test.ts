@@ -64,6 +64,23 @@ test('the words of a one-time password are in no frame', async () => {
   assert.ok(!wire.includes('481216') && !wire.includes(Buffer.from('481216').toString('hex')))
 })
 
+test('the request has the time of the account, as all that follows it', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  await client.post('/v1/sandbox/clock', { advance_seconds: 86_400 })
+  const text = { to: '+254711000073', from: 'PAMOJA', message: 'Habari' }
+  const sent = await client.post('/v1/sms/send', text)
+  const paid = await client.post('/v1/payments', { amount: 150, currency: 'KES', phone: '+254711000001' })
+  for (const path of [`/v1/sms/${sent.body.message_id}`, `/v1/payments/${paid.body.payment_id}`]) {
+    const frames: { at: string; kind: string }[] = await eventually(async () => {
+      const { body } = await client.get(`${path}/timeline`)
+      return body.frames?.[0]?.kind === 'request' && body.frames
+    }, `the request of ${path}`)
+    const [request, state] = frames
+    const apartMs = Date.parse(state?.at ?? '') - Date.parse(request?.at ?? '')
+    assert.ok(apartMs >= 0 && apartMs < 60_000, `${apartMs} ms between ${JSON.stringify(frames.slice(0, 2))}`)
+  }
+})
+
 test('a payment is followed over the push and the callback, without secrets', async () => {
   const wanted = { amount: 150, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
   const { body } = await account.client.post('/v1/payments/mobile/initiate', wanted)

@@ -107,7 +107,10 @@ export function ListPage({ email, children, ...list }: ListPageProps) {
         query={{ ...list.query, ...filters }}
         {...(list.live === undefined ? {} : { live: list.live })}
         keyOf={(row) => textOf(row[list.keyField])}
-        empty={none(t('Nothing here yet'), t('What happens is listed here; or take away a filter.'))}
+        empty={none(
+          t('Nothing here yet'),
+          list.filters ? t('What happens is listed here; or take away a filter.') : t('What happens is listed here.'),
+        )}
         columns={[
           ...list.columns.map((column) => ({
             name: t(column.name),

@@ -186,6 +186,7 @@ export const book: Readonly<Record<string, string>> = {
   'Nobody was told': 'Personne n’a été averti',
   Nodes: 'Nœuds',
   'Not asked yet': 'Pas encore demandé',
+  'Not kept': 'Non conservé',
   'Not connected; trying again': 'Déconnecté ; nouvel essai',
   'Nothing found': 'Rien trouvé',
   'Nothing here yet': 'Rien ici pour l’instant',
@@ -353,6 +354,7 @@ export const book: Readonly<Record<string, string>> = {
   What: 'Quoi',
   'What customers pay, and what you pay out, is listed here.':
     'Ce que les clients paient, et ce que vous versez, est listé ici.',
+  'What happens is listed here.': 'Ce qui se passe est listé ici.',
   'What happens is listed here; or take away a filter.': 'Ce qui se passe est listé ici ; ou retirez un filtre.',
   'What went wrong': 'Ce qui a échoué',
   'What your programs ask with a key of this environment is listed here.':
@@ -370,6 +372,7 @@ export const book: Readonly<Record<string, string>> = {
   'Your role does not open this page': 'Votre rôle n’ouvre pas cette page',
   'Your webhook': 'Votre webhook',
   'at most {count} a day': 'au plus {count} par jour',
+  'entered with POST /v1/operator/payments/providers': 'saisis par POST /v1/operator/payments/providers',
   'is off': 'est désactivé',
   'is on': 'est activé',
   'last here {time}': 'vu le {time}',
@@ -383,7 +386,7 @@ export const book: Readonly<Record<string, string>> = {
   '{count} frames, times from the request': '{count} trames, temps depuis la requête',
   '{count} octets': '{count} octets',
   '{left} of {limit} left in {seconds} s': '{left} sur {limit} restants en {seconds} s',
-  'A second': 'Par seconde',
+  'Texts a second': 'SMS par seconde',
   'Another password': 'Un autre mot de passe',
   'Attempt {number}': 'Tentative {number}',
   'Change it': 'Le changer',

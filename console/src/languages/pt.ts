@@ -185,6 +185,7 @@ export const book: Readonly<Record<string, string>> = {
   'Nobody was told': 'Ninguém foi avisado',
   Nodes: 'Nós',
   'Not asked yet': 'Ainda não pedido',
+  'Not kept': 'Não guardado',
   'Not connected; trying again': 'Desligado; a tentar de novo',
   'Nothing found': 'Nada encontrado',
   'Nothing here yet': 'Ainda nada aqui',
@@ -352,6 +353,7 @@ export const book: Readonly<Record<string, string>> = {
   What: 'O quê',
   'What customers pay, and what you pay out, is listed here.':
     'O que os clientes pagam, e o que você paga, aparece aqui.',
+  'What happens is listed here.': 'O que acontece aparece aqui.',
   'What happens is listed here; or take away a filter.': 'O que acontece aparece aqui; ou retire um filtro.',
   'What went wrong': 'O que correu mal',
   'What your programs ask with a key of this environment is listed here.':
@@ -369,6 +371,7 @@ export const book: Readonly<Record<string, string>> = {
   'Your role does not open this page': 'A sua função não abre esta página',
   'Your webhook': 'O seu webhook',
   'at most {count} a day': 'no máximo {count} por dia',
+  'entered with POST /v1/operator/payments/providers': 'introduzidos por POST /v1/operator/payments/providers',
   'is off': 'está desligado',
   'is on': 'está ligado',
   'last here {time}': 'visto em {time}',
@@ -382,7 +385,7 @@ export const book: Readonly<Record<string, string>> = {
   '{count} frames, times from the request': '{count} tramas, tempos desde o pedido',
   '{count} octets': '{count} octetos',
   '{left} of {limit} left in {seconds} s': '{left} de {limit} restantes em {seconds} s',
-  'A second': 'Por segundo',
+  'Texts a second': 'SMS por segundo',
   'Another password': 'Outra palavra-passe',
   'Attempt {number}': 'Tentativa {number}',
   'Change it': 'Alterá-la',

@@ -184,6 +184,7 @@ export const book: Readonly<Record<string, string>> = {
   'Nobody was told': 'Hakuna aliyearifiwa',
   Nodes: 'Nodi',
   'Not asked yet': 'Bado haijaombwa',
+  'Not kept': 'Haikuhifadhiwa',
   'Not connected; trying again': 'Haijaunganishwa; inajaribu tena',
   'Nothing found': 'Hakuna kilichopatikana',
   'Nothing here yet': 'Hakuna kitu hapa bado',
@@ -351,6 +352,7 @@ export const book: Readonly<Record<string, string>> = {
   What: 'Nini',
   'What customers pay, and what you pay out, is listed here.':
     'Wanacholipa wateja, na unacholipa wewe, huorodheshwa hapa.',
+  'What happens is listed here.': 'Yanayotokea huorodheshwa hapa.',
   'What happens is listed here; or take away a filter.': 'Yanayotokea huorodheshwa hapa; au ondoa kichujio.',
   'What went wrong': 'Kilichoharibika',
   'What your programs ask with a key of this environment is listed here.':
@@ -368,6 +370,7 @@ export const book: Readonly<Record<string, string>> = {
   'Your role does not open this page': 'Jukumu lako halifungui ukurasa huu',
   'Your webhook': 'Webhook yako',
   'at most {count} a day': 'si zaidi ya {count} kwa siku',
+  'entered with POST /v1/operator/payments/providers': 'huwekwa kwa POST /v1/operator/payments/providers',
   'is off': 'imezimwa',
   'is on': 'imewashwa',
   'last here {time}': 'alionekana {time}',
@@ -381,7 +384,7 @@ export const book: Readonly<Record<string, string>> = {
   '{count} frames, times from the request': 'fremu {count}, muda tangu ombi',
   '{count} octets': 'okteti {count}',
   '{left} of {limit} left in {seconds} s': '{left} kati ya {limit} zimebaki kwa sekunde {seconds}',
-  'A second': 'Kwa sekunde',
+  'Texts a second': 'Ujumbe kwa sekunde',
   'Another password': 'Nenosiri lingine',
   'Attempt {number}': 'Jaribio {number}',
   'Change it': 'Libadilishe',

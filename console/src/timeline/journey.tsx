@@ -53,6 +53,11 @@ export function Journey({ frames }: { frames: readonly Frame[] }) {
   )
 }
 
+/** States that a text, a payment or a payout reaches only when a network or a provider has taken it. */
+const takenStates: ReadonlySet<string> = new Set(['sent', 'delivered', 'read', 'completed', 'reversed'])
+/** States in which it ends otherwise. */
+const endStates: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired'])
+
 function stopsOf(frames: readonly Frame[]): Stop[] {
   const of = (...kinds: string[]) => frames.filter(({ kind }) => kinds.includes(kind))
   const [request] = of('request')
@@ -60,7 +65,11 @@ function stopsOf(frames: readonly Frame[]): Stop[] {
   const back = frames.filter(({ kind, direction }) => kind === 'callback' || (kind === 'smpp' && direction === 'in'))
   const hooks = of('webhook')
   const end = of('state').at(-1)
-  const isPayment = frames.some(({ kind }) => kind === 'provider' || kind === 'callback')
+  const isPayment = /\/pay/.test(request?.title ?? '') || of('provider', 'callback').length > 0
+  // In live the wire is kept only where the operator says so; the states then tell what became of it.
+  const isTaken = of('state').some(({ title }) => takenStates.has(title))
+  const isOver = end !== undefined && (takenStates.has(end.title) ? end.title !== 'sent' : endStates.has(end.title))
+  const isWireKept = !isTaken || frames.some(({ kind }) => kind !== 'request' && kind !== 'state')
   const stop = (name: string, list: readonly Frame[], good: string, none: string): Stop => {
     const last = list.at(-1)
     const tone = last === undefined ? 'none' : last.is_ok === false ? 'bad' : 'good'
@@ -69,13 +78,16 @@ function stopsOf(frames: readonly Frame[]): Stop[] {
   return [
     stop(t('Your app'), request ? [request] : [], request?.title ?? '', t('The console')),
     { name: 'Pamoja', state: end ? t('Accepted') : '', tone: 'good', atMs: timeOf(of('state')[0]) },
-    stop(isPayment ? t('Provider') : t('Network'), carrier, t('Took it'), t('Not asked yet')),
+    {
+      ...stop(isPayment ? t('Provider') : t('Network'), carrier, t('Took it'), t('Not asked yet')),
+      ...(isTaken && carrier.length === 0 ? { state: t('Took it'), tone: 'good' as const } : {}),
+    },
     {
       ...stop(t('Phone'), back, '', t('Waiting')),
-      state: end?.title && back.length > 0 ? stateWords(end.title) : t('Waiting'),
-      tone: back.length === 0 ? 'wait' : end?.is_ok === false ? 'bad' : 'good',
+      state: end && (isOver || back.length > 0) ? stateWords(end.title) : t('Waiting'),
+      tone: !isOver && back.length === 0 ? 'wait' : end?.is_ok === false ? 'bad' : 'good',
     },
-    stop(t('Webhook'), hooks, hooks.at(-1)?.status ?? '', t('Nobody was told')),
+    stop(t('Webhook'), hooks, hooks.at(-1)?.status ?? '', isWireKept ? t('Nobody was told') : t('Not kept')),
   ]
 }
 

@@ -44,13 +44,15 @@ function blockAt(lines: readonly string[], at: number, linkTo: LinkTo, headings:
   if (line.trim() === '') return { block: null, next: at + 1 }
   if (heading) return { block: titled(heading[1]?.length ?? 1, heading[2] ?? '', linkTo, headings), next: at + 1 }
   if (line.startsWith('```')) return fenced(lines, at)
-  if (line.startsWith('|')) return table(lines, at, linkTo)
+  if (rowForm.test(line)) return table(lines, at, linkTo)
   if (itemForm.test(line)) return list(lines, at, linkTo)
   const next = until(lines, at + 1, (one) => one.trim() === '' || /^(#|```|\|)/.test(one) || itemForm.test(one))
   return { block: html`<p>${inline(lines.slice(at, next).join('\n'), linkTo)}</p>`, next }
 }
 
 const itemForm = /^ *(?:[-*]|\d+\.) /
+/** A row of a table, which is indented where the table belongs to an item of a list. */
+const rowForm = /^ *\|/
 
 function until(lines: readonly string[], from: number, isOver: (line: string) => boolean): number {
   const found = lines.slice(from).findIndex(isOver)
@@ -88,7 +90,7 @@ function fenced(lines: readonly string[], at: number): Block {
 }
 
 function table(lines: readonly string[], at: number, linkTo: LinkTo): Block {
-  const next = until(lines, at, (line) => !line.startsWith('|'))
+  const next = until(lines, at, (line) => !rowForm.test(line))
   const rows = lines.slice(at, next).map(cellsOf)
   const [head = [], , ...body] = rows
   const cells = (row: readonly string[]) => row.map((cell) => html`<td>${inline(cell, linkTo)}</td>`)
@@ -105,7 +107,7 @@ function table(lines: readonly string[], at: number, linkTo: LinkTo): Block {
 function cellsOf(line: string): string[] {
   const guarded = line.replaceAll(/`[^`]*`|\\\|/g, (part) => part.replaceAll('|', '\u0000').replace(/^\\/, ''))
   return guarded
-    .replaceAll(/^\||\|\s*$/g, '')
+    .replaceAll(/^ *\||\|\s*$/g, '')
     .split('|')
     .map((cell) => cell.replaceAll('\u0000', '|').trim())
 }

@@ -40,7 +40,7 @@ export const newCarrier: FormOf = {
     { name: 'system_id', label: 'System id' },
     { name: 'password', label: 'Password', isSecret: true },
     { name: 'sessions', label: 'Sessions' },
-    { name: 'rate', label: 'A second' },
+    { name: 'rate', label: 'Texts a second' },
     { name: 'profile', label: 'Profile', hint: 'JSON, for an aggregator that takes HTTP; then no host' },
   ],
   async make({ name = '', host, port, tls, system_id, password, sessions, rate, profile }) {

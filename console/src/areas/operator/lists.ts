@@ -76,7 +76,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       { name: 'Up', field: 'is_up', as: 'flag' },
       { name: 'Sessions', field: 'bound', as: 'count' },
       { name: 'Waiting', field: 'pending', as: 'count' },
-      { name: 'A second', field: 'current_rate', as: 'count' },
+      { name: 'Texts a second', field: 'current_rate', as: 'count' },
       { name: 'In force', field: 'enabled', as: 'flag' },
       { name: 'Last error', field: 'last_error' },
     ],
@@ -97,6 +97,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
   },
   providers: {
     title: 'Payment providers',
+    note: 'entered with POST /v1/operator/payments/providers',
     path: operatorListPaymentProviders.at(),
     keyField: 'id',
     columns: [
