@@ -7,6 +7,7 @@ import { Keys } from './areas/accounts/keys.tsx'
 import { Requests } from './areas/accounts/requests.tsx'
 import { Sessions } from './areas/accounts/sessions.tsx'
 import { UsagePage } from './areas/accounts/usage.tsx'
+import { AccountPages } from './areas/operator/account.tsx'
 import { operatorLists } from './areas/operator/lists.ts'
 import { OperatorHome } from './areas/operator/operator.tsx'
 import { Overview } from './areas/overview/overview.tsx'
@@ -112,7 +113,7 @@ const pages: Readonly<Record<string, (id: string, session: Session, inner: strin
   security: (_id, session) => <Security session={session} />,
 }
 
-function pageOf(first: string, id: string, inner: string, session: Session): VNode {
+function pageOf(first: string, id: string, inner: string, deeper: readonly string[], session: Session): VNode {
   const { email, operator } = session.member
   const [, , scope] = navigation.flatMap(([, entries]) => entries).find(([path]) => path === `/${first}`) ?? []
   if (scope && !may(scope))
@@ -126,6 +127,8 @@ function pageOf(first: string, id: string, inner: string, session: Session): VNo
   const page = Object.hasOwn(pages, first) ? pages[first] : undefined
   if (page) return page(id, session, inner)
   if (first === 'operator' && operator) {
+    const [list = '', record = ''] = deeper
+    if (id === 'accounts' && inner) return <AccountPages id={inner} email={email} list={list} inner={record} />
     const found = Object.hasOwn(operatorLists, id) ? operatorLists[id] : undefined
     if (found) return <ListPage {...found} email={email} />
     if (!id) return <OperatorHome />
@@ -147,7 +150,7 @@ export function Shell({ session }: { session: Session }) {
   useEffect(() => {
     document.documentElement.dataset.env = environment
   }, [environment])
-  const [, first = '', id = '', inner = ''] = path.split('/')
+  const [, first = '', id = '', inner = '', ...deeper] = path.split('/')
   const [isSearching, setIsSearching] = useState(false)
   useShortcut(() => setIsSearching(true))
   const groups = groupsOf(session)
@@ -205,7 +208,7 @@ export function Shell({ session }: { session: Session }) {
       </nav>
       {/* Whatever a page keeps is of one environment. */}
       <main id="main" class="content" key={`${environment} ${path}`} tabIndex={-1}>
-        {pageOf(first, id, inner, session)}
+        {pageOf(first, id, inner, deeper, session)}
       </main>
       {hasPhone && <Phone />}
     </div>
@@ -220,10 +223,9 @@ function groupsOf(session: Session): readonly (readonly [group: string, pages: r
   return session.member.operator ? [...allowed, operatorNavigation] : allowed
 }
 
-/** A record belongs to its list; pages of the operator are two parts deep. */
+/** A record belongs to its list; lists of the operator are not below their overview. */
 function isAt(path: string, to: string): boolean {
-  if (to.startsWith('/operator')) return path === to
-  return to === '/' ? path === '/' : path === to || path.startsWith(`${to}/`)
+  return to === '/' || to === '/operator' ? path === to : path === to || path.startsWith(`${to}/`)
 }
 
 /** Ctrl K and Command K anywhere; the slash where nothing is typed into. */

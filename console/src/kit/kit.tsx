@@ -132,6 +132,19 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
   )
 }
 
+/** What a refusal says of one field; `fieldOfCode` has the field of codes that name none. */
+export function problemOf(
+  error: Error | null,
+  field: string,
+  fieldOfCode: Readonly<Record<string, string>> = {},
+): string | undefined {
+  if (!(error instanceof PamojaError)) return undefined
+  const fields: unknown = error.error.fields
+  const named = Array.isArray(fields) ? fields.find((one) => Object(one).field === field) : undefined
+  if (named) return sentenceOf(new Error(String(Object(named).message)))
+  return !Array.isArray(fields) && fieldOfCode[error.code] === field ? sentenceOf(error) : undefined
+}
+
 export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="nothing">
@@ -158,13 +171,16 @@ interface FieldProps {
   onInput(value: string): void
   type?: keyof typeof inputs
   hint?: string
+  /** Why the server refused what is in it. */
+  problem?: string | undefined
   name?: string
   autocomplete?: string
   required?: boolean
 }
 
-export function Field({ label, value, onInput, hint, type = 'text', ...rest }: FieldProps) {
+export function Field({ label, value, onInput, hint, problem, type = 'text', ...rest }: FieldProps) {
   const id = useId()
+  const described = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
   return (
     <div class="field">
       <label for={id}>{t(label)}</label>
@@ -172,13 +188,19 @@ export function Field({ label, value, onInput, hint, type = 'text', ...rest }: F
         id={id}
         {...inputs[type]}
         value={value}
-        aria-describedby={hint ? `${id}-hint` : undefined}
+        aria-describedby={described || undefined}
+        aria-invalid={problem ? 'true' : undefined}
         onInput={(event) => onInput(event.currentTarget.value)}
         {...rest}
       />
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {t(hint)}
+        </p>
+      )}
+      {problem && (
+        <p class="hint bad" role="alert" id={`${id}-problem`}>
+          {problem}
         </p>
       )}
     </div>

@@ -17,8 +17,9 @@ interface ColumnOf {
   readonly name: string
   readonly field: string
   readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
-  /** Link target of a cell; the value of the field is appended. */
+  /** Link target of a cell; the value of `toField` is appended, or of the field itself. */
   readonly to?: string
+  readonly toField?: string
   /** Field of the currency of money; `currency` unless given. */
   readonly currencyField?: string
   /** Field that is shown as text where the other has nothing. */
@@ -187,12 +188,13 @@ function valueAt(row: Row, path: string): unknown {
 
 function cellOf(
   row: Row,
-  { field, as = 'text', to, currencyField = 'currency', orField }: ColumnOf,
+  { field, as = 'text', to, toField = field, currencyField = 'currency', orField }: ColumnOf,
 ): ComponentChildren {
   const value = valueAt(row, field)
   const isOther = orField !== undefined && (value ?? null) === null
   const shown = isOther ? shownAs(valueAt(row, orField), 'text') : shownAs(value, as, valueAt(row, currencyField))
-  return to && value !== null && value !== undefined ? <Link to={`${to}${textOf(value)}`}>{shown}</Link> : shown
+  const target = textOf(valueAt(row, toField))
+  return to && target ? <Link to={`${to}${target}`}>{shown}</Link> : shown
 }
 
 function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unknown): ComponentChildren {

@@ -16,7 +16,7 @@ const network = { name: 'network', label: 'Network' } as const
 const account = { name: 'account_id', label: 'Account', hint: 'Only for this one; acc_…' } as const
 const currency = { name: 'currency', label: 'Currency', isRequired: true } as const
 
-export const newTenant: FormOf = {
+export const newAccount: FormOf = {
   title: 'Open an account',
   fields: [
     { name: 'name', label: 'Name', isRequired: true },

@@ -26,9 +26,9 @@ import {
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import { amount, created, type ListOf, state, textOf } from '../../kit/list-page.tsx'
-import { newCarrier, newNumber, newPrice, newRoute, newTenant } from './forms.ts'
+import { newAccount, newCarrier, newNumber, newPrice, newRoute } from './forms.ts'
 
-const account = { name: 'Account', field: 'account_id', as: 'mono' } as const
+const account = { name: 'Account', field: 'account_id', as: 'mono', to: '/operator/accounts/' } as const
 const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time' } as const
 const country = { name: 'Country', field: 'country' } as const
 const network = { name: 'Network', field: 'network' } as const
@@ -37,12 +37,12 @@ const environment = { name: 'Environment', field: 'environment' } as const
 
 export const operatorLists: Readonly<Record<string, ListOf>> = {
   accounts: {
-    title: 'Tenants',
+    title: 'Accounts',
     path: operatorListAccounts.at(),
     keyField: 'id',
     columns: [
       created,
-      { name: 'Name', field: 'name' },
+      { name: 'Name', field: 'name', to: '/operator/accounts/', toField: 'id' },
       { name: 'Id', field: 'id', as: 'mono' },
       state,
       { name: 'Plan', field: 'plan' },
@@ -50,7 +50,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       { name: 'Currency', field: 'currency' },
     ],
     filters: [{ name: 'status', label: 'State', among: ['active', 'suspended'] }],
-    form: newTenant,
+    form: newAccount,
     actions: [
       {
         name: 'Suspend',

@@ -8,8 +8,8 @@ import { Card, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx
 import { useLoad } from '../../kit/load.ts'
 import { count, moment } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
-import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
+import { OpenedThing } from './opened.tsx'
 
 export function OperatorHome() {
   const system = useLoad('system', () => operatorSystem(api))
@@ -140,15 +140,14 @@ function OperatorSearch() {
           </li>
         ))}
       </ul>
-      {opened && ['message', 'payment', 'payout'].includes(opened.found.kind) && (
-        <Timeline path={`${pathOf(opened.found)}/timeline`} live="" query={{ environment: opened.found.environment }} />
-      )}
       {opened && (
-        <figure class="code">
-          <figcaption>{opened.found.id}</figcaption>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-          <pre tabIndex={0}>{JSON.stringify(opened.body, null, 2)}</pre>
-        </figure>
+        <OpenedThing
+          id={opened.found.id}
+          path={pathOf(opened.found)}
+          environment={opened.found.environment}
+          body={opened.body}
+          hasTimeline={['message', 'payment', 'payout'].includes(opened.found.kind)}
+        />
       )}
     </Card>
   )
