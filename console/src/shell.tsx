@@ -225,7 +225,7 @@ function groupsOf(session: Session): readonly (readonly [group: string, pages: r
 
 /** A record belongs to its list; lists of the operator are not below their overview. */
 function isAt(path: string, to: string): boolean {
-  return to === '/' || to === '/operator' ? path === to : path === to || path.startsWith(`${to}/`)
+  return path === to || (to !== '/' && to !== '/operator' && path.startsWith(`${to}/`))
 }
 
 /** Ctrl K and Command K anywhere; the slash where nothing is typed into. */

@@ -164,7 +164,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await shot('operator')
     await isFine('operator')
     for (const name of [
-      'Tenants',
+      'Accounts',
       'Carriers',
       'Payment providers',
       'Routes',
@@ -213,6 +213,63 @@ describe('the journey', { skip: withoutChromium() }, () => {
       return body.data[0]?.amount === 35
     }, 'the price')
     assert.equal(await main.getByRole('alert').count(), 0)
+  })
+
+  test('opens an account of somebody else, puts money into it and makes its first live key', async () => {
+    const opened = await world.operator.post('/v1/operator/accounts', {
+      ...{ name: 'Duka Mbili', country: 'KE', currency: 'KES', plan: 'starter' },
+    })
+    assert.equal(opened.status, 201, opened.text)
+    const { id, test_api_key } = opened.body
+    const sent = await world.stranger.as(test_api_key).post('/v1/sms/send', {
+      ...{ to: phone, from: 'PAMOJA', message: 'Oda ya duka', reference: 'order-77' },
+    })
+    assert.equal(sent.status, 202, sent.text)
+    const main = page.getByRole('main')
+    await open('Accounts')
+    await main.getByRole('link', { name: 'Duka Mbili', exact: true }).click()
+    await heading('Duka Mbili')
+    assert.match(page.url(), new RegExp(`/console/operator/accounts/${id}$`))
+    await page.reload()
+    await main.getByLabel('Environment').selectOption('live')
+    await main.getByLabel('Amount').fill('500')
+    await main.getByLabel('Currency').fill('XXX')
+    await main.getByLabel('Reference').fill('bank-transfer-1')
+    const put = main.getByRole('button', { name: 'Put it in' })
+    await put.click()
+    await main.locator('input[aria-invalid="true"]').waitFor()
+    assert.equal(await main.locator('input[aria-invalid="true"]').inputValue(), 'XXX')
+    await isFine('an account with a refusal')
+    await main.getByLabel('Currency').fill('KES')
+    await put.click()
+    await main.getByRole('row', { name: /Live.*KES\s500\.00/ }).waitFor()
+    assert.equal(await main.getByRole('alert').count(), 0)
+    await main.getByRole('button', { name: 'Make a live key' }).click()
+    const key = await main.getByText(/^pmj_live_\w{38}$/).textContent()
+    const { body } = await world.stranger.as(key).get('/v1/auth/whoami')
+    assert.deepEqual([body.account_id, body.environment], [id, 'live'])
+    await isFine('an account')
+    await main.getByRole('link', { name: 'Messages', exact: true }).click()
+    await main.getByRole('cell', { name: 'Oda ya duka' }).waitFor()
+    await main.getByRole('region', { name: 'Messages' }).getByRole('link').first().click()
+    await page.getByRole('figure').getByText('order-77').first().waitFor()
+    await main.getByRole('link', { name: id }).click()
+    for (const name of [
+      'Payments',
+      'Payouts',
+      'Chats',
+      'Emails',
+      'USSD sessions',
+      'Webhooks',
+      'Requests',
+      'Audit log',
+    ]) {
+      await main.getByRole('link', { name, exact: true }).click()
+      await heading(name)
+      await main.getByRole('region', { name }).or(main.getByText('Nothing here yet')).first().waitFor()
+      assert.equal(await main.getByRole('alert').count(), 0, name)
+      await main.getByRole('link', { name: id }).click()
+    }
   })
 
   async function readable(name: string): Promise<void> {

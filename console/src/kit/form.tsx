@@ -8,6 +8,7 @@ interface FieldOf {
   readonly name: string
   readonly label: string
   readonly hint?: string
+  /** What is chosen among; the first is what the API takes unless another is given. */
   readonly among?: readonly string[]
   readonly isRequired?: boolean
   readonly isSecret?: boolean
@@ -52,7 +53,14 @@ export function Making({ form, run }: MakingProps) {
       <form class="form in-line" onSubmit={submit}>
         {form.fields.map(({ name, label, hint, among, isRequired = false, isSecret = false }) =>
           among ? (
-            <Choice key={name} label={label} value={typed[name] ?? ''} among={among} onChange={set(name)} />
+            <Choice
+              key={name}
+              label={label}
+              value={typed[name] ?? among[0] ?? ''}
+              among={among}
+              isRequired
+              onChange={set(name)}
+            />
           ) : (
             <Field
               key={name}

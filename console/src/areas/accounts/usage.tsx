@@ -7,6 +7,15 @@ import { useLoad } from '../../kit/load.ts'
 import { count, money, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 
+/** Areas whose name in the API is no word that people use. */
+function areaName(area: string | null): string {
+  if (area === 'apiKeys') return t('Keys')
+  if (area === 'auditLog') return t('Audit log')
+  if (area === 'callcenter') return t('Call centre')
+  if (area === 'none') return t('No such route')
+  return words(area ?? '')
+}
+
 export function UsagePage() {
   const { value, error, reload } = useLoad('usage', () => usageGet(api, { query: { group_by: ['area'] } }))
   if (error && !value) return <Problem error={error} retry={reload} />
@@ -30,7 +39,7 @@ export function UsagePage() {
           <tbody>
             {value.rows.map(({ area, requests, errors }) => (
               <tr key={area}>
-                <td>{words(area ?? '')}</td>
+                <td>{areaName(area)}</td>
                 <td class="number">{count(requests)}</td>
                 <td class="number">{count(errors)}</td>
               </tr>
@@ -42,7 +51,7 @@ export function UsagePage() {
         <dl class="facts">
           {value.spend.map(({ area, country, currency, cost }) => (
             <div key={`${area} ${country} ${currency}`}>
-              <dt>{[words(area ?? ''), country].filter(Boolean).join(', ')}</dt>
+              <dt>{[areaName(area), country].filter(Boolean).join(', ')}</dt>
               <dd>{money(cost, currency)}</dd>
             </div>
           ))}

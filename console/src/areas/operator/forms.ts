@@ -36,7 +36,7 @@ export const newCarrier: FormOf = {
     { name: 'name', label: 'Name', isRequired: true, hint: 'Such as safaricom-1' },
     { name: 'host', label: 'Host' },
     { name: 'port', label: 'Port' },
-    { name: 'tls', label: 'TLS', among: ['yes', 'no'] },
+    { name: 'tls', label: 'TLS', among: ['no', 'yes'] },
     { name: 'system_id', label: 'System id' },
     { name: 'password', label: 'Password', isSecret: true },
     { name: 'sessions', label: 'Sessions' },
@@ -55,7 +55,7 @@ export const newCarrier: FormOf = {
 export const newRoute: FormOf = {
   title: 'Make a route',
   fields: [
-    { name: 'environment', label: 'Environment', among: ['test', 'live'] },
+    { name: 'environment', label: 'Environment', among: ['live', 'test'] },
     country,
     network,
     account,

@@ -118,7 +118,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       account,
       country,
       network,
-      { name: 'Carriers', field: 'tiers', as: 'json' },
+      { name: 'Carriers', field: 'tiers', as: 'tiers' },
       { name: 'When down', field: 'when_down', as: 'words' },
       { name: 'In force', field: 'in_force', as: 'flag' },
     ],
