@@ -221,6 +221,10 @@ describe('the journey', { skip: withoutChromium() }, () => {
     })
     assert.equal(opened.status, 201, opened.text)
     const { id, test_api_key } = opened.body
+    const hook = await world.stranger.as(test_api_key).post('/v1/webhooks', {
+      ...{ url: 'https://localhost:1024/duka', events: ['sms.*'] },
+    })
+    assert.equal(hook.status, 201, hook.text)
     const sent = await world.stranger.as(test_api_key).post('/v1/sms/send', {
       ...{ to: phone, from: 'PAMOJA', message: 'Oda ya duka', reference: 'order-77' },
     })
@@ -271,6 +275,11 @@ describe('the journey', { skip: withoutChromium() }, () => {
       assert.equal(await main.getByRole('alert').count(), 0, name)
       await main.getByRole('link', { name: id }).click()
     }
+    await main.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await main.getByRole('link', { name: 'https://localhost:1024/duka' }).click()
+    await heading('Deliveries')
+    await main.getByRole('cell', { name: sent.body.message_id }).first().waitFor()
+    await isFine('deliveries of an account')
   })
 
   async function readable(name: string): Promise<void> {
@@ -424,7 +433,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('speaks Arabic, from right to left, and is as readable', async () => {
     await page.getByLabel('Language').selectOption('ar')
-    await page.waitForFunction('document.documentElement.dir === "rtl"')
+    await page.locator('html[dir="rtl"]').waitFor()
     await page.getByRole('navigation').first().waitFor()
     await isFine('Arabic')
     assert.deepEqual(complaints, [])
