@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { editDistance } from './spelling.ts'
+import { editDistance, nearest } from './spelling.ts'
 
 for (const [a, b, distance] of [
   ['send', 'send', 0],
@@ -15,3 +15,13 @@ for (const [a, b, distance] of [
   ['payment', 'payout', 3],
 ] as const)
   test(`${a || 'nothing'} is ${distance} from ${b || 'nothing'}`, () => assert.equal(editDistance(a, b), distance))
+
+for (const [word, meant] of [
+  ['sned', 'send'],
+  ['recieve', 'receive'],
+  ['sand!', null],
+  ['', null],
+  ['x'.repeat(100_000), null],
+] as const)
+  test(`${word.slice(0, 10) || 'nothing'} means ${meant}`, () =>
+    assert.equal(nearest(word, ['send', 'receive']), meant))

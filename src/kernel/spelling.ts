@@ -6,6 +6,14 @@ export function maxMistakes(word: string): number {
   return Math.max(1, Math.floor(word.length / 4))
 }
 
+/** Known word that was probably meant; null when none is near. Only the first 60 letters are compared. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const best = known
+    .map((candidate) => ({ candidate, distance: editDistance(word.slice(0, 60), candidate) }))
+    .sort((a, b) => a.distance - b.distance)[0]
+  return best && best.distance <= maxMistakes(best.candidate) ? best.candidate : null
+}
+
 /** Edit distance of two words: letters missing, added, changed, or swapped with the next, one each. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []

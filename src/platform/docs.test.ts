@@ -141,6 +141,13 @@ describe('the reference pages', () => {
     for (const [path, list] of ids) assert.equal(new Set(list).size, list.length, path)
   })
 
+  it('begin with a menu that names a page and its sections, none of them twice', () => {
+    const [, begin = ''] = /<h2>Begin<\/h2>(.*?)<\/section>/s.exec(pageOf('/docs')) ?? []
+    const titles = [...begin.matchAll(/>([^<]+)<\/a>/g)].map(([, title]) => title)
+    assert.deepEqual(titles.slice(0, 2), ['Introduction', 'First request'])
+    assert.equal(new Set(titles).size, titles.length, titles.join())
+  })
+
   it('load nothing from anywhere else', async () => {
     for (const [path, text] of pages) {
       for (const address of [...attributesOf(text, 'href'), ...attributesOf(text, 'src')])

@@ -21,6 +21,7 @@ interface Operation {
   'x-required-scope'?: string
   'x-rate-area'?: string
   summary: string
+  description: string
   tags: string[]
   security: object[]
   parameters: { $ref?: string; name: string; in: string; required?: boolean; schema: Schema }[]
@@ -248,6 +249,24 @@ describe('a route in the document', () => {
           reply: { status: 201, schema: Thing, existed: () => true },
           handle: never,
         }),
+        write({
+          ...common,
+          method: 'PATCH',
+          path: '/v1/things/:id',
+          operation: 'things.change',
+          body: Type.Partial(body),
+          reply: { status: 200, schema: Thing },
+          handle: never,
+        }),
+        write({
+          ...common,
+          method: 'PATCH',
+          path: '/v1/things/:id/name',
+          operation: 'things.rename',
+          body: Type.Pick(body, ['name']),
+          reply: { status: 200, schema: Thing },
+          handle: never,
+        }),
         list({
           ...common,
           path: '/v1/things',
@@ -307,6 +326,13 @@ describe('a route in the document', () => {
     const { responses } = operationAt(made, 'POST', '/v1/things/known')
     assert.deepEqual([responses['200']?.description, responses['201']?.description], ['There before', 'Made'])
     assert.deepEqual(schemaOf(responses, '200'), schemaOf(responses, '201'))
+  })
+
+  it('that changes a part of something says that the rest stays', () => {
+    const kept = / Fields that are not given stay as they are\.$/
+    assert.match(operationAt(made, 'PATCH', '/v1/things/{id}').description, kept)
+    assert.doesNotMatch(operationAt(made, 'PATCH', '/v1/things/{id}/name').description, kept, 'there is no rest')
+    assert.doesNotMatch(operationAt(made, 'POST', '/v1/things').description, kept)
   })
 
   it('that lists answers with rows and a cursor', () => {

@@ -7,7 +7,7 @@ import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
 import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters, succeededSchema } from './openapi/components.ts'
-import { chaptersOf, tagOf } from './openapi/reference.ts'
+import { chaptersOf, explanationOf, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'
@@ -108,12 +108,14 @@ function aliasOf(operation: string, path: string): string {
 }
 
 /** Description of a route, or one derived from its declaration. */
-function descriptionOf({ description, kind, method, reply, scope }: Route): string {
-  if (description) return description
+function descriptionOf(route: Route): string {
+  const { description, kind, method, reply, scope } = route
+  const explained = explanationOf(route)
+  if (description && explained) return explained
   const needs = scope === 'any' ? 'Takes any valid credential.' : `Needs a credential with the scope \`${scope}\`.`
   if (reply.list) return `${needs} Newest first unless said otherwise; \`next_cursor\` leads to the next page.`
   if (kind === 'read' && method === 'GET') return `${needs} Changes nothing.`
-  return `${needs} With an Idempotency-Key it is safe to repeat.`
+  return `${needs} With an Idempotency-Key it is safe to repeat.${explained ? ` ${explained}` : ''}`
 }
 
 function parameters({ schemas }: Parts, { kind, method, params, query, examples = [] }: Route, path: string): object[] {

@@ -231,6 +231,16 @@ test('names that are no events are told, however many there are', async () => {
   assert.match(one.body.error.details, /"sms\.bogus", "x"/)
   assert.doesNotMatch(one.body.error.details, /sms\.delivered/)
   assert.deepEqual(one.body.error.unknown_events, ['sms.bogus', 'x'])
+  const typo = await client.post('/v1/webhooks', { url, events: ['sms.deliverd', 'Payment.*', 'x'] })
+  assert.match(
+    typo.body.error.details,
+    /"sms\.deliverd" \(did you mean "sms\.delivered"\?\), "Payment\.\*" \(did you mean "payment\.\*"\?\), "x";/,
+  )
+  for (const asked of [
+    await client.get('/v1/events?event=sms.deliverd'),
+    await client.post('/v1/events/trigger', { event: 'sms.deliverd' }),
+  ])
+    assert.match(asked.body.error.details, /"sms\.deliverd" \(did you mean "sms\.delivered"\?\)/)
   const many = await client.post('/v1/webhooks', { url, events: Array.from({ length: 100 }, (_, i) => `x.${i}`) })
   assert.equal(codeOf(many), 'INVALID_EVENT')
   assert.match(many.body.error.details, /and 80 more/)

@@ -86,7 +86,7 @@ const updateAccount = writeAcross({
   path: '/v1/account',
   operation: 'account.update',
   summary: 'Change your account’s name, time zone or settings',
-  description: 'Settings that are not named stay as they are; null unsets one.',
+  description: 'Null unsets a setting.',
   scope: 'account:write',
   body: AccountUpdate,
   reply: { status: 200, schema: AccountRecord },

@@ -56,7 +56,7 @@ export const eventsStream = stream({
 export function heardBy(catalogue: Catalogue, words: readonly string[] | undefined, field: string): Heard {
   const resolved = catalogue.resolve(words ?? ['*'])
   if (resolved.kind === 'accepted') return catalogue.heardBy(resolved.events)
-  const unknown = resolved.unknown.map((word) => JSON.stringify(word)).join(', ') || 'nothing'
+  const unknown = catalogue.told(resolved.unknown) || 'nothing'
   throw new AppError(
     'INVALID_EVENT',
     `${field}: not in the catalogue: ${unknown}; GET /v1/webhooks/events lists the names`,

@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf, nilUuid } from '../../kernel/ids.ts'
+import { nearest } from '../../kernel/spelling.ts'
 import { record } from '../../platform/api/audit.ts'
 import { write } from '../../platform/api/route.ts'
 import type { Catalogue } from '../../platform/events/catalogue.ts'
@@ -68,7 +69,15 @@ function eventNamed(catalogue: Catalogue, name: string): EventType {
   const [word = ''] = resolved.kind === 'accepted' ? resolved.events : []
   const type = catalogue.find(word)
   if (type) return type
-  throw new AppError('INVALID_EVENT', `${JSON.stringify(name)} is no event; GET /v1/webhooks/events lists the names`)
+  const meant = nearest(
+    name,
+    catalogue.events.map((known) => known.name),
+  )
+  const hint = meant === null ? '' : ` (did you mean ${JSON.stringify(meant)}?)`
+  throw new AppError(
+    'INVALID_EVENT',
+    `${JSON.stringify(name)}${hint} is no event; GET /v1/webhooks/events lists the names`,
+  )
 }
 
 /** The sample's payload with some of its fields replaced; refuses fields that it has not, and values of another kind. */

@@ -136,8 +136,7 @@ const updateWebhook = write({
   path: '/v1/webhooks/:id',
   operation: 'webhooks.update',
   summary: 'Change a webhook',
-  description:
-    'What is left out stays; the secret stays too. `enabled: true` also forgives earlier failures and resumes what waits.',
+  description: 'The secret stays. `enabled: true` also forgives earlier failures and resumes what waits.',
   scope: 'webhooks:write',
   params: IdParam,
   body: WebhookUpdate,

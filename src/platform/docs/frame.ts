@@ -60,7 +60,7 @@ function contents({ areas }: Reference, path: string, links: readonly Html[]): H
     html`<li><a href="${address}"${path === address && html` aria-current="page"`}>${title}</a>${path === address && links.length > 0 && html`<ul>${links}</ul>`}</li>`
   const shown = guides().filter(({ name }) => !name.includes('/'))
   return html`
-    ${navGroup('Begin', [entry('/docs', 'First request')])}
+    ${navGroup('Begin', [entry('/docs', 'Introduction')])}
     ${
       shown.length > 0 &&
       navGroup(

@@ -4,6 +4,7 @@ import { errors } from '../../kernel/errors.ts'
 import type { Route } from '../api/route.ts'
 import { sampleBody } from '../events/catalogue.ts'
 import type { EventType } from '../events.ts'
+import { explanationOf } from '../openapi/reference.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody } from '../openapi.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
@@ -13,14 +14,15 @@ import { replyLike } from './replies.ts'
 import { type Place, type Sample, samplesOf } from './samples.ts'
 
 export function operationArticle(route: Route, place: Place, routes: readonly Route[]): Html {
-  const { method, path, aliases = [], operation, summary, description } = route
+  const { method, path, aliases = [], operation, summary } = route
+  const explained = explanationOf(route)
   return html`
     <article id="${operation}" class="operation">
       <div class="text">
         <h2><a href="#${operation}">${prose(summary)}</a></h2>
         <p class="address">${badge(method)} ${pathOf(path)}</p>
         ${aliases.length > 0 && html`<p class="aliases">Also ${aliases.map((alias) => pathOf(alias))}</p>`}
-        ${description !== undefined && html`<p>${prose(description)}</p>`}
+        ${explained !== undefined && html`<p>${prose(explained)}</p>`}
         ${facts(route)}
         ${inputs(route)}
         ${replyFields(route)}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event catalogue: all declared events, and the words a subscription may use. `*` is all, `sms.*` all that begin with
 // `sms.`; some old names are aliases.
+import { nearest } from '../../kernel/spelling.ts'
 import { actionOf, type EventType } from '../events.ts'
 import { type JsonSchema, standalone } from '../schema/json-schema.ts'
 
@@ -9,6 +10,8 @@ export interface Catalogue {
   find(name: string): EventType | undefined
   /** Canonical words of a subscription, or the unknown ones. */
   resolve(words: readonly string[]): Subscription
+  /** Words that mean nothing, as a refusal names them: the first twenty, each with what was probably meant. */
+  told(unknown: readonly string[]): string
   /** Whether a canonical subscription includes an event. */
   matches(subscription: readonly string[], name: string): boolean
   /** Names under which a canonical subscription receives changes, one name per change. */
@@ -41,6 +44,7 @@ interface CatalogueEntry {
 }
 
 const everything = '*'
+const maxTold = 20
 
 export function catalogueOf(areas: readonly { readonly events?: readonly EventType[] }[]): Catalogue {
   const events = areas.flatMap((area) => area.events ?? [])
@@ -49,10 +53,12 @@ export function catalogueOf(areas: readonly { readonly events?: readonly EventTy
   for (const { name, within } of events)
     if (within !== undefined && !byName.has(within)) throw new Error(`${name} is within ${within}, which is no event`)
   const meanings = meaningsOf(events)
+  const spelled = [...meanings.keys()].filter((word) => word !== everything)
   return {
     events,
     find: (name) => byName.get(name),
     resolve,
+    told,
     matches,
     heardBy,
     namesOf,
@@ -64,6 +70,15 @@ export function catalogueOf(areas: readonly { readonly events?: readonly EventTy
     if (words.length === 0 || unknown.length > 0) return { kind: 'refused', unknown }
     if (words.includes(everything)) return { kind: 'accepted', events: [everything] }
     return { kind: 'accepted', events: [...new Set(words.flatMap((word) => meanings.get(word) ?? []))] }
+  }
+
+  function told(unknown: readonly string[]): string {
+    const words = [...new Set(unknown)]
+    const named = words.slice(0, maxTold).map((word) => {
+      const meant = nearest(word.trim().toLowerCase(), spelled)
+      return `${JSON.stringify(word.slice(0, 60))}${meant === null ? '' : ` (did you mean ${JSON.stringify(meant)}?)`}`
+    })
+    return `${named.join(', ')}${words.length > named.length ? ` and ${words.length - named.length} more` : ''}`
   }
 
   function heardBy(subscription: readonly string[]): Heard {

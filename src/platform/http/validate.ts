@@ -7,7 +7,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError, type ErrorCode, errors, type FieldProblem } from '../../kernel/errors.ts'
-import { editDistance, maxMistakes } from '../../kernel/spelling.ts'
+import { nearest } from '../../kernel/spelling.ts'
 import { keepExact, withExact } from '../metadata/exact.ts'
 
 const maxProblems = 50
@@ -349,13 +349,6 @@ function withoutUnknown(schema: unknown, value: unknown): unknown {
 /** Header values take visible ASCII only. */
 function printable(name: string): string {
   return name.slice(0, 60).replace(/[^\x20-\x21\x23-\x7e]/g, '?')
-}
-
-function nearest(name: string, known: readonly string[]): string | null {
-  const best = known
-    .map((candidate) => ({ candidate, distance: editDistance(name.slice(0, 60), candidate) }))
-    .sort((a, b) => a.distance - b.distance)[0]
-  return best && best.distance <= maxMistakes(best.candidate) ? best.candidate : null
 }
 
 function isPlain(value: unknown): value is Plain {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chapters of the reference, declared by areas. Used by the pages and the OpenAPI document.
 import type { Route } from '../api/route.ts'
+import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 
 /** Chapter of the reference. */
 export interface Chapter {
@@ -20,6 +21,8 @@ interface WrittenChapter extends Chapter {
   readonly routes: readonly Route[]
 }
 
+const unchanged = 'Fields that are not given stay as they are.'
+
 /** Tag of an operation: `sms` of `sms.send`. */
 export function tagOf({ operation }: Pick<Route, 'operation'>): string {
   return operation.split('.')[0] ?? operation
@@ -35,6 +38,13 @@ export function chaptersOf(areas: readonly Described[]): WrittenChapter[] {
     const { title, about } = chapters.get(tag) ?? { title: spelled(tag), about: '' }
     return { tag, title, about, routes: routes.filter((route) => tagOf(route) === tag) }
   })
+}
+
+/** Declared description of a route, and what holds for every change of a part: the schemas are shared with POST. */
+export function explanationOf({ method, body, description }: Route): string | undefined {
+  const isPartial = method === 'PATCH' && Object.keys(propertiesOf(body)).length > requiredOf(body).length
+  const sentences = [...(description ? [description] : []), ...(isPartial ? [unchanged] : [])]
+  return sentences.length > 0 ? sentences.join(' ') : undefined
 }
 
 function spelled(tag: string): string {

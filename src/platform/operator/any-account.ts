@@ -36,7 +36,7 @@ function forOperators(route: Route, [operation, summary]: As): Route {
     path: `/v1/operator/accounts/:account_id${route.path.slice('/v1'.length)}`,
     operation,
     summary,
-    description: `As \`${route.operation}\` answers the account itself. That you looked is written in the audit log of the account, and in yours.`,
+    description: `As \`${route.operation}\` answers the account itself. That you looked is written in the audit log of the account, and in yours.${ownInstead(route)}`,
     scope: 'operator',
     params: Type.Object({ ...ownParams, ...membersOf(route.params) }),
     query: Type.Object({ ...ownQuery, ...membersOf(route.query) }),
@@ -51,6 +51,12 @@ function forOperators(route: Route, [operation, summary]: As): Route {
       return reply
     },
   }
+}
+
+/** Warning of a list: operators look for an account's rows at the account's own address, where a filter is ignored. */
+function ownInstead({ path, reply }: Route): string {
+  if (!reply.list || path.includes(':')) return ''
+  return ` At \`${path}\` your key lists your own account, and an \`account_id\` there is ignored.`
 }
 
 function membersOf(schema: unknown): TProperties {

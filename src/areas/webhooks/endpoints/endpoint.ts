@@ -65,13 +65,11 @@ export function subscriptionOf(catalogue: Catalogue, words: readonly string[], f
   if (resolved.kind === 'accepted') return resolved.events
   if (resolved.unknown.length === 0)
     throw new AppError('INVALID_EVENT', `${field} is empty; name at least one event, or * for all of them`)
-  const unknown = [...new Set(resolved.unknown)].map((name) => name.slice(0, 60))
-  const told = unknown.slice(0, maxNamesTold).map((name) => JSON.stringify(name))
-  const more = unknown.length > told.length ? ` and ${unknown.length - told.length} more` : ''
+  const unknown = [...new Set(resolved.unknown)].slice(0, maxNamesTold).map((name) => name.slice(0, 60))
   throw new AppError(
     'INVALID_EVENT',
-    `${field}: not in the catalogue: ${told.join(', ')}${more}; GET /v1/webhooks/events lists the names`,
-    { extra: { unknown_events: unknown.slice(0, maxNamesTold) } },
+    `${field}: not in the catalogue: ${catalogue.told(resolved.unknown)}; GET /v1/webhooks/events lists the names`,
+    { extra: { unknown_events: unknown } },
   )
 }
 
