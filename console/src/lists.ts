@@ -19,6 +19,7 @@ import {
   walletTransactions,
 } from '#sdk/operations.ts'
 import { api } from './api.ts'
+import { conditionsText } from './areas/payments/conditions.ts'
 import { amount, created, type ListOf, state, textOf } from './kit/list-page.tsx'
 
 const reference = { name: 'Reference', field: 'reference' } as const
@@ -149,7 +150,7 @@ export const lists: Readonly<Record<string, ListOf>> = {
     columns: [
       { name: 'Name', field: 'name', to: '/rules/' },
       { name: 'Does', field: 'action', as: 'words' },
-      { name: 'When', field: 'conditions', as: 'json' },
+      { name: 'When', field: 'conditions', text: (value, { match }) => conditionsText(value, match) },
       { name: 'Only noted', field: 'dry_run', as: 'flag' },
       { name: 'In force', field: 'enabled', as: 'flag' },
       { name: 'Hits, 24 hours', field: 'hits_24h', as: 'count' },

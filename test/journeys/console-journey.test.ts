@@ -304,6 +304,18 @@ describe('the journey', { skip: withoutChromium() }, () => {
     }
   })
 
+  test('reads what a fraud rule waits for', async () => {
+    const often = { velocity: { metric: 'count', by: ['phone'], window: '1h' }, operator: 'gt', value: 5 }
+    const abroad = { field: 'phone_country', operator: 'not_in', value: ['KE', 'UG'] }
+    const large = { match: 'any', conditions: [{ field: 'amount', operator: 'gte', value: 5_000 }, abroad] }
+    const rule = { name: 'Large or abroad', action: 'review', conditions: [often, large] }
+    const made = await world.demo.post('/v1/payments/fraud/rules', rule)
+    assert.equal(made.status, 201, made.text)
+    await readable('Fraud rules')
+    const when = 'count(phone, 1h) > 5 and (amount ≥ 5000 or phone_country not in KE, UG)'
+    await page.getByRole('main').getByText(when).waitFor()
+  })
+
   test('dials, chats, is called and gets mail', async () => {
     await app('USSD')
     await dock().getByRole('button', { name: 'Dial' }).click()

@@ -16,7 +16,9 @@ import { count, moment, money, words } from './words.ts'
 interface ColumnOf {
   readonly name: string
   readonly field: string
-  readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json' | 'tiers'
+  readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
+  /** Line that shows the value, where none of these does. */
+  readonly text?: (value: unknown, row: Row) => string
   /** Link target of a cell; the value of `toField` is appended, or of the field itself. */
   readonly to?: string
   readonly toField?: string
@@ -188,9 +190,10 @@ function valueAt(row: Row, path: string): unknown {
 
 function cellOf(
   row: Row,
-  { field, as = 'text', to, toField = field, currencyField = 'currency', orField }: ColumnOf,
+  { field, as = 'text', text, to, toField = field, currencyField = 'currency', orField }: ColumnOf,
 ): ComponentChildren {
   const value = valueAt(row, field)
+  if (text) return <span class="mono cut">{text(value, row)}</span>
   const isOther = orField !== undefined && (value ?? null) === null
   const shown = isOther ? shownAs(valueAt(row, orField), 'text') : shownAs(value, as, valueAt(row, currencyField))
   const target = textOf(valueAt(row, toField))
@@ -205,19 +208,8 @@ function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unk
   if (as === 'count') return count(Number(value))
   if (as === 'words') return words(textOf(value))
   if (as === 'flag') return value ? t('Yes') : t('No')
-  if (as === 'tiers') return <span class="mono cut">{tiersOf(value)}</span>
   if (as === 'json') return <span class="mono cut">{JSON.stringify(value)}</span>
   return <span class={as === 'mono' ? 'mono cut' : 'cut'}>{textOf(value)}</span>
-}
-
-/** Carriers of a route as its form takes them: names with commas, after a semicolon those that stand in. */
-function tiersOf(value: unknown): string {
-  const tiers: readonly unknown[] = Array.isArray(value) ? value : []
-  const named = (one: unknown): string => {
-    const { bind, weight } = Object(one)
-    return weight === undefined || weight === 1 ? textOf(bind) : `${textOf(bind)} ×${textOf(weight)}`
-  }
-  return tiers.map((tier) => (Array.isArray(tier) ? tier.map(named).join(', ') : '')).join('; ')
 }
 
 export function textOf(value: unknown): string {

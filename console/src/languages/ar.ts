@@ -129,6 +129,8 @@ export const book: Readonly<Record<string, string>> = {
   Id: 'المعرّف',
   'Id, number, reference or receipt': 'معرّف أو رقم أو مرجع أو إيصال',
   'Identity checks': 'فحوص الهوية',
+  and: 'و',
+  or: 'أو',
   'In force': 'ساري',
   Inbound: 'وارد',
   Incomplete: 'غير مكتمل',

@@ -129,6 +129,8 @@ export const book: Readonly<Record<string, string>> = {
   Id: 'Id',
   'Id, number, reference or receipt': 'Identifiant, numéro, référence ou reçu',
   'Identity checks': 'Vérifications d’identité',
+  and: 'et',
+  or: 'ou',
   'In force': 'En vigueur',
   Inbound: 'Entrant',
   Incomplete: 'Incomplet',

@@ -129,6 +129,8 @@ export const book: Readonly<Record<string, string>> = {
   Id: 'Id',
   'Id, number, reference or receipt': 'Id, número, referência ou recibo',
   'Identity checks': 'Verificações de identidade',
+  and: 'e',
+  or: 'ou',
   'In force': 'Em vigor',
   Inbound: 'De entrada',
   Incomplete: 'Incompleto',

@@ -129,6 +129,8 @@ export const book: Readonly<Record<string, string>> = {
   Id: 'Kitambulisho',
   'Id, number, reference or receipt': 'Kitambulisho, nambari, rejeleo au risiti',
   'Identity checks': 'Ukaguzi wa utambulisho',
+  and: 'na',
+  or: 'au',
   'In force': 'Inatumika',
   Inbound: 'Unaoingia',
   Incomplete: 'Haijakamilika',

@@ -118,7 +118,7 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       account,
       country,
       network,
-      { name: 'Carriers', field: 'tiers', as: 'tiers' },
+      { name: 'Carriers', field: 'tiers', text: tiersText },
       { name: 'When down', field: 'when_down', as: 'words' },
       { name: 'In force', field: 'in_force', as: 'flag' },
     ],
@@ -267,4 +267,14 @@ export const operatorLists: Readonly<Record<string, ListOf>> = {
       { name: 'Owed', field: 'amount_owed', as: 'money' },
     ],
   },
+}
+
+/** Carriers of a route as its form takes them: names with commas, after a semicolon those that stand in. */
+function tiersText(value: unknown): string {
+  const tiers: readonly unknown[] = Array.isArray(value) ? value : []
+  const named = (one: unknown): string => {
+    const { bind, weight } = Object(one)
+    return weight === undefined || weight === 1 ? textOf(bind) : `${textOf(bind)} ×${textOf(weight)}`
+  }
+  return tiers.map((tier) => (Array.isArray(tier) ? tier.map(named).join(', ') : '')).join('; ')
 }

@@ -8,6 +8,7 @@ import { useLoad } from '../../kit/load.ts'
 import { count, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
+import { conditionsText } from './conditions.ts'
 
 export function RulePage({ id }: { id: string }) {
   const { value, error, reload } = useLoad(id, () => fraudGetRule(api, { rule_id: id }))
@@ -44,6 +45,7 @@ export function RulePage({ id }: { id: string }) {
         <Facts
           rows={[
             [t('Does'), words(value.action)],
+            [t('When'), conditionsText(value.conditions, value.match)],
             [t('Description'), value.description],
             [t('In force'), value.enabled ? t('Yes') : t('No')],
             [t('Only noted'), value.dry_run ? t('Yes') : t('No')],
