@@ -5847,6 +5847,7 @@ export type RecordingEvent = {
   /** Id of the recording, such as `rec_…` */
   recording_id: string
   call_id: string | null
+  conference_id: string | null
   /** Seconds of sound */
   duration: number
   file_url: string | null
@@ -5859,7 +5860,6 @@ export type RecordingEvent = {
   confidence: number | null
   error: string | null
 }
-  conference_id: string | null
   /** `file_url` is there once it is `ready` */
   status: 'recording' | 'processing' | 'ready' | 'failed' | 'deleted'
   /** Of the file */

@@ -78,6 +78,55 @@ export function Card({
   )
 }
 
+/** Secret of a new key, which is shown once. */
+export function NewKey({ secret }: { secret: string }) {
+  return (
+    <div class="callout good" role="status">
+      <p>{t('This key is shown once. Copy it now.')}</p>
+      <p class="mono">{secret}</p>
+      <button type="button" class="btn" onClick={() => void navigator.clipboard.writeText(secret)}>
+        {t('Copy')}
+      </button>
+    </div>
+  )
+}
+
+/** Table of figures: a name and its figures in each row. */
+export function Figures({
+  names: [first = '', ...names],
+  rows,
+}: {
+  names: readonly string[]
+  rows: readonly { name: ComponentChildren; key: string; figures: readonly string[] }[]
+}) {
+  return (
+    <table class="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">{t(first)}</th>
+          {names.map((name) => (
+            <th key={name} scope="col" class="number">
+              {t(name)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, key, figures }) => (
+          <tr key={key}>
+            <td>{name}</td>
+            {figures.map((figure, i) => (
+              <td key={i} class="number">
+                {figure}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
 const tones: Readonly<Record<string, string>> = {
   ...{ delivered: 'good', completed: 'good', active: 'good', received: 'in', sent: 'note', processing: 'note' },
   ...{ failed: 'bad', revoked: 'bad', expired: 'bad', cancelled: 'idle', reversed: 'warn', requires_action: 'warn' },

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { apiKeysCreate, apiKeysList, apiKeysRevoke } from '#sdk/operations.ts'
 import type { ApiKey } from '#sdk/schemas.ts'
 import { api, currentEnvironment, may } from '../../api.ts'
-import { Card, Field, PageHead, Pill, Problem } from '../../kit/kit.tsx'
+import { Card, Field, NewKey, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { useConfirmed } from '../../kit/list-page.tsx'
 import { none, Records } from '../../kit/records.tsx'
 import { moment } from '../../kit/words.ts'
@@ -27,15 +27,7 @@ export function Keys({ email }: { email: string }) {
       <PageHead title="Keys" note={t('of the {environment} environment', { environment: currentEnvironment() })} />
       {error && <Problem error={error} />}
       {confirming}
-      {made && (
-        <div class="callout good" role="status">
-          <p>{t('This key is shown once. Copy it now.')}</p>
-          <p class="mono">{made}</p>
-          <button type="button" class="btn" onClick={() => void navigator.clipboard.writeText(made)}>
-            {t('Copy')}
-          </button>
-        </div>
-      )}
+      {made && <NewKey secret={made} />}
       {may('keys:write') && (
         <Card title="Make a key">
           <form class="form in-line" onSubmit={make}>

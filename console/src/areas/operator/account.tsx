@@ -12,7 +12,20 @@ import {
 } from '#sdk/operations.ts'
 import type { OperatorAccountDetail } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment, thingAt } from '../../api.ts'
-import { Card, Choice, Facts, Field, Nothing, PageHead, Pill, Problem, problemOf, Waiting } from '../../kit/kit.tsx'
+import {
+  Card,
+  Choice,
+  Facts,
+  Field,
+  Figures,
+  NewKey,
+  Nothing,
+  PageHead,
+  Pill,
+  Problem,
+  problemOf,
+  Waiting,
+} from '../../kit/kit.tsx'
 import { ListPage, useConfirmed } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { moment, money, words } from '../../kit/words.ts'
@@ -124,30 +137,14 @@ function Balances({ account: { wallets } }: { account: OperatorAccountDetail }) 
     <Card title={t('Balances')}>
       {wallets.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
       {wallets.length > 0 && (
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">{t('Environment')}</th>
-              {['Balance', 'Set aside', 'Can be spent'].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {t(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {wallets.map(({ environment, currency, balance, held, available }) => (
-              <tr key={`${environment} ${currency}`}>
-                <td>{words(environment)}</td>
-                {[balance, held, available].map((value, i) => (
-                  <td key={i} class="number">
-                    {money(value, currency)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Figures
+          names={['Environment', 'Balance', 'Set aside', 'Can be spent']}
+          rows={wallets.map(({ environment, currency, balance, held, available }) => ({
+            name: words(environment),
+            key: `${environment} ${currency}`,
+            figures: [balance, held, available].map((value) => money(value, currency)),
+          }))}
+        />
       )}
     </Card>
   )
@@ -228,15 +225,7 @@ function FirstKey({ id, email }: AccountProps) {
     <Card title={t('Live key')}>
       {error && problem === undefined && <Problem error={error} />}
       {confirming}
-      {made && (
-        <div class="callout good" role="status">
-          <p>{t('This key is shown once. Copy it now.')}</p>
-          <p class="mono">{made}</p>
-          <button type="button" class="btn" onClick={() => void navigator.clipboard.writeText(made)}>
-            {t('Copy')}
-          </button>
-        </div>
-      )}
+      {made && <NewKey secret={made} />}
       <form class="form in-line" onSubmit={make}>
         <Field label={t('Name')} value={name} onInput={setName} required problem={problem} />
         <button type="submit" class="btn primary">

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { operatorListSmsBinds, operatorSearch, operatorSystem } from '#sdk/operations.ts'
 import type { FoundThing, System } from '#sdk/schemas.ts'
 import { api, thingAt } from '../../api.ts'
-import { Card, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Card, Field, Figures, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, moment } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
@@ -60,30 +60,14 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
         </ul>
       </Card>
       <Card title={t('Queues')} action={<Link to="/operator/failed">{t('Failed work')}</Link>}>
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">{t('Queue')}</th>
-              {['Due', 'Running', 'For later', 'Failed'].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {t(name)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {queues.map(({ lane, due, running, scheduled, failed }) => (
-              <tr key={lane}>
-                <td class="mono">{lane}</td>
-                {[due, running, scheduled, failed].map((value, i) => (
-                  <td key={i} class="number">
-                    {count(value)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Figures
+          names={['Queue', 'Due', 'Running', 'For later', 'Failed']}
+          rows={queues.map(({ lane, due, running, scheduled, failed }) => ({
+            name: <span class="mono">{lane}</span>,
+            key: lane,
+            figures: [due, running, scheduled, failed].map(count),
+          }))}
+        />
       </Card>
     </>
   )
