@@ -26,7 +26,8 @@ const journeys = { accounts: 'account', billing: 'invoices', events: 'streams' }
 /**
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
  * another time than now (within a process ids never go back, and those of the next file would not be of its time), some
- * have hooks around each test, which would also run around those of the shared process, and one changes its environment.
+ * have hooks around each test, which would also run around those of the shared process, one changes its environment, and
+ * one looks at everything that is declared in the process, of which tests before it have some of their own.
  */
 const ownProcess = [
   'src/areas/webhooks/deliveries/waiting.test.ts',
@@ -36,6 +37,7 @@ const ownProcess = [
   'src/platform/postgres.test.ts',
   'src/platform/storage.test.ts',
   'test/journeys/identity-faces.test.ts',
+  'test/laws/sql.test.ts',
 ]
 const isAlone = (source) => /^test\/(faults\/|interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
