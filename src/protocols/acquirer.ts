@@ -75,7 +75,7 @@ export interface Intent {
   code: string | null
 }
 
-/** Parse an intent; null when it is none. */
+/** Parses an intent; null when it is none. */
 function readIntent(body: unknown): Intent | null {
   const { id, status, amount, amount_received, currency, next_action, payment_method, last_payment_error } =
     membersOf(body)

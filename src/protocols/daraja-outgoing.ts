@@ -36,7 +36,7 @@ export function securityCredential(password: string, certificate: string): strin
   return encryptFor(certificate, password)
 }
 
-/** Decrypt a credential; null when it was made for another key. */
+/** Decrypts a credential; null when it was made for another key. */
 export function readSecurityCredential(credential: string, key: KeyObject): string | null {
   return decryptWith(key, credential)
 }

@@ -59,7 +59,7 @@ export type EcocashAnswer =
   | { kind: 'strange' }
 
 /**
- * Read the answer to a payment. It says only that the payment was taken, in varying bodies; a body without members says
+ * Reads the answer to a payment. It says only that the payment was taken, in varying bodies; a body without members says
  * nothing.
  */
 export function readEcocashAnswer(status: number, body: unknown): EcocashAnswer {

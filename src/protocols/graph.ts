@@ -7,6 +7,11 @@ import { membersOf, textOf } from './json.ts'
 export const graphVersion = 'v23.0'
 export const graphProduct = 'whatsapp'
 
+/** Business of a number in the sandbox, where each number has its own. */
+export function simulatedBusinessOf(phoneNumberId: string): string {
+  return `business-${phoneNumberId}`
+}
+
 export interface GraphMessage {
   /** Digits only. */
   to: string

@@ -5,7 +5,7 @@ export const sampleRate = 8_000
 /** Samples of one frame of 20 ms. */
 export const frameSamples = 160
 
-export type Codec = 'PCMU' | 'PCMA'
+export type G711Codec = 'PCMU' | 'PCMA'
 
 const muDecoded = Int16Array.from({ length: 256 }, (_, byte) => decodeMu(byte))
 const aDecoded = Int16Array.from({ length: 256 }, (_, byte) => decodeA(byte))
@@ -41,14 +41,14 @@ function encodeA(sample: number): number {
   return (sign | (exponent << 4) | mantissa) ^ 0x55
 }
 
-export function decode(codec: Codec, bytes: Uint8Array, into: Int16Array): void {
+export function decode(codec: G711Codec, bytes: Uint8Array, into: Int16Array): void {
   const table = codec === 'PCMU' ? muDecoded : aDecoded
   const length = Math.min(bytes.length, into.length)
   for (let i = 0; i < length; i++) into[i] = table[bytes[i] ?? 0] ?? 0
   into.fill(0, length)
 }
 
-export function encode(codec: Codec, samples: Int16Array, into: Uint8Array, at = 0): void {
+export function encode(codec: G711Codec, samples: Int16Array, into: Uint8Array, at = 0): void {
   const table = codec === 'PCMU' ? muEncoded : aEncoded
   for (let i = 0; i < samples.length; i++) into[at + i] = table[(samples[i] ?? 0) & 0xffff] ?? 0
 }

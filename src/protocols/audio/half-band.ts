@@ -20,10 +20,10 @@ function weightsOf(count: number): Float64Array {
 
 /** Upsampler from 8,000 to 16,000 samples a second. */
 export class Doubler {
-  private recent = new Int16Array(2 * arms)
+  #recent = new Int16Array(2 * arms)
 
   run(samples: Int16Array): Int16Array {
-    const all = joined(this.recent, samples)
+    const all = joined(this.#recent, samples)
     const out = new Int16Array(2 * samples.length)
     for (let i = 0; i < samples.length; i++) {
       const middle = i + arms - 1
@@ -33,17 +33,17 @@ export class Doubler {
       out[2 * i] = all[middle] ?? 0
       out[2 * i + 1] = clip(2 * between)
     }
-    this.recent = all.slice(all.length - 2 * arms)
+    this.#recent = all.slice(all.length - 2 * arms)
     return out
   }
 }
 
 /** Downsampler from 16,000 to 8,000 samples a second. Pieces may have an odd number of samples. */
 export class Halver {
-  private recent = new Int16Array(4 * arms - 2)
+  #recent = new Int16Array(4 * arms - 2)
 
   run(samples: Int16Array): Int16Array {
-    const all = joined(this.recent, samples)
+    const all = joined(this.#recent, samples)
     const reach = 2 * arms - 1
     const length = Math.max(0, Math.ceil((all.length - 2 * reach) / 2))
     const out = new Int16Array(length)
@@ -56,7 +56,7 @@ export class Halver {
       }
       out[i] = clip(sum)
     }
-    this.recent = all.slice(2 * length)
+    this.#recent = all.slice(2 * length)
     return out
   }
 }

@@ -4,12 +4,12 @@
 // of the two rates repeat, so that the weights are worked out once for each of them.
 const lobes = 12
 /** Rates without a common measure are taken to the nearest of so many places between two samples. */
-const mostPhases = 1_024
+const maxPhases = 1_024
 
 export function resample(samples: Int16Array, from: number, to: number): Int16Array {
   if (from === to) return samples
   const ratio = from / to
-  const phases = Math.min(mostPhases, to / commonMeasure(from, to))
+  const phases = Math.min(maxPhases, to / commonMeasure(from, to))
   const { weights, reach, taps } = table(ratio, phases)
   const out = new Int16Array(Math.floor(samples.length / ratio))
   for (let i = 0; i < out.length; i++) {
@@ -17,7 +17,8 @@ export function resample(samples: Int16Array, from: number, to: number): Int16Ar
     const centre = Math.floor(place / phases)
     const row = (place - centre * phases) * taps
     const first = centre - reach
-    const [begin, end] = [Math.max(0, -first), Math.min(taps, samples.length - first)]
+    const begin = first < 0 ? -first : 0
+    const end = Math.min(taps, samples.length - first)
     let sum = 0
     for (let k = begin; k < end; k++) sum += (samples[first + k] ?? 0) * (weights[row + k] ?? 0)
     out[i] = clip(sum)

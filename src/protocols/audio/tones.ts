@@ -32,6 +32,13 @@ const rows = [697, 770, 852, 941]
 const columns = [1_209, 1_336, 1_477, 1_633]
 const keys = ['123A', '456B', '789C', '*0#D']
 
+/** Tones of a key, and the pause after it. */
+export function keyTones(key: string, ms: number, pauseMs: number): Int16Array<ArrayBuffer> {
+  const row = keys.findIndex((all) => all.includes(key))
+  const pair = [rows[row] ?? 0, columns[keys[row]?.indexOf(key) ?? 0] ?? 0]
+  return Int16Array.from([...tone(pair, ms, 12_000), ...silence(pauseMs)])
+}
+
 /** Power of one frequency in a frame, against the power of all of it: near 1 for a pure tone (Goertzel). */
 export function share(samples: Int16Array, hertz: number): number {
   const coefficient = 2 * Math.cos((2 * Math.PI * hertz) / sampleRate)

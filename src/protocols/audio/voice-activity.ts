@@ -12,9 +12,9 @@ const overNoise = 2.5
 const framesToBelieve = 4
 
 export class VoiceActivity {
-  private readonly least: number
-  private noise = 60
-  private loud = 0
+  readonly #least: number
+  #noise = 60
+  #loud = 0
   /** Milliseconds since something was last said. */
   silentMs = 0
   /** Milliseconds of speech so far. */
@@ -22,23 +22,23 @@ export class VoiceActivity {
 
   /** `sensitivity`, from 0 to 100, says how quiet a word may be: at 100 whispers count, at 10 only loud speech. */
   constructor(sensitivity = ordinarySensitivity) {
-    this.least = leastRms * 10 ** ((ordinarySensitivity - sensitivity) / pointsOfTen)
+    this.#least = leastRms * 10 ** ((ordinarySensitivity - sensitivity) / pointsOfTen)
   }
 
   get hasSpoken(): boolean {
     return this.spokenMs > 0
   }
 
-  /** Take one frame; true during speech. */
+  /** Takes one frame; true during speech. */
   take(frame: Int16Array): boolean {
     const level = rms(frame)
-    const isLoud = level > Math.max(this.least, this.noise * overNoise)
+    const isLoud = level > Math.max(this.#least, this.#noise * overNoise)
     // The floor falls at once and rises slowly, so that a long word does not become noise.
-    this.noise = isLoud ? this.noise * 1.002 : this.noise * 0.95 + level * 0.05
-    this.loud = isLoud ? this.loud + 1 : 0
-    const speaks = this.loud >= framesToBelieve
+    this.#noise = isLoud ? this.#noise * 1.002 : this.#noise * 0.95 + level * 0.05
+    this.#loud = isLoud ? this.#loud + 1 : 0
+    const speaks = this.#loud >= framesToBelieve
     if (speaks) {
-      this.spokenMs += this.loud === framesToBelieve ? framesToBelieve * frameMs : frameMs
+      this.spokenMs += this.#loud === framesToBelieve ? framesToBelieve * frameMs : frameMs
       this.silentMs = 0
     } else this.silentMs += frameMs
     return speaks

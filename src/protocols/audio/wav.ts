@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV files: those that customers give (PCM of 8, 16 or 24 bits, G.711, any rate, one or two channels) become telephone
+// WAV files: those that customers give (PCM of 8, 16, 24 or 32 bits, G.711, any rate, one or two channels) become telephone
 // audio; recordings are written as 16-bit PCM. Lengths in the file are not believed beyond its end.
-import { type Codec, decode, sampleRate } from './g711.ts'
+import { decode, type G711Codec, sampleRate } from './g711.ts'
 import { resample } from './resample.ts'
 
 const formats = { pcm: 1, aLaw: 6, muLaw: 7, extensible: 0xfffe } as const
@@ -43,23 +43,31 @@ function toTelephone(data: Buffer, { tag, channels, rate, bits }: Format): Int16
   if (channels < 1 || channels > 2) return 'it has more than two channels'
   if (rate < 4_000 || rate > 192_000) return 'its sample rate is not between 4 and 192 kHz'
   const samples = readSamples(data, tag, bits)
-  if (samples === null) return 'its encoding is not PCM of 8, 16 or 24 bits, nor G.711'
+  if (samples === null) return 'its encoding is not PCM of 8, 16, 24 or 32 bits, nor G.711'
   return resample(channels === 2 ? mono(samples) : samples, rate, sampleRate)
 }
 
 function readSamples(data: Buffer, tag: number, bits: number): Int16Array | null {
   if ((tag === formats.muLaw || tag === formats.aLaw) && bits === 8) {
-    const codec: Codec = tag === formats.muLaw ? 'PCMU' : 'PCMA'
+    const codec: G711Codec = tag === formats.muLaw ? 'PCMU' : 'PCMA'
     const samples = new Int16Array(data.length)
     decode(codec, data, samples)
     return samples
   }
   if (tag !== formats.pcm) return null
   if (bits === 8) return Int16Array.from(data, (byte) => (byte - 128) << 8)
-  if (bits === 16) return Int16Array.from({ length: data.length >> 1 }, (_, i) => data.readInt16LE(2 * i))
+  if (bits === 16) return samplesIn(data)
   if (bits === 24)
     return Int16Array.from({ length: Math.floor(data.length / 3) }, (_, i) => data.readInt16LE(3 * i + 1))
+  if (bits === 32) return Int16Array.from({ length: data.length >> 2 }, (_, i) => data.readInt16LE(4 * i + 2))
   return null
+}
+
+/** Samples of 16 bits, copied as they lie: little-endian, like every machine that this runs on. */
+function samplesIn(data: Buffer): Int16Array {
+  const samples = new Int16Array(data.length >> 1)
+  data.copy(Buffer.from(samples.buffer), 0, 0, 2 * samples.length)
+  return samples
 }
 
 function mono(samples: Int16Array): Int16Array {

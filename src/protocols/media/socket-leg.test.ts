@@ -7,7 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { eventually } from '../../../test/eventually.ts'
 import { frameSamples } from '../audio/g711.ts'
 import { rms, tone } from '../audio/tones.ts'
-import { mostIncomingSeconds, mostMessageBytes, SocketLeg } from './socket-leg.ts'
+import { maxIncomingSeconds, maxMessageBytes, SocketLeg } from './socket-leg.ts'
 
 interface Ends {
   leg: SocketLeg
@@ -75,7 +75,7 @@ test('a program that sends more than is kept loses the oldest of it, and marks a
   const silence = new Int16Array(frameSamples)
   const second = Buffer.from(new Int16Array(8_000).fill(1).buffer)
   program.send(JSON.stringify({ action: 'notify', payload: 'first' }))
-  for (let i = 0; i < mostIncomingSeconds + 20; i++) program.send(second)
+  for (let i = 0; i < maxIncomingSeconds + 20; i++) program.send(second)
   program.send(Buffer.from(tone([440], 100).buffer))
   program.send(JSON.stringify({ action: 'notify', payload: 'last' }))
   let [ticks, loudest] = [0, 0]
@@ -101,7 +101,7 @@ test('long messages are read at the pace of what is spoken, so that others on th
   const { leg, socket, program } = await opened(t)
   const into = new Int16Array(frameSamples)
   const sent = 12
-  for (let i = 0; i < sent; i++) program.send(Buffer.alloc(mostMessageBytes))
+  for (let i = 0; i < sent; i++) program.send(Buffer.alloc(maxMessageBytes))
   const ticks = 12
   for (let i = 0; i < ticks; i++) {
     await eventually(async () => socket.isPaused || leg.figures.received === sent, 'the leg to read no further')

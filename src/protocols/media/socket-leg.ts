@@ -23,20 +23,20 @@ export interface SocketLegOptions {
 }
 
 /** Audio that waits to be played to the call, in seconds. */
-export const mostIncomingSeconds = 60
+export const maxIncomingSeconds = 60
 /** Messages that wait for a socket that is not read: ten seconds of audio. */
-const mostOutgoing = 500
+const maxOutgoing = 500
 /** Bytes handed to the connection before the rest waits here, where it can be dropped. */
-const mostHandedOver = 32_000
+const maxHandedOver = 32_000
 /**
  * Bytes and messages of one tick, after which the connection is read on at a later one: 25 times what is spoken. A message
  * that is longer is paid for over the next ticks.
  */
-const mostBytesPerTick = 16_384
-const mostMessagesPerTick = 200
-export const mostMessageBytes = 65_536
-const mostMarks = 100
-const mostProblems = 100
+const maxBytesPerTick = 16_384
+const maxMessagesPerTick = 200
+export const maxMessageBytes = 65_536
+const maxMarks = 100
+const maxProblems = 100
 /** Samples to begin to play with, so that a program that sends as it speaks is not cut into pieces; or that many ticks. */
 const cushionSamples = 3 * frameSamples
 const cushionTicks = 3
@@ -47,183 +47,184 @@ const badManners = 1_008
 export class SocketLeg implements AudioLeg {
   readonly isConnected = true
   lastHeardMs: number
-  private readonly socket: WebSocket
-  private readonly options: SocketLegOptions
-  private readonly doubler: Doubler | null
-  private readonly halver: Halver | null
-  private readonly incoming = new SampleQueue(mostIncomingSeconds * sampleRate)
+  readonly #socket: WebSocket
+  readonly #options: SocketLegOptions
+  readonly #doubler: Doubler | null
+  readonly #halver: Halver | null
+  readonly #incoming = new SampleQueue(maxIncomingSeconds * sampleRate)
   /** Samples that were played, dropped or cleared. */
-  private passed = 0
-  private readonly marks: { at: number; payload: unknown }[] = []
-  private isPlaying = false
-  private waitedTicks = 0
-  private readonly outgoing: (Buffer | string)[] = []
-  private droppedFrames = 0
-  private droppedSamples = 0
-  private ticks = 0
-  private bytesNow = 0
-  private messagesNow = 0
-  private lastPingMs: number
-  private problems = 0
-  private sent = 0
-  private received = 0
-  private isClosed = false
+  #passed = 0
+  readonly #marks: { at: number; payload: unknown }[] = []
+  #isPlaying = false
+  #waitedTicks = 0
+  readonly #outgoing: (Buffer | string)[] = []
+  #droppedFrames = 0
+  #droppedSamples = 0
+  #ticks = 0
+  #bytesNow = 0
+  #messagesNow = 0
+  #lastPingMs: number
+  #problems = 0
+  #sent = 0
+  #received = 0
+  #isClosed = false
 
   constructor(socket: WebSocket, options: SocketLegOptions) {
-    this.socket = socket
-    this.options = options
-    this.doubler = options.rate === 16_000 ? new Doubler() : null
-    this.halver = options.rate === 16_000 ? new Halver() : null
+    this.#socket = socket
+    this.#options = options
+    this.#doubler = options.rate === 16_000 ? new Doubler() : null
+    this.#halver = options.rate === 16_000 ? new Halver() : null
     this.lastHeardMs = options.nowMs()
-    this.lastPingMs = this.lastHeardMs
-    socket.on('message', (data, isBinary) => this.take(data, isBinary))
-    socket.on('ping', (data) => this.pinged(data))
-    socket.on('pong', (data) => this.count(data.length))
+    this.#lastPingMs = this.lastHeardMs
+    socket.on('message', (data, isBinary) => this.#take(data, isBinary))
+    socket.on('ping', (data) => this.#pinged(data))
+    socket.on('pong', (data) => this.#count(data.length))
     socket.on('error', () => undefined)
-    socket.on('close', (code) => this.closedByOther(code))
+    socket.on('close', (code) => this.#closedByOther(code))
     socket.send(JSON.stringify(options.hello))
   }
 
   get figures(): { sent: number; received: number } {
-    return { sent: this.sent, received: this.received }
+    return { sent: this.#sent, received: this.#received }
   }
 
   // --- from the program ---
 
-  /** Count a message: a sign of life, and part of what is read in a tick. */
-  private count(bytes: number): void {
-    this.lastHeardMs = this.options.nowMs()
-    this.bytesNow += bytes
-    this.messagesNow++
-    if (this.bytesNow > mostBytesPerTick || this.messagesNow > mostMessagesPerTick) this.socket.pause()
+  /** Counts a message: a sign of life, and part of what is read in a tick. */
+  #count(bytes: number): void {
+    this.lastHeardMs = this.#options.nowMs()
+    this.#bytesNow += bytes
+    this.#messagesNow++
+    if (this.#bytesNow > maxBytesPerTick || this.#messagesNow > maxMessagesPerTick) this.#socket.pause()
   }
 
-  private pinged(data: Buffer): void {
-    this.count(data.length)
-    if (!this.isClosed && this.socket.bufferedAmount < mostHandedOver) this.socket.pong(data)
+  #pinged(data: Buffer): void {
+    this.#count(data.length)
+    if (!this.#isClosed && this.#socket.bufferedAmount < maxHandedOver) this.#socket.pong(data)
   }
 
-  private take(data: RawData, isBinary: boolean): void {
-    if (this.isClosed) return
-    this.received++
+  #take(data: RawData, isBinary: boolean): void {
+    if (this.#isClosed) return
+    this.#received++
     const bytes = bytesOf(data)
-    this.count(bytes.length)
-    if (isBinary) this.queue(bytes)
-    else this.obey(bytes.toString())
+    this.#count(bytes.length)
+    if (isBinary) this.#queue(bytes)
+    else this.#obey(bytes.toString())
   }
 
-  private queue(bytes: Buffer): void {
+  #queue(bytes: Buffer): void {
     const samples = samplesIn(bytes)
-    const dropped = this.incoming.put(this.halver ? this.halver.run(samples) : samples)
-    this.passed += dropped
-    this.droppedSamples += dropped
+    const dropped = this.#incoming.put(this.#halver ? this.#halver.run(samples) : samples)
+    this.#passed += dropped
+    this.#droppedSamples += dropped
   }
 
-  private obey(text: string): void {
+  #obey(text: string): void {
     const command = readSocketCommand(text)
-    if ('problem' in command) return this.complain(command.problem)
+    if ('problem' in command) return this.#complain(command.problem)
     if (command.action === 'clear') {
-      this.passed += this.incoming.length
-      this.incoming.clear()
-      this.isPlaying = false
-      this.reachMarks()
-      return this.tell({ event: 'websocket:cleared' })
+      this.#passed += this.#incoming.length
+      this.#incoming.clear()
+      this.#isPlaying = false
+      this.#reachMarks()
+      return this.#tell({ event: 'websocket:cleared' })
     }
-    if (this.marks.length >= mostMarks) return this.complain(`at most ${mostMarks} notifications may wait`)
-    this.marks.push({ at: this.passed + this.incoming.length, payload: command.payload })
+    if (this.#marks.length >= maxMarks) return this.#complain(`at most ${maxMarks} notifications may wait`)
+    this.#marks.push({ at: this.#passed + this.#incoming.length, payload: command.payload })
   }
 
-  private complain(reason: string): void {
-    this.problems++
-    if (this.problems > mostProblems) return this.socket.close(badManners, 'too many messages that mean nothing')
-    this.tell({ event: 'websocket:error', reason })
+  #complain(reason: string): void {
+    this.#problems++
+    if (this.#problems > maxProblems) return this.#socket.close(badManners, 'too many messages that mean nothing')
+    this.#tell({ event: 'websocket:error', reason })
   }
 
   /** The next 20 ms that the program said; silence while it has said nothing. */
   hear(into: Int16Array): void {
-    this.readOn()
-    if (this.mayPlay()) {
-      const length = this.incoming.take(into)
-      this.passed += length
-      this.isPlaying = length === into.length
+    this.#readOn()
+    if (this.#mayPlay()) {
+      const length = this.#incoming.take(into)
+      this.#passed += length
+      this.#isPlaying = length === into.length
     } else into.fill(0)
-    this.reachMarks()
+    this.#reachMarks()
   }
 
-  private mayPlay(): boolean {
-    if (this.isPlaying) return true
-    this.waitedTicks = this.incoming.length === 0 ? 0 : this.waitedTicks + 1
-    if (this.incoming.length < cushionSamples && this.waitedTicks < cushionTicks) return false
-    this.waitedTicks = 0
-    this.isPlaying = this.incoming.length > 0
-    return this.isPlaying
+  #mayPlay(): boolean {
+    if (this.#isPlaying) return true
+    this.#waitedTicks = this.#incoming.length === 0 ? 0 : this.#waitedTicks + 1
+    if (this.#incoming.length < cushionSamples && this.#waitedTicks < cushionTicks) return false
+    this.#waitedTicks = 0
+    this.#isPlaying = this.#incoming.length > 0
+    return this.#isPlaying
   }
 
-  private readOn(): void {
-    this.bytesNow = Math.max(0, this.bytesNow - mostBytesPerTick)
-    this.messagesNow = 0
-    if (this.socket.isPaused && this.bytesNow <= mostBytesPerTick) this.socket.resume()
+  #readOn(): void {
+    this.#bytesNow = Math.max(0, this.#bytesNow - maxBytesPerTick)
+    this.#messagesNow = 0
+    if (this.#socket.isPaused && this.#bytesNow <= maxBytesPerTick) this.#socket.resume()
   }
 
-  private reachMarks(): void {
-    for (let first = this.marks[0]; first && first.at <= this.passed; first = this.marks[0]) {
-      this.marks.shift()
-      this.tell({ event: 'websocket:notify', payload: first.payload })
+  #reachMarks(): void {
+    for (let first = this.#marks[0]; first && first.at <= this.#passed; first = this.#marks[0]) {
+      this.#marks.shift()
+      this.#tell({ event: 'websocket:notify', payload: first.payload })
     }
   }
 
   // --- to the program ---
 
   say(frame: Int16Array): void {
-    if (this.isClosed) return
-    const samples = this.doubler ? this.doubler.run(frame) : frame
+    if (this.#isClosed) return
+    const samples = this.#doubler ? this.#doubler.run(frame) : frame
     const bytes = Buffer.allocUnsafe(2 * samples.length)
     for (let i = 0; i < samples.length; i++) bytes.writeInt16LE(samples[i] ?? 0, 2 * i)
-    this.send(bytes)
-    this.pingWhenDue()
-    if (++this.ticks % toldEveryTicks === 0) this.tellOfDropped()
+    this.#send(bytes)
+    this.#pingWhenDue()
+    if (++this.#ticks % toldEveryTicks === 0) this.#tellOfDropped()
   }
 
   /** Skipped frames need nothing here: messages have no timestamps. */
   skip(): void {}
 
   dial(digits: string): void {
-    for (const digit of digits) this.tell({ event: 'websocket:dtmf', digit })
+    for (const digit of digits) this.#tell({ event: 'websocket:dtmf', digit })
   }
 
-  private tell(notice: SocketNotice): void {
-    this.send(JSON.stringify(notice))
+  #tell(notice: SocketNotice): void {
+    this.#send(JSON.stringify(notice))
   }
 
-  private send(message: Buffer | string): void {
-    if (this.outgoing.length >= mostOutgoing && typeof this.outgoing.shift() !== 'string') this.droppedFrames++
-    this.outgoing.push(message)
-    this.handOver()
+  #send(message: Buffer | string): void {
+    if (this.#outgoing.length >= maxOutgoing && typeof this.#outgoing.shift() !== 'string') this.#droppedFrames++
+    this.#outgoing.push(message)
+    this.#handOver()
   }
 
-  private handOver(): void {
-    while (this.socket.bufferedAmount < mostHandedOver && this.socket.readyState === this.socket.OPEN) {
-      const next = this.outgoing.shift()
+  #handOver(): void {
+    while (this.#socket.bufferedAmount < maxHandedOver && this.#socket.readyState === this.#socket.OPEN) {
+      const next = this.#outgoing.shift()
       if (next === undefined) return
-      this.socket.send(next)
-      if (typeof next !== 'string') this.sent++
+      this.#socket.send(next)
+      if (typeof next !== 'string') this.#sent++
     }
   }
 
-  private tellOfDropped(): void {
-    if (this.outgoing.length > 0) return
-    const [frames, samples] = [this.droppedFrames, this.droppedSamples]
-    this.droppedFrames = 0
-    this.droppedSamples = 0
-    if (frames > 0) this.tell({ event: 'websocket:dropped', from: 'call', milliseconds: frames * 20 })
-    if (samples > 0) this.tell({ event: 'websocket:dropped', from: 'websocket', milliseconds: Math.round(samples / 8) })
+  #tellOfDropped(): void {
+    if (this.#outgoing.length > 0) return
+    const [frames, samples] = [this.#droppedFrames, this.#droppedSamples]
+    this.#droppedFrames = 0
+    this.#droppedSamples = 0
+    if (frames > 0) this.#tell({ event: 'websocket:dropped', from: 'call', milliseconds: frames * 20 })
+    if (samples > 0)
+      this.#tell({ event: 'websocket:dropped', from: 'websocket', milliseconds: Math.round(samples / 8) })
   }
 
-  private pingWhenDue(): void {
-    const nowMs = this.options.nowMs()
-    if (nowMs - this.lastPingMs < this.options.pingEveryMs || this.socket.bufferedAmount >= mostHandedOver) return
-    this.lastPingMs = nowMs
-    this.socket.ping()
+  #pingWhenDue(): void {
+    const nowMs = this.#options.nowMs()
+    if (nowMs - this.#lastPingMs < this.#options.pingEveryMs || this.#socket.bufferedAmount >= maxHandedOver) return
+    this.#lastPingMs = nowMs
+    this.#socket.ping()
   }
 
   /** Quality figures do not exist here: a websocket loses no packets. */
@@ -233,18 +234,18 @@ export class SocketLeg implements AudioLeg {
 
   // --- the end ---
 
-  private closedByOther(code: number): void {
-    if (this.isClosed) return
-    this.isClosed = true
-    this.options.closed(code === 1_000 || code === 1_001 || code === 1_005, code)
+  #closedByOther(code: number): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#options.closed(code === 1_000 || code === 1_001 || code === 1_005, code)
   }
 
   close(): void {
-    if (this.isClosed) return
-    this.isClosed = true
-    const { socket } = this
-    this.outgoing.length = 0
-    this.tell({ event: 'websocket:disconnected' })
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const socket = this.#socket
+    this.#outgoing.length = 0
+    this.#tell({ event: 'websocket:disconnected' })
     socket.close(1_000)
     setTimeout(() => socket.terminate(), closeMs).unref()
   }

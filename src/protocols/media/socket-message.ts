@@ -12,11 +12,11 @@ export type SocketNotice =
   | { event: 'websocket:error'; reason: string }
   | { event: 'websocket:disconnected' }
 
-const mostTextBytes = 8_192
+const maxTextBytes = 8_192
 
 /** Command of a customer's program. */
 export function readSocketCommand(text: string): SocketCommand {
-  if (text.length > mostTextBytes) return { problem: `a text has at most ${mostTextBytes} characters` }
+  if (text.length > maxTextBytes) return { problem: `a text has at most ${maxTextBytes} characters` }
   const given = parsed(text)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return { problem: notJson }
   const action = 'action' in given ? given.action : undefined

@@ -3,7 +3,7 @@
 // in, files after both. Gives the bytes that are signed and sent, lines ending in CR LF.
 import { randomBytes } from 'node:crypto'
 import { base64Lines, encodeText } from './encoding.ts'
-import { encodeWords, headerField } from './header.ts'
+import { headerField } from './header.ts'
 
 export interface Attachment {
   readonly filename: string
@@ -50,19 +50,29 @@ function textEntity(subtype: 'plain' | 'html', content: string): Entity {
 
 function fileEntity({ filename, contentType, content, disposition, contentId }: Attachment): Entity {
   const header =
-    headerField('Content-Type', `${contentType}; name="${encodeWords(filename).replace(/["\\]/g, '')}"`) +
+    headerField('Content-Type', `${contentType}; name="${asciiName(filename)}"`) +
     headerField('Content-Disposition', `${disposition}; ${filenameParameter(filename)}`) +
     (contentId === null ? '' : headerField('Content-ID', `<${contentId}>`)) +
     headerField('Content-Transfer-Encoding', 'base64')
   return { header, body: Buffer.from(`${base64Lines(content)}\r\n`) }
 }
 
-/** RFC 2231 for names beyond ASCII, with a plain one for those who cannot read that. */
+/** A name beyond ASCII as RFC 2231 has it, alone: readers that are given a plain one beside it show that. */
 function filenameParameter(filename: string): string {
-  const ascii = filename.replace(/[^ -~]/g, '_').replace(/["\\]/g, '_')
-  if (ascii === filename) return `filename="${ascii}"`
+  if (asciiName(filename) === filename) return `filename="${filename}"`
   const encoded = encodeURIComponent(filename).replace(/['()*!]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
-  return `filename="${ascii}"; filename*=UTF-8''${encoded}`
+  return `filename*=UTF-8''${encoded}`
+}
+
+/** A name for readers that know ASCII only: accents go, and what is left of the rest, with its ending. */
+function asciiName(filename: string): string {
+  const plain = filename
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^ -~]|["\\]/g, '')
+  if (plain === filename) return filename
+  const [, base = '', ending = ''] = /^(.*?)(\.\w{1,10})?$/s.exec(plain) ?? []
+  return `${base.replace(/ +/g, ' ').trim() || 'attachment'}${ending}`
 }
 
 function multipart(kind: 'alternative' | 'related' | 'mixed', parts: readonly Entity[]): Entity {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { workedMs } from '../../../test/eventually.ts'
 import { parseMailbox } from '../../kernel/email-address.ts'
 import { composeAbuseReport, composeDeliveryReport, parseAbuseReport, parseDeliveryReport } from '../dsn.ts'
 import { compose } from './compose.ts'
@@ -92,7 +93,7 @@ test('hostile structures are read as far as the bounds go', () => {
 
 test('headers and bodies that make a careless reader look at everything again and again are read in a moment', () => {
   const megabyte = 1_000_000
-  const startedMs = performance.now()
+  const startedMs = workedMs()
   for (const value of [';', '"', ';"', '="', ' '].map((piece) => piece.repeat(megabyte / piece.length)))
     parseMessage(Buffer.from(`Content-Type: text/plain${value}\r\n\r\nx`))
   for (const body of [
@@ -102,7 +103,7 @@ test('headers and bodies that make a careless reader look at everything again an
     ' \n'.repeat(megabyte / 2),
   ])
     decodeTransfer(Buffer.from(`${body}x`), 'quoted-printable')
-  assert.ok(performance.now() - startedMs < 10_000)
+  assert.ok(workedMs() - startedMs < 10_000)
   assert.equal(decodeTransfer(Buffer.from('a \t\r\nb=  \r\nc '), 'quoted-printable').toString(), 'a\r\nbc ')
 })
 
@@ -160,4 +161,28 @@ test('what is no mailbox is refused', () => {
     'a@b_c.example',
   ])
     assert.equal(parseMailbox(text), null, text)
+})
+
+const names: readonly (readonly [name: string, plain: string, disposition: string])[] = [
+  ['a.txt', 'a.txt', 'filename="a.txt"'],
+  ['Crédit épuisé.pdf', 'Credit epuise.pdf', "filename*=UTF-8''Cr%C3%A9dit%20%C3%A9puis%C3%A9.pdf"],
+  ['bei ረ ሰላም.txt', 'bei.txt', "filename*=UTF-8''bei%20%E1%88%A8%20%E1%88%B0%E1%88%8B%E1%88%9D.txt"],
+  ['ሰላም.txt', 'attachment.txt', "filename*=UTF-8''%E1%88%B0%E1%88%8B%E1%88%9D.txt"],
+  ['a"b.txt', 'ab.txt', "filename*=UTF-8''a%22b.txt"],
+]
+
+test('names of attachments are read by old parsers: one parameter in each field, and no encoded word in quotes', () => {
+  for (const [filename, plainName, disposition] of names) {
+    const file = { filename, contentType: 'text/plain', content: Buffer.from('x'), contentId: null }
+    const content = compose({
+      fields: [],
+      text: 'x',
+      html: null,
+      attachments: [{ ...file, disposition: 'attachment' }],
+    })
+    const text = content.toString().replace(/\r\n[ \t]/g, ' ')
+    assert.match(text, new RegExp(`Content-Type: text/plain; name="${plainName}"\r\n`), filename)
+    const [, found] = /Content-Disposition: attachment; (.*)\r\n/.exec(text) ?? []
+    assert.equal(found, disposition)
+  }
 })

@@ -57,6 +57,11 @@ function partRanges(content: Buffer, from: number, to: number, boundary: string)
   return ranges
 }
 
+/** Whether parts are nested deeper than is read. */
+export function isTooDeep({ type, parts }: Part, depth = 0): boolean {
+  return depth < maxDepth ? parts.some((part) => isTooDeep(part, depth + 1)) : type.startsWith('multipart/')
+}
+
 /** The part and those inside it, in order. */
 export function* everyPart(part: Part): Iterable<Part> {
   yield part

@@ -1,104 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evens out packets that come early, late, twice or not at all into one frame every 20 ms. The depth follows what the line
-// does: an empty buffer makes it deeper, one that stays too full gives a frame up. A lost frame is the last one, fading.
-import { type Codec, decode, frameSamples } from '../audio/g711.ts'
+// does: an empty buffer makes it deeper, one that stays too full gives a frame up. A lost frame is the last one, fading. A
+// telephone that falls silent sends how loud its surroundings are instead, and is heard as noise of that level (RFC 3389).
+import type { AudioDecoder } from '../audio/codec.ts'
+import { frameSamples } from '../audio/g711.ts'
 
 const deepest = 15
 const shallowest = 2
 const fadeFrames = 3
 const patienceFrames = 250
+const maxPayloadBytes = 3 * frameSamples
+
+/** What a packet brought: audio as it was encoded, or the level of silence. */
+type Packet = { payload: Buffer; decoder: AudioDecoder } | { noise: number }
 
 export class JitterBuffer {
-  private readonly frames = new Map<number, Int16Array>()
-  private next: number | null = null
-  private filling = true
-  private depth = shallowest
-  private missing = 0
-  private calm = 0
-  private readonly lastFrame = new Int16Array(frameSamples)
+  readonly #packets = new Map<number, Packet>()
+  #next: number | null = null
+  #filling = true
+  #depth = shallowest
+  #missing = 0
+  #calm = 0
+  /** Samples of the present packet that are still to be heard. */
+  #rest = new Int16Array(0)
+  #noise = 0
+  readonly #lastFrame = new Int16Array(frameSamples)
   concealed = 0
 
-  /** Put a packet's audio in its place, by its number without wrap-around. Packets of 10 to 60 ms are taken. */
-  put(sequence: number, codec: Codec, payload: Buffer): void {
-    if (payload.length === 0 || payload.length > 3 * frameSamples) return
-    if (this.next !== null && (sequence < this.next - deepest || sequence > this.next + 200)) this.reset()
-    if (this.next !== null && sequence < this.next) {
-      this.deepen()
-      return
-    }
-    if (this.frames.size >= 4 * deepest) return
-    const samples = new Int16Array(Math.max(frameSamples, payload.length))
-    decode(codec, payload, samples)
-    this.frames.set(sequence, samples)
+  /** Puts a packet's audio in its place, by its number without wrap-around. Packets of 10 to 60 ms are taken. */
+  put(sequence: number, decoder: AudioDecoder, payload: Buffer): void {
+    if (payload.length === 0 || payload.length > maxPayloadBytes) return
+    this.#keep(sequence, { payload, decoder })
   }
 
-  private deepen(): void {
-    this.depth = Math.min(deepest, this.depth + 1)
-    this.calm = 0
+  /** Puts silence in its place, whose first byte is how far its noise is below the loudest, in decibels. */
+  putSilence(sequence: number, payload: Buffer): void {
+    const below = (payload[0] ?? 127) & 0x7f
+    this.#keep(sequence, { noise: 32_768 * 10 ** (-below / 20) })
+  }
+
+  #keep(sequence: number, packet: Packet): void {
+    if (this.#next !== null && (sequence < this.#next - deepest || sequence > this.#next + 200)) this.reset()
+    if (this.#next !== null && sequence < this.#next) return this.#deepen()
+    if (this.#packets.size < 4 * deepest) this.#packets.set(sequence, packet)
+  }
+
+  #deepen(): void {
+    this.#depth = Math.min(deepest, this.#depth + 1)
+    this.#calm = 0
   }
 
   reset(): void {
-    this.frames.clear()
-    this.next = null
-    this.filling = true
-    this.missing = 0
+    this.#packets.clear()
+    this.#rest = new Int16Array(0)
+    this.#pauseAfter(null)
+  }
+
+  /** Waits for as many packets as the line needs, which play from the first of them. */
+  #pauseAfter(sequence: number | null): void {
+    if (sequence !== null) for (const old of this.#packets.keys()) if (old <= sequence) this.#packets.delete(old)
+    this.#next = null
+    this.#filling = true
+    this.#missing = 0
   }
 
   /** Next 20 ms; false during silence. */
   take(into: Int16Array): boolean {
-    if (this.filling && !this.isReady()) {
-      into.fill(0)
+    if (this.#rest.length > 0) return this.#play(into)
+    if (this.#filling && !this.#isReady()) {
+      for (let i = 0; i < frameSamples; i++) into[i] = this.#noise === 0 ? 0 : (2 * Math.random() - 1) * this.#noise
       return false
     }
-    const next = this.next ?? 0
-    const frame = this.frames.get(next)
-    if (!frame) return this.conceal(into)
-    into.set(frame.subarray(0, frameSamples))
-    this.lastFrame.set(into)
-    this.missing = 0
-    // A packet of more than 20 ms is heard in several turns.
-    if (frame.length > frameSamples) this.frames.set(next, padded(frame.subarray(frameSamples)))
-    else this.advance(next)
+    const next = this.#next ?? 0
+    const packet = this.#packets.get(next)
+    if (!packet) return this.#conceal(into)
+    if ('noise' in packet) {
+      this.#noise = packet.noise
+      this.#pauseAfter(next)
+      return this.take(into)
+    }
+    this.#noise = 0
+    this.#missing = 0
+    this.#rest = new Int16Array(frameSamples * Math.ceil(packet.payload.length / frameSamples))
+    packet.decoder.decode(packet.payload, this.#rest)
+    this.#advance(next)
+    return this.#play(into)
+  }
+
+  /** A packet of more than 20 ms is heard in several turns. */
+  #play(into: Int16Array): true {
+    into.set(this.#rest.subarray(0, frameSamples))
+    this.#rest = this.#rest.subarray(frameSamples)
+    this.#lastFrame.set(into)
     return true
   }
 
-  private isReady(): boolean {
-    if (this.frames.size < this.depth) return false
-    this.next = Math.min(...this.frames.keys())
-    this.filling = false
+  #isReady(): boolean {
+    const first = Math.min(...this.#packets.keys())
+    const packet = this.#packets.get(first)
+    // Silence that follows silence need not wait: it only changes the level of the noise.
+    if (this.#packets.size < this.#depth && !(packet && 'noise' in packet)) return false
+    this.#next = first
+    this.#filling = false
     return true
   }
 
-  private advance(played: number): void {
-    this.frames.delete(played)
-    this.next = played + 1
-    this.calm++
-    const isTooFull = this.frames.size > this.depth + 2
-    if (isTooFull || (this.calm > patienceFrames && this.depth > shallowest)) {
-      if (!isTooFull) this.depth--
-      this.calm = 0
-      this.frames.delete(this.next)
-      if (this.frames.size > 0) this.next++
+  #advance(played: number): void {
+    this.#packets.delete(played)
+    this.#next = played + 1
+    this.#calm++
+    const isTooFull = this.#packets.size > this.#depth + 2
+    if (isTooFull || (this.#calm > patienceFrames && this.#depth > shallowest)) {
+      if (!isTooFull) this.#depth--
+      this.#calm = 0
+      this.#packets.delete(this.#next)
+      if (this.#packets.size > 0) this.#next++
     }
   }
 
-  private conceal(into: Int16Array): boolean {
-    this.missing++
+  #conceal(into: Int16Array): boolean {
+    this.#missing++
     this.concealed++
-    const gain = Math.max(0, 1 - this.missing / fadeFrames)
-    for (let i = 0; i < frameSamples; i++) into[i] = (this.lastFrame[i] ?? 0) * gain
-    if (this.frames.size > 0) this.next = (this.next ?? 0) + 1
-    else if (this.missing > fadeFrames) {
-      this.deepen()
+    const gain = Math.max(0, 1 - this.#missing / fadeFrames)
+    for (let i = 0; i < frameSamples; i++) into[i] = (this.#lastFrame[i] ?? 0) * gain
+    if (this.#packets.size > 0) this.#next = (this.#next ?? 0) + 1
+    else if (this.#missing > fadeFrames) {
+      this.#deepen()
       this.reset()
     }
     return true
   }
-}
-
-function padded(samples: Int16Array): Int16Array {
-  if (samples.length >= frameSamples) return samples.slice()
-  const whole = new Int16Array(frameSamples)
-  whole.set(samples)
-  return whole
 }

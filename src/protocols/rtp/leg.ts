@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // One end of a telephone's audio on the network: a pair of UDP ports, 20 ms out and 20 ms in for every tick that its owner
-// gives, digits beside the voice, reports every five seconds. It answers where it is spoken to from (symmetric RTP), since
-// addresses in session descriptions lie behind NAT.
+// gives, digits beside the voice, reports every five seconds. It is deaf to strangers: only the address of the session
+// description and that of the signalling peer are heard, and it answers where one of them speaks from (symmetric RTP), since
+// ports in session descriptions lie behind NAT.
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
-import { type Codec, encode, frameSamples } from '../audio/g711.ts'
-import { keyIn } from '../audio/tones.ts'
+import { type AudioDecoder, type AudioEncoder, type Codec, decoderOf, encoderOf } from '../audio/codec.ts'
+import { frameSamples } from '../audio/g711.ts'
+import { keyIn, keyTones } from '../audio/tones.ts'
 import { JitterBuffer } from './jitter-buffer.ts'
 import { headerBytes, parseRtp, type RtpPacket, readDigit, writeDigit, writeRtpHeader } from './packet.ts'
 import { type Quality, Reception } from './reception.ts'
 import { ntpMiddle, parseRtcp, writeReport } from './rtcp.ts'
+import { type SrtpKey, SrtpStream } from './srtp.ts'
 
 export interface RemoteAudio {
   host: string
@@ -22,6 +25,10 @@ export interface RemoteAudio {
   digits: number | null
   /** Whether the other side wants to hear. */
   hears: boolean
+  /** Address of the other side's signalling, which its audio may come from too; absent where there is none. */
+  peer?: string
+  /** Keys of both directions; absent where audio is not encrypted. */
+  srtp?: { send: SrtpKey; receive: SrtpKey }
 }
 
 export interface LegOptions {
@@ -37,9 +44,12 @@ export interface LegOptions {
 const reportEveryMs = 5_000
 const relatchAfterMs = 2_000
 const triesForPort = 50
+const frameMs = 20
 const digitFrames = 8
 const pauseFrames = 4
-const mostDigits = 64
+const maxDigits = 64
+/** Payload type of silence (RFC 3389), which is fixed and sent unasked by some. */
+const comfortNoise = 13
 
 interface Pressing {
   digit: string
@@ -48,44 +58,50 @@ interface Pressing {
 }
 
 export class RtpLeg {
-  private readonly socket: Socket
-  private readonly control: Socket
-  private readonly options: LegOptions
-  private remote: RemoteAudio | null = null
-  private latched: { host: string; port: number } | null = null
-  private readonly buffer = new JitterBuffer()
-  private readonly reception = new Reception()
-  private readonly source = randomInt(2 ** 32)
-  private sequence = randomInt(2 ** 15)
-  private timestamp = randomInt(2 ** 31)
-  private sent = 0
-  private lastDigitAt: number | null = null
-  private inBand: { key: string; frames: number } | null = null
-  private readonly dialling: string[] = []
-  private pressing: Pressing | null = null
-  private pause = 0
-  private lastReportMs: number
-  private heardReport: { middle: number; atMs: number } | null = null
-  private isClosed = false
+  readonly #socket: Socket
+  readonly #control: Socket
+  readonly #options: LegOptions
+  #remote: RemoteAudio | null = null
+  #latched: { host: string; port: number } | null = null
+  #encoder: AudioEncoder = encoderOf('PCMU')
+  #decoder: AudioDecoder = decoderOf('PCMU')
+  #sealing: SrtpStream | null = null
+  #opening: SrtpStream | null = null
+  readonly #buffer = new JitterBuffer()
+  readonly #reception = new Reception()
+  readonly #source = randomInt(2 ** 32)
+  #sequence = randomInt(2 ** 15)
+  #timestamp = randomInt(2 ** 31)
+  #sent = 0
+  /** Frames that came too late to be sent. */
+  #skipped = 0
+  #lastDigitAt: number | null = null
+  #inBand: { key: string; frames: number } | null = null
+  readonly #dialling: string[] = []
+  #pressing: Pressing | null = null
+  #tones = new Int16Array(0)
+  #pause = 0
+  #lastReportMs: number
+  #heardReport: { middle: number; atMs: number } | null = null
+  #isClosed = false
   readonly port: number
   lastHeardMs: number
 
   private constructor(socket: Socket, control: Socket, options: LegOptions) {
-    this.socket = socket
-    this.control = control
-    this.options = options
+    this.#socket = socket
+    this.#control = control
+    this.#options = options
     this.port = socket.address().port
-    this.lastReportMs = options.nowMs()
+    this.#lastReportMs = options.nowMs()
     this.lastHeardMs = options.nowMs()
-    socket.on('message', (bytes, { address, port }) => this.take(bytes, address, port))
-    control.on('message', (bytes) => this.takeReports(bytes))
+    socket.on('message', (bytes, { address, port }) => this.#take(bytes, address, port))
+    control.on('message', (bytes, { address }) => this.#takeReports(bytes, address))
     for (const each of [socket, control]) each.on('error', () => undefined)
   }
 
   /** Takes an even port and the odd one after it. */
   static async open(options: LegOptions): Promise<RtpLeg> {
-    for (let tries = 0; tries < triesForPort; tries++) {
-      const wanted = options.ports ? evenBetween(...options.ports) : 0
+    for (const wanted of portsToTry(options.ports)) {
       const socket = await bound(options.host, wanted)
       if (!socket) continue
       const { port } = socket.address()
@@ -96,167 +112,208 @@ export class RtpLeg {
     throw new Error('no free pair of ports for audio')
   }
 
-  /** Use the other side's description. It replaces the last one and holds until packets come from elsewhere. */
+  /** Uses the other side's description. It replaces the last one and holds until packets come from another port of it. */
   connect(remote: RemoteAudio): void {
-    if (this.remote?.host !== remote.host || this.remote.port !== remote.port) this.latched = null
-    if (!this.remote) this.lastHeardMs = this.options.nowMs()
-    this.remote = remote
+    if (this.#remote?.host !== remote.host || this.#remote.port !== remote.port) this.#latched = null
+    this.lastHeardMs = this.#options.nowMs()
+    if (this.#remote?.codec !== remote.codec) {
+      this.#encoder = encoderOf(remote.codec)
+      this.#decoder = decoderOf(remote.codec)
+    }
+    this.#remote = remote
+    this.#sealing = streamOf(remote.srtp?.send, this.#sealing)
+    this.#opening = streamOf(remote.srtp?.receive, this.#opening)
   }
 
   get isConnected(): boolean {
-    return this.remote !== null
+    return this.#remote !== null
   }
 
-  private take(bytes: Buffer, host: string, port: number): void {
-    const packet = parseRtp(bytes)
-    const { remote } = this
-    if (!packet || !remote || (packet.payloadType !== remote.payloadType && packet.payloadType !== remote.digits))
-      return
-    const nowMs = this.options.nowMs()
-    if (!this.isFrom(host, port, nowMs)) return
+  #take(bytes: Buffer, host: string, port: number): void {
+    const remote = this.#remote
+    const opening = this.#opening
+    if (!this.#isOfPeer(host)) return
+    const plain = opening ? opening.open(bytes) : bytes
+    const packet = plain && parseRtp(plain)
+    if (!packet || !remote || ![remote.payloadType, remote.digits, comfortNoise].includes(packet.payloadType)) return
+    const nowMs = this.#options.nowMs()
+    if (!this.#isFrom(host, port, nowMs)) return
     this.lastHeardMs = nowMs
-    const number = this.reception.take(packet, nowMs)
+    const number = this.#reception.take(packet, nowMs)
     if (number === null) return
-    if (packet.payloadType === remote.digits) this.takeDigit(packet)
-    else this.buffer.put(number, remote.codec, packet.payload)
+    if (packet.payloadType === remote.digits) this.#takeDigit(packet)
+    else if (packet.payloadType === comfortNoise) this.#buffer.putSilence(number, packet.payload)
+    else this.#buffer.put(number, this.#decoder, packet.payload)
   }
 
-  /** The first speaker is the other side; another one only after the first has been silent. */
-  private isFrom(host: string, port: number, nowMs: number): boolean {
-    const { latched } = this
-    if (latched && (latched.host !== host || latched.port !== port) && nowMs - this.lastHeardMs < relatchAfterMs)
-      return false
-    this.latched = { host, port }
+  /**
+   * Whether a packet is the other side's. The place that the description names always is; another port of its addresses
+   * is where nobody speaks yet, or after silence.
+   */
+  #isFrom(host: string, port: number, nowMs: number): boolean {
+    const latched = this.#latched
+    const remote = this.#remote
+    const isNamed = host === remote?.host && port === remote.port
+    const isOther = latched !== null && (latched.host !== host || latched.port !== port)
+    if (isOther && !isNamed && nowMs - this.lastHeardMs < relatchAfterMs) return false
+    if (!latched || isOther) this.#latched = { host, port }
     return true
   }
 
-  /** A key is told once, at its first packet; all packets of one key carry one timestamp. */
-  private takeDigit(packet: RtpPacket): void {
-    const event = readDigit(packet.payload)
-    if (!event || this.lastDigitAt === packet.timestamp) return
-    this.lastDigitAt = packet.timestamp
-    this.options.digit(event.digit)
+  #isOfPeer(host: string): boolean {
+    return this.#remote !== null && (host === this.#remote.host || host === this.#remote.peer)
   }
 
-  private takeReports(bytes: Buffer): void {
-    const nowMs = this.options.nowMs()
-    for (const { sentAt, reports } of parseRtcp(bytes)) {
-      if (sentAt !== null) this.heardReport = { middle: sentAt, atMs: nowMs }
+  /** A key is told once, at its first packet; all packets of one key carry one timestamp. */
+  #takeDigit(packet: RtpPacket): void {
+    const event = readDigit(packet.payload)
+    if (!event || this.#lastDigitAt === packet.timestamp) return
+    this.#lastDigitAt = packet.timestamp
+    this.#options.digit(event.digit)
+  }
+
+  #takeReports(bytes: Buffer, host: string): void {
+    if (!this.#isOfPeer(host)) return
+    const nowMs = this.#options.nowMs()
+    const plain = this.#opening ? this.#opening.openRtcp(bytes) : bytes
+    for (const { sentAt, reports } of plain ? parseRtcp(plain) : []) {
+      if (sentAt !== null) this.#heardReport = { middle: sentAt, atMs: nowMs }
       for (const report of reports)
-        if (report.source === this.source && report.lastSenderReport !== 0) {
+        if (report.source === this.#source && report.lastSenderReport !== 0) {
           const elapsed = (ntpMiddle(nowMs) - report.lastSenderReport - report.delaySinceLast) >>> 0
-          if (elapsed < 10 * 65_536) this.reception.rttMs = (1_000 * elapsed) / 65_536
+          if (elapsed < 10 * 65_536) this.#reception.rttMs = (1_000 * elapsed) / 65_536
         }
     }
   }
 
   /** The next 20 ms of what the other side says. */
   hear(into: Int16Array): void {
-    this.buffer.take(into)
-    if (this.remote?.digits === null) this.listenForKeys(into)
+    this.#buffer.take(into)
+    if (this.#remote?.digits === null) this.#listenForKeys(into)
   }
 
   /** Keys as tones, where the network carries no digits: two frames in a row begin one, silence ends it. */
-  private listenForKeys(frame: Int16Array): void {
+  #listenForKeys(frame: Int16Array): void {
     const key = keyIn(frame)
-    if (key === null) this.inBand = null
-    else if (this.inBand?.key !== key) this.inBand = { key, frames: 1 }
-    else if (++this.inBand.frames === 2) this.options.digit(key)
+    if (key === null) this.#inBand = null
+    else if (this.#inBand?.key !== key) this.#inBand = { key, frames: 1 }
+    else if (++this.#inBand.frames === 2) this.#options.digit(key)
   }
 
   /** Sends 20 ms, or the key that is being pressed instead of them. */
   say(frame: Int16Array): void {
-    const { remote } = this
-    this.timestamp = (this.timestamp + frameSamples) >>> 0
-    if (!remote || this.isClosed || !remote.hears) return
-    if (remote.digits !== null && this.press(remote.digits)) return
+    const remote = this.#remote
+    this.#timestamp = (this.#timestamp + frameSamples) >>> 0
+    if (!remote || this.#isClosed || !remote.hears) return
+    if (remote.digits !== null && this.#press(remote.digits)) return
     const packet = Buffer.allocUnsafe(headerBytes + frameSamples)
-    encode(remote.codec, frame, packet, headerBytes)
-    this.transmit(packet, remote.payloadType, this.timestamp, this.sent === 0)
-    this.reportWhenDue()
+    this.#encoder.encode(remote.digits === null ? this.#tonesOver(frame) : frame, packet, headerBytes)
+    this.#transmit(packet, remote.payloadType, this.#timestamp, this.#sent === 0)
+    this.#reportWhenDue()
   }
 
   /** Time that passed without a frame, so that the other side does not play it late. */
   skip(frames: number): void {
-    this.timestamp = (this.timestamp + frames * frameSamples) >>> 0
+    this.#timestamp = (this.#timestamp + frames * frameSamples) >>> 0
+    if (this.#remote?.hears) this.#skipped += frames
   }
 
   /** Queues keys to be pressed one after the other. */
   dial(digits: string): void {
-    for (const digit of digits) if (this.dialling.length < mostDigits) this.dialling.push(digit)
+    for (const digit of digits) if (this.#dialling.length < maxDigits) this.#dialling.push(digit)
   }
 
-  private press(payloadType: number): boolean {
-    if (this.pause > 0) {
-      this.pause--
+  /** What is said, or the tones of the key that is being pressed, where the network carries no digits. */
+  #tonesOver(frame: Int16Array): Int16Array {
+    if (this.#tones.length === 0) {
+      const digit = this.#dialling.shift()
+      if (digit === undefined) return frame
+      this.#tones = keyTones(digit, digitFrames * frameMs, pauseFrames * frameMs)
+    }
+    const part = this.#tones.subarray(0, frameSamples)
+    this.#tones = this.#tones.subarray(frameSamples)
+    return part
+  }
+
+  #press(payloadType: number): boolean {
+    if (this.#pause > 0) {
+      this.#pause--
       return false
     }
-    if (!this.pressing) {
-      const digit = this.dialling.shift()
+    if (!this.#pressing) {
+      const digit = this.#dialling.shift()
       if (digit === undefined) return false
-      this.pressing = { digit, frame: 0, timestamp: this.timestamp }
+      this.#pressing = { digit, frame: 0, timestamp: this.#timestamp }
     }
-    const { pressing } = this
+    const pressing = this.#pressing
     pressing.frame++
     const isEnd = pressing.frame >= digitFrames
     const payload = writeDigit({ digit: pressing.digit, isEnd, duration: pressing.frame * frameSamples })
     // The end is said three times, since nothing follows from which a loss could be seen.
     for (let i = 0; i < (isEnd ? 3 : 1); i++) {
       const packet = Buffer.concat([Buffer.alloc(headerBytes), payload])
-      this.transmit(packet, payloadType, pressing.timestamp, pressing.frame === 1)
+      this.#transmit(packet, payloadType, pressing.timestamp, pressing.frame === 1)
     }
     if (isEnd) {
-      this.pressing = null
-      this.pause = pauseFrames
+      this.#pressing = null
+      this.#pause = pauseFrames
     }
     return true
   }
 
-  private transmit(packet: Buffer, payloadType: number, timestamp: number, marker: boolean): void {
-    this.sequence = (this.sequence + 1) & 0xffff
-    writeRtpHeader(packet, { payloadType, marker, sequence: this.sequence, timestamp, source: this.source })
-    this.sent++
-    const delay = this.options.impair ? this.options.impair() : 0
+  #transmit(packet: Buffer, payloadType: number, timestamp: number, marker: boolean): void {
+    this.#sequence = (this.#sequence + 1) & 0xffff
+    writeRtpHeader(packet, { payloadType, marker, sequence: this.#sequence, timestamp, source: this.#source })
+    this.#sent++
+    const sealed = this.#sealing ? this.#sealing.protect(packet) : packet
+    const delay = this.#options.impair ? this.#options.impair() : 0
     if (delay === null) return
-    if (delay > 0) setTimeout(() => this.post(packet), delay).unref()
-    else this.post(packet)
+    if (delay > 0) setTimeout(() => this.#post(sealed), delay).unref()
+    else this.#post(sealed)
   }
 
-  private post(packet: Buffer): void {
-    const to = this.latched ?? this.remote
-    if (to && !this.isClosed) this.socket.send(packet, to.port, to.host, () => undefined)
+  #post(packet: Buffer): void {
+    const to = this.#latched ?? this.#remote
+    if (to && !this.#isClosed) this.#socket.send(packet, to.port, to.host, () => undefined)
   }
 
-  private reportWhenDue(): void {
-    const nowMs = this.options.nowMs()
-    if (nowMs - this.lastReportMs < reportEveryMs || !this.remote) return
-    this.lastReportMs = nowMs
-    const since = this.heardReport ? Math.round(((nowMs - this.heardReport.atMs) * 65_536) / 1_000) : 0
+  #reportWhenDue(): void {
+    const nowMs = this.#options.nowMs()
+    if (nowMs - this.#lastReportMs < reportEveryMs || !this.#remote) return
+    this.#lastReportMs = nowMs
+    const since = this.#heardReport ? Math.round(((nowMs - this.#heardReport.atMs) * 65_536) / 1_000) : 0
     const own = {
-      source: this.source,
+      source: this.#source,
       nowMs,
-      timestamp: this.timestamp,
-      packets: this.sent,
-      octets: this.sent * frameSamples,
+      timestamp: this.#timestamp,
+      packets: this.#sent,
+      octets: this.#sent * frameSamples,
     }
-    const report = writeReport(own, this.reception.report(this.heardReport?.middle ?? 0, since))
-    this.control.send(report, this.remote.rtcpPort, this.latched?.host ?? this.remote.host, () => undefined)
+    const report = writeReport(own, this.#reception.report(this.#heardReport?.middle ?? 0, since))
+    const sealed = this.#sealing ? this.#sealing.protectRtcp(report) : report
+    this.#control.send(sealed, this.#remote.rtcpPort, this.#latched?.host ?? this.#remote.host, () => undefined)
   }
 
   quality(): Quality | null {
-    return this.reception.quality()
+    return this.#reception.quality(this.#skipped / Math.max(1, this.#sent + this.#skipped))
   }
 
   get figures(): { sent: number; received: number } {
-    return { sent: this.sent, received: this.reception.received }
+    return { sent: this.#sent, received: this.#reception.received }
   }
 
   close(): void {
-    if (this.isClosed) return
-    this.isClosed = true
-    this.socket.close()
-    this.control.close()
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#socket.close()
+    this.#control.close()
   }
+}
+
+/** Stream of a key: the one that is there goes on counting while the key is the same. */
+function streamOf(key: SrtpKey | undefined, known: SrtpStream | null): SrtpStream | null {
+  if (!key) return null
+  return known?.key.key === key.key && known.key.suite === key.suite ? known : new SrtpStream(key)
 }
 
 async function bound(host: string, port: number): Promise<Socket | null> {
@@ -271,6 +328,19 @@ async function bound(host: string, port: number): Promise<Socket | null> {
   }
 }
 
-function evenBetween(lowest: number, highest: number): number {
-  return lowest + 2 * randomInt(Math.max(1, Math.floor((highest - lowest) / 2)))
+/** Number of pairs, an even port and the odd one after it, between two ports. */
+export function countPairs([lowest, highest]: readonly [number, number]): number {
+  return Math.max(0, Math.floor((highest + 1 - evenFrom(lowest)) / 2))
+}
+
+/** Even ports of a range, each once, from a random one on; any free port without a range. */
+function* portsToTry(ports: readonly [number, number] | undefined): Generator<number> {
+  if (!ports) return yield* new Array<number>(triesForPort).fill(0)
+  const count = countPairs(ports)
+  const first = count > 0 ? randomInt(count) : 0
+  for (let i = 0; i < count; i++) yield evenFrom(ports[0]) + 2 * ((first + i) % count)
+}
+
+function evenFrom(port: number): number {
+  return port + (port % 2)
 }

@@ -11,19 +11,23 @@ export interface RtpPacket {
 
 export const headerBytes = 12
 
+/** Length of an RTP header with its sources and extension; null for anything else. */
+export function headerLength(bytes: Buffer): number | null {
+  const first = bytes[0] ?? 0
+  if (bytes.length < headerBytes || first >> 6 !== 2) return null
+  const start = headerBytes + 4 * (first & 0x0f)
+  if (!(first & 0x10)) return start
+  return bytes.length < start + 4 ? null : start + 4 + 4 * bytes.readUInt16BE(start + 2)
+}
+
 /** RTP packet of a datagram; null for anything else. */
 export function parseRtp(bytes: Buffer): RtpPacket | null {
-  if (bytes.length < headerBytes || (bytes[0] ?? 0) >> 6 !== 2) return null
+  const start = headerLength(bytes)
   const first = bytes[0] ?? 0
   const second = bytes[1] ?? 0
-  let start = headerBytes + 4 * (first & 0x0f)
-  if (first & 0x10) {
-    if (bytes.length < start + 4) return null
-    start += 4 + 4 * bytes.readUInt16BE(start + 2)
-  }
   const padding = first & 0x20 ? (bytes[bytes.length - 1] ?? 0) : 0
   const end = bytes.length - padding
-  if (start > end) return null
+  if (start === null || start > end) return null
   return {
     payloadType: second & 0x7f,
     marker: (second & 0x80) !== 0,

@@ -13,12 +13,12 @@ export interface Quality {
 const largestGap = 3_000
 
 export class Reception {
-  private first: number | null = null
-  private cycles = 0
-  private last = 0
-  private transit: number | null = null
-  private reportedExpected = 0
-  private reportedReceived = 0
+  #first: number | null = null
+  #cycles = 0
+  #last = 0
+  #transit: number | null = null
+  #reportedExpected = 0
+  #reportedReceived = 0
   source: number | null = null
   received = 0
   /** Jitter in samples. */
@@ -27,40 +27,40 @@ export class Reception {
 
   /** Notes a packet; its number without wrap-around, or null if it belongs to no stream that this is. */
   take({ sequence, timestamp, source }: RtpPacket, arrivedMs: number): number | null {
-    if (this.source !== source) this.restart(source)
-    if (this.first === null) {
-      this.first = sequence
-      this.last = sequence
+    if (this.source !== source) this.#restart(source)
+    if (this.#first === null) {
+      this.#first = sequence
+      this.#last = sequence
     } else {
-      const ahead = (sequence - this.last) & 0xffff
+      const ahead = (sequence - this.#last) & 0xffff
       const isLate = ahead >= 0x8000
-      if (!isLate && ahead > largestGap) this.restart(source, sequence)
+      if (!isLate && ahead > largestGap) this.#restart(source, sequence)
       else if (!isLate) {
-        if (sequence < this.last) this.cycles += 0x1_0000
-        this.last = sequence
+        if (sequence < this.#last) this.#cycles += 0x1_0000
+        this.#last = sequence
       }
     }
     this.received++
     const transit = arrivedMs * 8 - timestamp
-    if (this.transit !== null) this.jitter += (Math.min(Math.abs(transit - this.transit), 8_000) - this.jitter) / 16
-    this.transit = transit
-    const isOlderCycle = sequence > this.last && sequence - this.last > 0x8000
-    return this.cycles + sequence - (isOlderCycle ? 0x1_0000 : 0)
+    if (this.#transit !== null) this.jitter += (Math.min(Math.abs(transit - this.#transit), 8_000) - this.jitter) / 16
+    this.#transit = transit
+    const isOlderCycle = sequence > this.#last && sequence - this.#last > 0x8000
+    return this.#cycles + sequence - (isOlderCycle ? 0x1_0000 : 0)
   }
 
-  private restart(source: number, sequence: number | null = null): void {
+  #restart(source: number, sequence: number | null = null): void {
     this.source = source
-    this.first = sequence
-    this.last = sequence ?? 0
-    this.cycles = 0
-    this.transit = null
+    this.#first = sequence
+    this.#last = sequence ?? 0
+    this.#cycles = 0
+    this.#transit = null
     this.received = 0
-    this.reportedExpected = 0
-    this.reportedReceived = 0
+    this.#reportedExpected = 0
+    this.#reportedReceived = 0
   }
 
   get expected(): number {
-    return this.first === null ? 0 : this.cycles + this.last - this.first + 1
+    return this.#first === null ? 0 : this.#cycles + this.#last - this.#first + 1
   }
 
   get lost(): number {
@@ -69,24 +69,25 @@ export class Reception {
 
   report(lastSenderReport: number, delaySinceLast: number): ReceptionReport | null {
     if (this.source === null) return null
-    const expected = this.expected - this.reportedExpected
-    const lost = Math.max(0, expected - (this.received - this.reportedReceived))
-    this.reportedExpected = this.expected
-    this.reportedReceived = this.received
+    const expected = this.expected - this.#reportedExpected
+    const lost = Math.max(0, expected - (this.received - this.#reportedReceived))
+    this.#reportedExpected = this.expected
+    this.#reportedReceived = this.received
     return {
       source: this.source,
       fractionLost: expected > 0 ? Math.min(255, Math.floor((256 * lost) / expected)) : 0,
       lost: this.lost,
-      highestSequence: this.cycles + this.last,
+      highestSequence: this.#cycles + this.#last,
       jitter: this.jitter,
       lastSenderReport,
       delaySinceLast,
     }
   }
 
-  quality(): Quality | null {
+  /** Quality of the call, by the worse direction; `unsent` is the share of this side's own packets that were never sent. */
+  quality(unsent = 0): Quality | null {
     if (this.expected === 0) return null
-    const lossPercent = (100 * this.lost) / this.expected
+    const lossPercent = 100 * Math.max(this.lost / this.expected, unsent)
     const jitterMs = this.jitter / 8
     return { mos: mos(lossPercent, jitterMs, this.rttMs), jitterMs, lossPercent, rttMs: this.rttMs }
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session descriptions (RFC 8866) as far as a telephone needs them: one audio stream of G.711 with digits beside it, offered
-// and answered by RFC 3264. Other streams of an offer are refused by port 0; encrypted ones are not taken.
+// Session descriptions (RFC 8866) as far as a telephone needs them: one audio stream of G.711 or G.722 with digits beside it,
+// offered and answered by RFC 3264, encrypted by keys in the description (SDES, RFC 4568) where both sides want it. Other
+// streams of an offer are refused by port 0.
 import { isIP } from 'node:net'
-import type { Codec } from '../audio/g711.ts'
+import type { Codec } from '../audio/codec.ts'
+import { isSrtpKey, type SrtpKey, srtpSuites } from '../rtp/srtp.ts'
 
 type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
 
@@ -21,7 +23,18 @@ interface MediaSection {
   host: string | null
   rtcpPort: number | null
   rtcpMux: boolean
+  /** Keys that can be used, in order of preference. */
+  crypto: AudioKey[]
 }
+
+/** Key of the other side, and the number of its line. */
+interface AudioKey extends SrtpKey {
+  tag: number
+}
+
+/** Whether audio is encrypted: never, where the other side can, or always. */
+export const srtpPolicies = ['off', 'optional', 'required'] as const
+export type SrtpPolicy = (typeof srtpPolicies)[number]
 
 interface SessionDescription {
   host: string | null
@@ -34,13 +47,16 @@ const statics: Readonly<Record<number, [string, number]>> = {
   8: ['PCMA', 8_000],
   9: ['G722', 8_000],
 }
-const mostLines = 500
+/** Codecs that are taken, the best first: inside, audio has 8,000 samples a second, so that G.722 adds nothing to G.711. */
+const codecs: readonly (readonly Codec[])[] = [['PCMU', 'PCMA'], ['G722']]
+const payloadTypes: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8, G722: 9 }
+const maxLines = 500
 const directions = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const
 
 /** Session description of a text; null when it is none. */
 function parseDescription(text: string): SessionDescription | null {
   const lines = text.split(/\r?\n/).filter((line) => line !== '')
-  if (lines[0] !== 'v=0' || lines.length > mostLines) return null
+  if (lines[0] !== 'v=0' || lines.length > maxLines) return null
   const session: SessionDescription = { host: null, version: '0', media: [] }
   let direction: Direction = 'sendrecv'
   for (const line of lines) {
@@ -89,6 +105,7 @@ function readMedia(value: string, direction: Direction): MediaSection | null {
     host: null,
     rtcpPort: null,
     rtcpMux: false,
+    crypto: [],
   }
 }
 
@@ -102,11 +119,21 @@ function readAttribute(section: MediaSection, value: string, direction: Directio
   if (value === 'rtcp-mux') section.rtcpMux = true
   const rtcp = /^rtcp:(\d{1,5})/.exec(value)
   if (rtcp) section.rtcpPort = Number(rtcp[1])
+  const key = readKey(value)
+  if (key && section.crypto.length < 16) section.crypto.push(key)
   const map = /^rtpmap:(\d{1,3}) ([^/\s]+)\/(\d+)/.exec(value)
   const format = map && section.formats.find(({ payloadType }) => payloadType === Number(map[1]))
   if (!map || !format) return
   format.name = map[2] ?? ''
   format.rate = Number(map[3])
+}
+
+/** Key of an attribute `crypto`; null for a suite or a parameter that is not known, and for keys that are changed on the way. */
+function readKey(value: string): AudioKey | null {
+  const found = /^crypto:(\d{1,9}) (\S+) inline:([^|\s]+)(?:\|(?:2\^)?\d+)?((?: WSH=\d+)?)\s*$/.exec(value)
+  const suite = srtpSuites.find((known) => known === found?.[2])
+  const key = found?.[3] ?? ''
+  return suite && isSrtpKey(key) ? { tag: Number(found?.[1]), suite, key } : null
 }
 
 /** Agreement of two sides, seen from one of them. */
@@ -121,19 +148,21 @@ export interface AgreedAudio {
   /** Whether the other side wants to hear, and whether it speaks. */
   sends: boolean
   hears: boolean
+  /** Key of what the other side sends; null where audio is not encrypted. */
+  crypto: AudioKey | null
 }
 
 /** Reads the other side's audio; null if there is nothing in common. */
-export function agreedAudio(text: string): AgreedAudio | null {
+export function agreedAudio(text: string, srtp: SrtpPolicy = 'off'): AgreedAudio | null {
   const session = parseDescription(text)
-  const section = session?.media.find(isTelephoneAudio)
-  const format = section?.formats.find(isSpeech)
+  const section = session && telephoneAudio(session, srtp)
+  const chosen = section && speechIn(section)
   const host = section?.host ?? session?.host
-  if (!session || !section || !format || !host) return null
+  if (!session || !section || !chosen || !host) return null
   const digits = section.formats.find(({ name, rate }) => name.toLowerCase() === 'telephone-event' && rate === 8_000)
   return {
-    codec: format.name.toUpperCase() === 'PCMA' ? 'PCMA' : 'PCMU',
-    payloadType: format.payloadType,
+    codec: chosen.codec,
+    payloadType: chosen.payloadType,
     digits: digits?.payloadType ?? null,
     host,
     port: section.port,
@@ -141,20 +170,33 @@ export function agreedAudio(text: string): AgreedAudio | null {
     sends: section.direction === 'sendrecv' || section.direction === 'sendonly',
     // The old way to say hold is an address of zeros.
     hears: host !== '0.0.0.0' && (section.direction === 'sendrecv' || section.direction === 'recvonly'),
+    crypto: srtp === 'off' ? null : (section.crypto[0] ?? null),
   }
 }
 
-function isSpeech({ name, rate }: MediaFormat): boolean {
-  return /^PCM[UA]$/i.test(name) && rate === 8_000
+/** The other side's first format of the best codecs that both have. */
+function speechIn({ formats }: MediaSection): { codec: Codec; payloadType: number } | null {
+  for (const group of codecs)
+    for (const { name, rate, payloadType } of formats) {
+      const codec = rate === 8_000 ? group.find((known) => known === name.toUpperCase()) : undefined
+      if (codec) return { codec, payloadType }
+    }
+  return null
 }
 
-function isTelephoneAudio(section: MediaSection): boolean {
-  return (
-    section.kind === 'audio' &&
-    section.port > 0 &&
-    /^RTP\/AVPF?$/.test(section.protocol) &&
-    section.formats.some(isSpeech)
+/** The stream that is taken: one that can be encrypted before one that cannot. */
+function telephoneAudio({ media }: SessionDescription, srtp: SrtpPolicy): MediaSection | null {
+  const audio = media.filter(
+    (section) => section.kind === 'audio' && section.port > 0 && isAllowed(section, srtp) && speechIn(section) !== null,
   )
+  return (srtp === 'off' ? null : audio.find(({ crypto }) => crypto.length > 0)) ?? audio[0] ?? null
+}
+
+function isAllowed({ protocol, crypto }: MediaSection, srtp: SrtpPolicy): boolean {
+  const hasKey = srtp !== 'off' && crypto.length > 0
+  // Phones that would like to encrypt give their key in a stream that need not be encrypted.
+  if (/^RTP\/AVPF?$/.test(protocol)) return srtp !== 'required' || hasKey
+  return /^RTP\/SAVPF?$/.test(protocol) && hasKey
 }
 
 export interface OwnAudio {
@@ -163,22 +205,32 @@ export interface OwnAudio {
   /** Grows with every description of one call. */
   version: number
   direction?: Direction
+  /** Whether audio is to be encrypted, and the key of what this side sends then; absent never encrypts. */
+  srtp?: { policy: SrtpPolicy; key: SrtpKey }
 }
 
 export function offerAudio(own: OwnAudio): string {
-  return describe(own, [audioLines(own, own.port, ['PCMU', 'PCMA'], [0, 8], 101)])
+  const formats = codecs.flat().map((codec) => ({ codec, payloadType: payloadTypes[codec] }))
+  const { policy, key } = own.srtp ?? { policy: 'off', key: null }
+  const protocol = policy === 'required' ? 'RTP/SAVP' : 'RTP/AVP'
+  const crypto = policy === 'off' || !key ? null : { ...key, tag: 1 }
+  return describe(own, [audioLines(own, { protocol, formats, digits: 101, crypto })])
 }
 
 /** The answer to an offer, stream by stream; null if no audio of it can be taken. */
 export function answerAudio(offer: string, own: OwnAudio): string | null {
+  const policy = own.srtp?.policy ?? 'off'
   const session = parseDescription(offer)
-  const agreed = agreedAudio(offer)
-  const chosen = session?.media.find(isTelephoneAudio)
+  const agreed = agreedAudio(offer, policy)
+  const chosen = session && telephoneAudio(session, policy)
   if (!session || !agreed || !chosen) return null
   const direction = own.direction ?? opposite(chosen.direction)
+  const { protocol } = chosen
+  const { digits, crypto: theirs } = agreed
+  const crypto = theirs && own.srtp ? { ...theirs, key: own.srtp.key.key } : null
   const sections = session.media.map((section) =>
     section === chosen
-      ? audioLines({ ...own, direction }, own.port, [agreed.codec], [agreed.payloadType], agreed.digits)
+      ? audioLines({ ...own, direction }, { protocol, formats: [agreed], digits, crypto })
       : [`m=${section.kind} 0 ${section.protocol} ${section.formats[0]?.payloadType ?? 0}`],
   )
   return describe(own, sections)
@@ -194,20 +246,23 @@ function describe({ host, version }: OwnAudio, sections: readonly string[][]): s
   return `${[...lines, ...sections.flat()].join('\r\n')}\r\n`
 }
 
-function audioLines(
-  own: OwnAudio,
-  port: number,
-  codecs: readonly Codec[],
-  types: readonly number[],
-  digits: number | null,
-) {
+interface Stream {
+  protocol: string
+  formats: readonly { codec: Codec; payloadType: number }[]
+  digits: number | null
+  crypto: AudioKey | null
+}
+
+function audioLines({ port, direction }: OwnAudio, { protocol, formats, digits, crypto }: Stream): string[] {
+  const types = formats.map(({ payloadType }) => payloadType)
   const all = digits === null ? types : [...types, digits]
   return [
-    `m=audio ${port} RTP/AVP ${all.join(' ')}`,
-    ...codecs.map((codec, i) => `a=rtpmap:${types[i]} ${codec}/8000`),
+    `m=audio ${port} ${protocol} ${all.join(' ')}`,
+    ...formats.map(({ codec, payloadType }) => `a=rtpmap:${payloadType} ${codec}/8000`),
     ...(digits === null ? [] : [`a=rtpmap:${digits} telephone-event/8000`, `a=fmtp:${digits} 0-15`]),
+    ...(crypto ? [`a=crypto:${crypto.tag} ${crypto.suite} inline:${crypto.key}`] : []),
     'a=ptime:20',
     `a=rtcp:${port + 1}`,
-    `a=${own.direction ?? 'sendrecv'}`,
+    `a=${direction ?? 'sendrecv'}`,
   ]
 }

@@ -3,8 +3,9 @@
 // answers (RFC 3262), session timers (RFC 4028), UPDATE (RFC 3311), digits by INFO and REFER (RFC 3515) are part of it. What is
 // heard and said is not: session descriptions pass through as text.
 
-import { Dialog, newTag } from './dialog.ts'
-import { authorise, readChallenge } from './digest.ts'
+import { Authoriser } from './authoriser.ts'
+import { descriptionIn, isUnderstood, sdpType } from './description.ts'
+import { Dialog, type DialogState, newTag } from './dialog.ts'
 import { parseAddress, tagOf } from './header-values.ts'
 import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
 import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
@@ -12,38 +13,39 @@ import { ReliableProvisional } from './reliable-provisional.ts'
 import { SessionRefresher } from './session-refresher.ts'
 import { planOf, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
 import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
-import type { ClientTransaction, ServerTransaction } from './transaction.ts'
+import type { ClientHandlers, ClientTransaction, ServerTransaction } from './transaction.ts'
 import type { Peer } from './transport.ts'
 
 type State = 'inviting' | 'ringing' | 'answered' | 'over'
 
-const sdpType = 'application/sdp'
 const allow = 'INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY'
 
 export class SipCall {
-  private readonly endpoint: Switchboard<SipCall>
-  private handlers: CallHandlers
-  private readonly dialog: Dialog
-  private state: State = 'inviting'
-  private description = ''
-  private readonly refresher: SessionRefresher
-  private remoteAllows = ''
+  readonly #endpoint: Switchboard<SipCall>
+  #handlers: CallHandlers
+  readonly #dialog: Dialog
+  #state: State = 'inviting'
+  #description = ''
+  readonly #refresher: SessionRefresher
+  #remoteAllows = ''
   readonly direction: 'incoming' | 'outgoing'
 
   // Outgoing calls only.
-  private invitation: Invitation | null = null
-  private outgoing: ClientTransaction | null = null
-  private wantsCancel = false
-  private heardProvisional = false
-  private heardAnything = false
-  private hasAuthorised = false
-  private lastReliable = 0
-  private earlyDescription: string | null = null
+  readonly #invitation: Invitation | null
+  #outgoing: ClientTransaction | null = null
+  #wantsCancel = false
+  #heardProvisional = false
+  #heardAnything = false
+  #sessionSeconds = 1_800
+  readonly #authoriser: Authoriser
+  #lastReliable = 0
+  #earlyDescription: string | null = null
 
   // Incoming calls only.
-  private incoming: ServerTransaction | null = null
-  private readonly reliable: ReliableProvisional
-  private awaitsAnswerInAck = false
+  #incoming: ServerTransaction | null = null
+  readonly #reliable: ReliableProvisional
+  /** Offer of ours that the ACK answers: the first one, or one of a change of the session. */
+  #awaitsAnswerInAck: 'first' | 'change' | null = null
   /** The offer of the caller; null if it wants to be offered something. */
   readonly offer: string | null
   /** Addresses as the headers give them. */
@@ -57,12 +59,16 @@ export class SipCall {
     dialog: Dialog,
     handlers: CallHandlers,
     about: Pick<SipCall, 'direction' | 'offer' | 'from' | 'to' | 'requestUri' | 'source'>,
+    invitation: Invitation | null = null,
   ) {
-    this.endpoint = endpoint
-    this.dialog = dialog
-    this.handlers = handlers
-    this.reliable = new ReliableProvisional(endpoint.timing)
-    this.refresher = new SessionRefresher(endpoint, dialog)
+    this.#endpoint = endpoint
+    this.#dialog = dialog
+    this.#handlers = handlers
+    this.#reliable = new ReliableProvisional(endpoint.timing)
+    this.#invitation = invitation
+    this.#authoriser = new Authoriser(invitation?.credentials ?? null)
+    const transmit: Switchboard<never>['transmit'] = (request, to, then) => this.#transmit(request, to, then)
+    this.#refresher = new SessionRefresher({ contact: (peer) => endpoint.contact(peer), transmit }, dialog)
     this.direction = about.direction
     this.offer = about.offer
     this.from = about.from
@@ -86,18 +92,12 @@ export class SipCall {
       peer: invitation.peer,
     })
     const { from, uri: requestUri, peer: source } = invitation
-    const call = new SipCall(endpoint, dialog, handlers, {
-      direction: 'outgoing',
-      offer: null,
-      from,
-      to,
-      requestUri,
-      source,
-    })
-    call.invitation = invitation
-    call.description = invitation.description
+    const about = { direction: 'outgoing' as const, offer: null, from, to, requestUri, source }
+    const call = new SipCall(endpoint, dialog, handlers, about, invitation)
+    call.#description = invitation.description
+    call.#sessionSeconds = invitation.sessionSeconds ?? call.#sessionSeconds
     endpoint.enter(dialog.id, call)
-    call.sendInvite(null, invitation.sessionSeconds ?? 1_800)
+    call.#sendInvite()
     return call
   }
 
@@ -122,219 +122,233 @@ export class SipCall {
       peer: source,
     })
     dialog.learn(request, source, true)
-    const offer = request.body.length > 0 ? request.body.toString('utf8') : null
+    const offer = descriptionIn(request)
     const about = { direction: 'incoming' as const, offer, from, to, requestUri: request.uri, source }
     const call = new SipCall(endpoint, dialog, {}, about)
-    call.incoming = transaction
-    call.remoteAllows = headers.all('allow').join(',')
+    call.#incoming = transaction
+    call.#remoteAllows = headers.all('allow').join(',')
     endpoint.enter(dialog.id, call)
     // The owner's own object: it may put handlers into it later, when it knows more of the call.
-    call.handlers = handlersOf(call)
+    call.#handlers = handlersOf(call)
     return call
   }
 
   get callId(): string {
-    return this.dialog.state.callId
+    return this.#dialog.state.callId
   }
 
   get isOver(): boolean {
-    return this.state === 'over'
+    return this.#state === 'over'
+  }
+
+  /** Dialog of the call, from which another node can end it. */
+  get dialogState(): DialogState {
+    return this.#dialog.state
   }
 
   /** Whether the other side has said anything yet to an invitation of ours. */
   get hasHeard(): boolean {
-    return this.heardAnything
+    return this.#heardAnything
   }
 
   header(name: string): string | null {
-    return this.incoming?.request.headers.get(name) ?? null
+    return this.#incoming?.request.headers.get(name) ?? null
   }
 
   // --- outgoing ---
 
-  private sendInvite(authorisation: readonly [string, string] | null, sessionSeconds: number): void {
-    const { invitation, dialog, endpoint } = this
+  #sendInvite(): void {
+    const invitation = this.#invitation
+    const dialog = this.#dialog
+    const endpoint = this.#endpoint
+    const sessionSeconds = this.#sessionSeconds
     if (!invitation) return
-    const contact = endpoint.contact(invitation.peer.transport)
-    const body = Buffer.from(this.description)
+    const contact = endpoint.contact(invitation.peer)
+    const body = Buffer.from(this.#description)
     const request = dialog.request('INVITE', contact, { body, type: sdpType })
-    request.headers.add('allow', allow).add('supported', '100rel, timer, replaces')
+    request.headers.add('allow', allow).add('supported', '100rel, timer')
     request.headers.add('session-expires', sessionSeconds).add('min-se', shortestSessionSeconds)
     for (const [name, value] of invitation.headers ?? []) request.headers.add(name, value)
+    const authorisation = this.#authoriser.headerFor('INVITE', invitation.uri)
     if (authorisation) request.headers.add(...authorisation)
-    this.outgoing = endpoint.transmit(request, invitation.peer, {
-      provisional: (response) => this.takeProvisional(response),
-      final: (response, from) => this.takeFinal(response, from),
+    this.#outgoing = endpoint.transmit(request, invitation.peer, {
+      provisional: (response) => this.#takeProvisional(response),
+      final: (response, from) => this.#takeFinal(response, from),
       failed: (reason) =>
-        this.refuse(reason === 'timeout' ? 408 : 503, reason === 'timeout' ? 'No answer' : 'Not reached'),
+        this.#refuse(reason === 'timeout' ? 408 : 503, reason === 'timeout' ? 'No answer' : 'Not reached'),
     })
   }
 
-  private takeProvisional(response: SipResponse): void {
-    this.heardProvisional = true
-    this.heardAnything = true
-    if (this.wantsCancel) return this.sendCancel()
-    if (response.status === 100 || this.state === 'over') return
-    this.state = 'ringing'
+  #takeProvisional(response: SipResponse): void {
+    this.#heardProvisional = true
+    this.#heardAnything = true
+    if (this.#wantsCancel) return this.#sendCancel()
+    if (response.status === 100 || this.#state === 'over') return
+    this.#state = 'ringing'
     const seq = Number(response.headers.get('rseq') ?? 0)
     if (response.headers.has('require', '100rel') && seq > 0) {
-      if (seq <= this.lastReliable) return
-      this.lastReliable = seq
-      this.acknowledgeProvisional(response, seq)
+      if (seq <= this.#lastReliable) return
+      this.#lastReliable = seq
+      this.#acknowledgeProvisional(response, seq)
     }
-    const description = response.body.length > 0 ? response.body.toString('utf8') : null
-    if (description) this.earlyDescription = description
-    this.handlers.progress?.(response.status, description)
+    const description = descriptionIn(response)
+    if (description) this.#earlyDescription = description
+    this.#handlers.progress?.(response.status, description, this.#dialog.state.peer)
   }
 
-  private acknowledgeProvisional(response: SipResponse, seq: number): void {
-    const early = new Dialog({ ...this.dialog.state, remoteTag: tagOf(response.headers.get('to')) })
-    early.learn(response, this.dialog.state.peer, true)
-    const prack = early.request('PRACK', this.endpoint.contact(early.state.peer.transport))
-    this.dialog.state.localSeq = early.state.localSeq
+  #acknowledgeProvisional(response: SipResponse, seq: number): void {
+    const early = new Dialog({ ...this.#dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+    early.learn(response, this.#dialog.state.peer, true)
+    const prack = early.request('PRACK', this.#endpoint.contact(early.state.peer))
+    this.#dialog.state.localSeq = early.state.localSeq
     prack.headers.add('rack', `${seq} ${readCseq(response.headers)?.number ?? 1} INVITE`)
-    this.endpoint.transmit(prack, early.state.peer, { final: () => undefined, failed: () => undefined })
+    this.#endpoint.transmit(prack, early.state.peer, { final: () => undefined, failed: () => undefined })
   }
 
-  private takeFinal(response: SipResponse, from: Peer): void {
-    this.heardAnything = true
-    if (response.status >= 300) return this.takeRefusal(response)
+  #takeFinal(response: SipResponse, from: Peer): void {
+    this.#heardAnything = true
+    const isChallenged = this.#authoriser.isChallengedBy(response)
+    if (response.status >= 300) return this.#takeRefusal(response, isChallenged)
     const seq = readCseq(response.headers)?.number ?? 1
     const tag = tagOf(response.headers.get('to'))
-    if (this.state === 'answered') {
+    if (this.#state === 'answered') {
       // A repeat is acknowledged again; another phone that answered too is acknowledged and hung up.
-      if (tag === this.dialog.state.remoteTag) this.acknowledge(this.dialog, seq)
-      else this.dismiss(response, from, seq)
+      if (tag === this.#dialog.state.remoteTag) this.#acknowledge(this.#dialog, seq)
+      else this.#dismiss(response, from, seq)
       return
     }
-    if (this.state === 'over' || this.wantsCancel) {
-      this.dismiss(response, from, seq)
-      return this.wantsCancel ? this.refuse(487, 'Request Terminated') : undefined
+    if (this.#state === 'over' || this.#wantsCancel) {
+      this.#dismiss(response, from, seq)
+      return this.#wantsCancel ? this.#refuse(487, 'Request Terminated') : undefined
     }
-    this.dialog.learn(response, from, true)
-    this.state = 'answered'
-    this.remoteAllows = response.headers.all('allow').join(',')
-    this.acknowledge(this.dialog, seq)
-    this.watch(planOf(response, 'uac'))
-    const description = response.body.length > 0 ? response.body.toString('utf8') : this.earlyDescription
+    this.#dialog.learn(response, from, true)
+    this.#state = 'answered'
+    this.#remoteAllows = response.headers.all('allow').join(',')
+    this.#acknowledge(this.#dialog, seq)
+    this.#watch(planOf(response, 'uac'))
+    const description = descriptionIn(response) ?? this.#earlyDescription
     if (description === null) return this.hangup('no session description')
-    this.handlers.answered?.(description)
+    this.#handlers.answered?.(description, from)
   }
 
-  private acknowledge(dialog: Dialog, seq: number): void {
-    const ack = dialog.request('ACK', this.endpoint.contact(dialog.state.peer.transport), { seq })
-    this.endpoint.sendDirect(ack, dialog.state.peer)
+  #acknowledge(dialog: Dialog, seq: number): void {
+    const ack = dialog.request('ACK', this.#endpoint.contact(dialog.state.peer), { seq })
+    this.#endpoint.sendDirect(ack, dialog.state.peer)
   }
 
-  private dismiss(response: SipResponse, from: Peer, seq: number): void {
-    const other = new Dialog({ ...this.dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+  #dismiss(response: SipResponse, from: Peer, seq: number): void {
+    const other = new Dialog({ ...this.#dialog.state, remoteTag: tagOf(response.headers.get('to')) })
     other.learn(response, from, true)
-    this.acknowledge(other, seq)
-    const bye = other.request('BYE', this.endpoint.contact(other.state.peer.transport))
-    this.endpoint.transmit(bye, other.state.peer, { final: () => undefined, failed: () => undefined })
+    this.#acknowledge(other, seq)
+    const bye = other.request('BYE', this.#endpoint.contact(other.state.peer))
+    this.#endpoint.transmit(bye, other.state.peer, { final: () => undefined, failed: () => undefined })
   }
 
-  private takeRefusal(response: SipResponse): void {
+  #takeRefusal(response: SipResponse, isChallenged: boolean): void {
     const { status, headers } = response
-    if (this.state === 'over') return
+    if (this.#state === 'over') return
     // A cancelled call does not authenticate, and does not ring a second time.
-    if (this.wantsCancel) return this.refuse(487, 'Request Terminated')
-    if ((status === 401 || status === 407) && this.invitation?.credentials && !this.hasAuthorised) {
-      this.hasAuthorised = true
-      const challenge = readChallenge(headers.all(status === 401 ? 'www-authenticate' : 'proxy-authenticate'))
-      if (challenge) {
-        const value = authorise(challenge, this.invitation.credentials, 'INVITE', this.invitation.uri)
-        return this.sendInvite([status === 401 ? 'authorization' : 'proxy-authorization', value], 1_800)
-      }
-    }
+    if (this.#wantsCancel) return this.#refuse(487, 'Request Terminated')
+    if (isChallenged) return this.#sendInvite()
     const least = Number(headers.get('min-se'))
-    if (status === 422 && least > 0 && least <= 86_400 && this.lastReliable >= 0) {
-      this.lastReliable = -1
-      return this.sendInvite(null, least)
+    if (status === 422 && least > 0 && least <= 86_400 && this.#lastReliable >= 0) {
+      this.#lastReliable = -1
+      this.#sessionSeconds = least
+      return this.#sendInvite()
     }
-    this.refuse(status, response.reason)
+    this.#refuse(status, response.reason, status < 400 ? headers.all('contact') : [])
   }
 
-  private refuse(status: number, reason: string): void {
-    if (this.state === 'over') return
-    this.finish()
-    this.handlers.refused?.(status, reason)
+  #refuse(status: number, reason: string, contacts: readonly string[] = []): void {
+    if (this.#state === 'over') return
+    this.#finish()
+    this.#handlers.refused?.(status, reason, contacts)
   }
 
-  /** Cancel an unanswered invitation, after the first provisional response, as required (§9.1). */
+  /** Cancels an unanswered invitation, after the first provisional response, as required (§9.1). */
   cancel(): void {
-    if (this.state === 'answered') return this.hangup('cancelled')
-    if (this.state === 'over' || this.wantsCancel) return
-    this.wantsCancel = true
-    if (this.heardProvisional) this.sendCancel()
+    if (this.#state === 'answered') return this.hangup('cancelled')
+    if (this.#state === 'over' || this.#wantsCancel) return
+    this.#wantsCancel = true
+    if (this.#heardProvisional) this.#sendCancel()
     // A silent other side is not waited for longer than an INVITE lasts.
-    const timer = setTimeout(() => this.refuse(487, 'Request Terminated'), 64 * this.endpoint.timing.t1Ms)
+    const timer = setTimeout(() => this.#refuse(487, 'Request Terminated'), 64 * this.#endpoint.timing.t1Ms)
     timer.unref()
   }
 
-  private sendCancel(): void {
-    const invite = this.outgoing?.request
-    if (!invite || !this.invitation) return
+  #sendCancel(): void {
+    const invite = this.#outgoing?.request
+    if (!invite || !this.#invitation) return
     const headers = new SipHeaders().add('via', invite.headers.all('via')[0] ?? '').add('max-forwards', 70)
     for (const name of ['from', 'to', 'call-id'] as const) headers.add(name, invite.headers.get(name) ?? '')
     headers.add('cseq', `${readCseq(invite.headers)?.number ?? 1} CANCEL`)
     for (const route of invite.headers.all('route')) headers.add('route', route)
     const cancel = makeRequest('CANCEL', invite.uri, headers)
-    this.endpoint.transmit(cancel, this.invitation.peer, { final: () => undefined, failed: () => undefined }, true)
-    this.heardProvisional = false
+    this.#endpoint.transmit(cancel, this.#invitation.peer, { final: () => undefined, failed: () => undefined }, true)
+    this.#heardProvisional = false
   }
 
   // --- incoming ---
 
   /** Tells the caller that it rings. With a description the caller hears something before the answer. */
   ring(status: 180 | 183 = 180, description: string | null = null): void {
-    if (!this.incoming || this.state === 'over' || this.state === 'answered') return
-    this.state = 'ringing'
-    const response = this.response(this.incoming.request, status, description)
-    const wanted = this.incoming.request.headers
-    if (wanted.has('require', '100rel')) this.reliable.send(response, this.incoming, () => this.reject(504))
-    else this.incoming.respond(response)
+    if (!this.#incoming || this.#state === 'over' || this.#state === 'answered') return
+    this.#state = 'ringing'
+    const response = this.#response(this.#incoming.request, status, description)
+    const wanted = this.#incoming.request.headers
+    if (wanted.has('require', '100rel')) this.#reliable.send(response, this.#incoming, () => this.reject(504))
+    else this.#incoming.respond(response)
   }
 
   answer(description: string): void {
-    const { incoming } = this
-    if (!incoming || this.state === 'over' || this.state === 'answered') return
+    const incoming = this.#incoming
+    if (!incoming || this.#state === 'over' || this.#state === 'answered') return
     const asked = readSessionExpires(incoming.request.headers)
-    this.state = 'answered'
-    this.description = description
-    this.awaitsAnswerInAck = this.offer === null
-    const response = this.response(incoming.request, 200, description)
+    this.#state = 'answered'
+    this.#description = description
+    this.#awaitsAnswerInAck = this.offer === null ? 'first' : null
+    const response = this.#response(incoming.request, 200, description)
     if (asked && incoming.request.headers.has('supported', 'timer')) {
       const refresher = asked.refresher ?? 'uac'
       response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
-      this.watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
+      this.#watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
     }
-    this.reliable.stop()
+    this.#reliable.stop()
     incoming.onUnconfirmed = () => this.hangup('nobody acknowledged the answer')
     incoming.respond(response)
-    if (this.offer !== null) this.handlers.answered?.(this.offer)
+    if (this.offer !== null) this.#handlers.answered?.(this.offer, this.source)
   }
 
   reject(status: number, reason?: string): void {
-    if (!this.incoming || this.state === 'over' || this.state === 'answered') return
-    this.incoming.reply(status, this.dialog.state.localTag, reason)
-    this.finish()
-    this.handlers.refused?.(status, reason ?? '')
+    if (!this.#incoming || this.#state === 'over' || this.#state === 'answered') return
+    this.#incoming.reply(status, this.#dialog.state.localTag, reason)
+    this.#finish()
+    this.#handlers.refused?.(status, reason ?? '')
+  }
+
+  /** Refuses the caller and names other addresses to call. */
+  redirect(contacts: readonly string[]): void {
+    if (!this.#incoming || this.#state === 'over' || this.#state === 'answered') return
+    const response = makeResponse(this.#incoming.request, 302, this.#dialog.state.localTag)
+    for (const contact of contacts) response.headers.add('contact', contact)
+    this.#incoming.respond(response)
+    this.#finish()
+    this.#handlers.refused?.(302, response.reason, contacts)
   }
 
   /** The caller gave up before the answer. */
   cancelled(): void {
-    if (this.state === 'over' || this.state === 'answered' || !this.incoming) return
-    this.incoming.reply(487, this.dialog.state.localTag)
-    this.finish()
-    this.handlers.ended?.('remote', 'cancelled')
+    if (this.#state === 'over' || this.#state === 'answered' || !this.#incoming) return
+    this.#incoming.reply(487, this.#dialog.state.localTag)
+    this.#finish()
+    this.#handlers.ended?.('remote', 'cancelled')
   }
 
-  private response(request: SipRequest, status: number, description: string | null): SipResponse {
-    const response = makeResponse(request, status, this.dialog.state.localTag)
+  #response(request: SipRequest, status: number, description: string | null): SipResponse {
+    const response = makeResponse(request, status, this.#dialog.state.localTag)
     for (const route of request.headers.all('record-route')) response.headers.add('record-route', route)
-    response.headers.add('contact', this.endpoint.contact(this.dialog.state.peer.transport)).add('allow', allow)
-    response.headers.add('supported', '100rel, timer, replaces')
+    response.headers.add('contact', this.#endpoint.contact(this.#dialog.state.peer)).add('allow', allow)
+    response.headers.add('supported', '100rel, timer')
     if (description === null) return response
     response.headers.add('content-type', sdpType)
     return { ...response, body: Buffer.from(description) }
@@ -345,186 +359,215 @@ export class SipCall {
   /** A request inside this call. */
   take(transaction: ServerTransaction): void {
     const { request } = transaction
-    if (request.method === 'ACK') return this.takeAck(request)
-    const tag = this.dialog.state.localTag
-    if (!this.dialog.accepts(request)) return transaction.reply(500, tag, 'Old sequence number')
-    if (this.state === 'over' && request.method !== 'BYE') return transaction.reply(481, tag)
+    if (request.method === 'ACK') return this.#takeAck(transaction)
+    const tag = this.#dialog.state.localTag
+    if (!this.#dialog.accepts(request)) return transaction.reply(500, tag, 'Old sequence number')
+    if (this.#state === 'over' && request.method !== 'BYE') return transaction.reply(481, tag)
     switch (request.method) {
       case 'BYE':
-        return this.takeBye(transaction)
+        return this.#takeBye(transaction)
       case 'INVITE':
       case 'UPDATE':
-        return this.takeOffer(transaction)
+        return this.#takeOffer(transaction)
       case 'PRACK':
-        return this.takePrack(transaction)
+        return this.#takePrack(transaction)
       case 'INFO':
-        return this.takeInfo(transaction)
+        return this.#takeInfo(transaction)
       case 'REFER':
-        return this.takeRefer(transaction)
+        return this.#takeRefer(transaction)
       case 'NOTIFY':
       case 'OPTIONS':
-        return transaction.respond(this.response(request, 200, null))
+        return transaction.respond(this.#response(request, 200, null))
       default:
         return transaction.reply(405, tag)
     }
   }
 
-  private takeAck(request: SipRequest): void {
-    this.incoming?.confirmed()
-    if (!this.awaitsAnswerInAck) return
-    this.awaitsAnswerInAck = false
-    if (request.body.length === 0) return this.hangup('no session description')
-    this.handlers.answered?.(request.body.toString('utf8'))
+  /** An ACK carries the answer where the offer was ours. One of a change that answers nothing leaves all as it was. */
+  #takeAck({ request, from }: ServerTransaction): void {
+    this.#incoming?.confirmed()
+    const awaited = this.#awaitsAnswerInAck
+    this.#awaitsAnswerInAck = null
+    const description = awaited === null ? null : descriptionIn(request)
+    if (description === null) return awaited === 'first' ? this.hangup('no session description') : undefined
+    if (awaited === 'first') this.#handlers.answered?.(description, from)
+    else this.#handlers.offered?.(description, from)
   }
 
-  private takeBye(transaction: ServerTransaction): void {
-    transaction.respond(this.response(transaction.request, 200, null))
-    if (this.state === 'over') return
-    this.finish()
-    this.handlers.ended?.('remote', 'hung up')
+  #takeBye(transaction: ServerTransaction): void {
+    transaction.respond(this.#response(transaction.request, 200, null))
+    if (this.#state === 'over') return
+    this.#finish()
+    this.#handlers.ended?.('remote', 'hung up')
   }
 
   /** Re-INVITE and UPDATE: a change of the session, or only a sign of life. */
-  private takeOffer(transaction: ServerTransaction): void {
+  #takeOffer(transaction: ServerTransaction): void {
     const { request, from } = transaction
-    const tag = this.dialog.state.localTag
-    if (this.state !== 'answered' && request.method === 'INVITE') return transaction.reply(491, tag)
-    this.dialog.learn(request, from, false)
+    const tag = this.#dialog.state.localTag
+    if (this.#state !== 'answered' && request.method === 'INVITE') return transaction.reply(491, tag)
+    this.#dialog.learn(request, from, false)
     const asked = readSessionExpires(request.headers)
     if (asked && asked.seconds < shortestSessionSeconds) {
-      const refusal = this.response(request, 422, null)
+      const refusal = this.#response(request, 422, null)
       refusal.headers.add('min-se', shortestSessionSeconds)
       return transaction.respond(refusal)
     }
-    const offer = request.body.length > 0 ? request.body.toString('utf8') : null
-    const answer =
-      offer === null ? (request.method === 'INVITE' ? this.description : '') : this.handlers.offered?.(offer)
+    if (!isUnderstood(request)) return transaction.reply(415, tag)
+    const offer = descriptionIn(request)
+    const isLate = offer === null && request.method === 'INVITE'
+    const answer = offer === null ? (isLate ? this.#description : '') : this.#handlers.offered?.(offer, from)
     if (answer === null || answer === undefined) return transaction.reply(488, tag)
-    if (answer !== '') this.description = answer
-    const response = this.response(request, 200, answer === '' ? null : answer)
+    if (answer !== '') this.#description = answer
+    const response = this.#response(request, 200, answer === '' ? null : answer)
+    const plan = this.#refresher.plan
     if (asked) {
       const refresher = asked.refresher ?? 'uac'
       response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
-      this.watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
+      this.#watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
+    } else if (plan) {
+      // Who changes the session without its timer may not refresh it any more: this side does.
+      response.headers.add('session-expires', `${plan.seconds};refresher=uas`)
+      this.#watch({ ...plan, isOurs: true })
     }
-    if (request.method === 'INVITE') this.incoming = transaction
+    if (request.method === 'INVITE') this.#incoming = transaction
+    if (isLate) this.#awaitsAnswerInAck = 'change'
     transaction.respond(response)
   }
 
-  private takePrack(transaction: ServerTransaction): void {
-    if (!this.reliable.isConfirmedBy(transaction.request)) return transaction.reply(481, this.dialog.state.localTag)
-    transaction.respond(this.response(transaction.request, 200, null))
+  #takePrack(transaction: ServerTransaction): void {
+    if (!this.#reliable.isConfirmedBy(transaction.request)) return transaction.reply(481, this.#dialog.state.localTag)
+    transaction.respond(this.#response(transaction.request, 200, null))
   }
 
-  private takeInfo(transaction: ServerTransaction): void {
+  #takeInfo(transaction: ServerTransaction): void {
     const { request } = transaction
-    transaction.respond(this.response(request, 200, null))
+    transaction.respond(this.#response(request, 200, null))
     const pressed = readInfoDigit(request)
-    if (pressed) this.handlers.digit?.(pressed.digit, pressed.durationMs)
+    if (pressed) this.#handlers.digit?.(pressed.digit, pressed.durationMs)
   }
 
-  private takeRefer(transaction: ServerTransaction): void {
+  #takeRefer(transaction: ServerTransaction): void {
     const { request } = transaction
     const target = request.headers.get('refer-to')
-    const isTaken = target !== null && (this.handlers.referred?.(parseAddress(target).uri.text) ?? false)
-    transaction.respond(this.response(request, isTaken ? 202 : 603, null))
+    const isTaken = target !== null && (this.#handlers.referred?.(parseAddress(target).uri.text) ?? false)
+    transaction.respond(this.#response(request, isTaken ? 202 : 603, null))
     if (isTaken) this.notifyReferral(100)
   }
 
   /** Tells who asked for a transfer how it goes (RFC 3515 §2.4.4). */
   notifyReferral(status: number): void {
-    if (this.state !== 'answered') return
+    if (this.#state !== 'answered') return
     const body = Buffer.from(`SIP/2.0 ${status} ${status === 100 ? 'Trying' : status < 300 ? 'OK' : 'Failed'}\r\n`)
-    const notify = this.dialog.request('NOTIFY', this.contact(), { body, type: 'message/sipfrag;version=2.0' })
+    const notify = this.#dialog.request('NOTIFY', this.#contact(), { body, type: 'message/sipfrag;version=2.0' })
     notify.headers.add('event', 'refer')
     notify.headers.add('subscription-state', status === 100 ? 'active;expires=60' : 'terminated;reason=noresource')
-    this.send(notify)
+    this.#send(notify)
   }
 
-  /** Ask the other side to call another target. */
+  /** Asks the other side to call another target. */
   refer(target: string): void {
-    if (this.state !== 'answered') return
-    const request = this.dialog.request('REFER', this.contact())
+    if (this.#state !== 'answered') return
+    const request = this.#dialog.request('REFER', this.#contact())
     request.headers.add('refer-to', `<${target}>`)
-    this.send(request)
+    this.#send(request)
   }
 
   sendInfoDigit(digit: string, durationMs: number): void {
-    if (this.state !== 'answered') return
+    if (this.#state !== 'answered') return
     const body = writeInfoDigit(digit, durationMs)
-    this.send(this.dialog.request('INFO', this.contact(), { body, type: infoDigitType }))
+    this.#send(this.#dialog.request('INFO', this.#contact(), { body, type: infoDigitType }))
   }
 
   /** Offers a changed session, such as one on hold. */
   reinvite(description: string): void {
-    if (this.state !== 'answered') return
-    this.description = description
-    const request = this.dialog.request('INVITE', this.contact(), { body: Buffer.from(description), type: sdpType })
+    if (this.#state !== 'answered') return
+    this.#description = description
+    const request = this.#dialog.request('INVITE', this.#contact(), { body: Buffer.from(description), type: sdpType })
     request.headers.add('allow', allow).add('supported', 'timer')
+    // An INVITE without its timer would end the timer of the session for the other side alone.
+    const plan = this.#refresher.plan
+    if (plan) request.headers.add('session-expires', `${plan.seconds};refresher=${plan.isOurs ? 'uac' : 'uas'}`)
     let isAnswered = false
-    this.endpoint.transmit(request, this.dialog.state.peer, {
+    this.#transmit(request, this.#dialog.state.peer, {
       final: (response, from) => {
-        if (response.status >= 300) return this.takeDialogFailure(response.status)
-        this.dialog.learn(response, from, false)
-        this.acknowledge(this.dialog, readCseq(response.headers)?.number ?? 1)
+        if (response.status >= 300) return this.#takeDialogFailure(response.status)
+        this.#dialog.learn(response, from, false)
+        this.#acknowledge(this.#dialog, readCseq(response.headers)?.number ?? 1)
         // A repeat of the answer is acknowledged again, and says nothing new.
         if (isAnswered) return
         isAnswered = true
-        if (response.body.length > 0) this.handlers.offered?.(response.body.toString('utf8'))
+        if (this.#state === 'answered') this.#watch(planOf(response, 'uac'))
+        const description = descriptionIn(response)
+        if (description !== null) this.#handlers.offered?.(description, from)
       },
-      failed: () => this.lose('a change of the session was not answered'),
+      failed: () => this.#lose('a change of the session was not answered'),
     })
   }
 
-  private takeDialogFailure(status: number): void {
-    if (status === 481 || status === 408) this.lose('the other side does not know the call')
+  #takeDialogFailure(status: number): void {
+    if (status === 481 || status === 408) this.#lose('the other side does not know the call')
   }
 
-  /** Refresh the session, or wait for the other side to; null: no refresh. */
-  private watch(plan: SessionPlan | null): void {
-    this.refresher.watch(plan, {
-      description: () => this.description,
-      allows: () => this.remoteAllows,
-      accepted: (seq) => this.acknowledge(this.dialog, seq),
-      refused: (status) => this.takeDialogFailure(status),
-      unanswered: () => this.lose('a refresh was not answered'),
+  /** Refreshes the session, or wait for the other side to; null: no refresh. */
+  #watch(plan: SessionPlan | null): void {
+    this.#refresher.watch(plan, {
+      description: () => this.#description,
+      allows: () => this.#remoteAllows,
+      accepted: (seq) => this.#acknowledge(this.#dialog, seq),
+      refused: (status) => this.#takeDialogFailure(status),
+      unanswered: () => this.#lose('a refresh was not answered'),
       silent: () => this.hangup('the other side no longer refreshes the session'),
     })
   }
 
-  /** End the call in any state. */
+  /** Ends the call in any state. */
   hangup(reason = 'hung up'): void {
-    if (this.state === 'over') return
-    if (this.state !== 'answered') return this.direction === 'outgoing' ? this.cancel() : this.reject(480)
-    const bye = this.dialog.request('BYE', this.contact())
-    this.send(bye)
-    this.finish()
-    this.handlers.ended?.('local', reason)
+    if (this.#state === 'over') return
+    if (this.#state !== 'answered') return this.direction === 'outgoing' ? this.cancel() : this.reject(480)
+    const bye = this.#dialog.request('BYE', this.#contact())
+    this.#send(bye)
+    this.#finish()
+    this.#handlers.ended?.('local', reason)
   }
 
-  private lose(reason: string): void {
-    if (this.state === 'over') return
-    this.finish()
-    this.handlers.ended?.('lost', reason)
+  #lose(reason: string): void {
+    if (this.#state === 'over') return
+    this.#finish()
+    this.#handlers.ended?.('lost', reason)
   }
 
-  private contact(): string {
-    return this.endpoint.contact(this.dialog.state.peer.transport)
+  #contact(): string {
+    return this.#endpoint.contact(this.#dialog.state.peer)
   }
 
-  private send(request: SipRequest): void {
-    this.endpoint.transmit(request, this.dialog.state.peer, {
+  /** Sends a request inside the call, and repeats it with credentials when the other side asks for them. */
+  #transmit(request: SipRequest, to: Peer, handlers: ClientHandlers): ClientTransaction | null {
+    return this.#endpoint.transmit(request, to, {
+      ...handlers,
+      final: (response, from) => {
+        if (!this.#authoriser.isChallengedBy(response)) return handlers.final(response, from)
+        const again = this.#dialog.repeated(request)
+        const authorisation = this.#authoriser.headerFor(again.method, again.uri)
+        if (authorisation) again.headers.add(...authorisation)
+        this.#transmit(again, to, handlers)
+      },
+    })
+  }
+
+  #send(request: SipRequest): void {
+    this.#transmit(request, this.#dialog.state.peer, {
       final: (response) => {
-        if (request.method !== 'BYE') this.takeDialogFailure(response.status)
+        if (request.method !== 'BYE') this.#takeDialogFailure(response.status)
       },
       failed: () => undefined,
     })
   }
 
-  private finish(): void {
-    this.state = 'over'
-    this.watch(null)
-    this.reliable.stop()
-    this.endpoint.leave(this.dialog.id)
+  #finish(): void {
+    this.#state = 'over'
+    this.#watch(null)
+    this.#reliable.stop()
+    this.#endpoint.leave(this.#dialog.id)
   }
 }

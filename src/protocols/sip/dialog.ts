@@ -52,6 +52,13 @@ export class Dialog {
     return makeRequest(method, state.target, headers, options.body)
   }
 
+  /** The same request once more, as a new one: with the next number, without Via and credentials. */
+  repeated({ method, uri, headers, body }: SipRequest): SipRequest {
+    const left = ['via', 'cseq', 'authorization', 'proxy-authorization']
+    const again = SipHeaders.of(headers.entries().filter(([name]) => !left.includes(name)))
+    return makeRequest(method, uri, again.add('cseq', `${++this.state.localSeq} ${method}`), body)
+  }
+
   /** Takes over what an answer or a target refresh says about the other side. */
   learn(message: SipMessage, from: Peer, isFirst: boolean): void {
     const { headers } = message
@@ -64,14 +71,14 @@ export class Dialog {
     }
     const contact = headers.all('contact')[0]
     if (contact && contact !== '*') state.target = parseAddress(contact).uri.text
-    state.peer = this.nextHop(from)
+    state.peer = this.#nextHop(from)
   }
 
   /**
    * The next hop: the first route, else the target. A target that names another address than the one it writes from is
    * behind a NAT, and is reached where it wrote from.
    */
-  private nextHop(from: Peer): Peer {
+  #nextHop(from: Peer): Peer {
     const [route] = this.state.routes
     if (route) return peerOf(parseAddress(route).uri, from.transport)
     if (from.transport !== 'udp') return from

@@ -56,10 +56,16 @@ function readFields(value: string): Map<string, string> | null {
   return fields
 }
 
-/** The value of an Authorization header for one request. */
-export function authorise(challenge: Challenge, credentials: Credentials, method: string, uri: string): string {
+/** The value of an Authorization header for one request; `use` counts the requests with this nonce. */
+export function authorise(
+  challenge: Challenge,
+  credentials: Credentials,
+  method: string,
+  uri: string,
+  use = 1,
+): string {
   const cnonce = randomBytes(8).toString('hex')
-  const nc = '00000001'
+  const nc = use.toString(16).padStart(8, '0')
   const response = digestOf(challenge, credentials, method, uri, cnonce, nc)
   const parts = [
     `username=${quote(credentials.username)}`,

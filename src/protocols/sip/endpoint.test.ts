@@ -5,9 +5,18 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { SipCall } from './call.ts'
+import type { DialogState } from './dialog.ts'
 import { challengeWith, proves } from './digest.ts'
 import { type EndpointOptions, SipEndpoint } from './endpoint.ts'
-import { makeResponse, parseMessage, SipHeaders, type SipMessage, type SipRequest, serialise } from './message.ts'
+import {
+  makeResponse,
+  parseMessage,
+  readCseq,
+  SipHeaders,
+  type SipMessage,
+  type SipRequest,
+  serialise,
+} from './message.ts'
 import type { CallHandlers, Invitation } from './switchboard.ts'
 import type { TransportName } from './transport.ts'
 
@@ -322,4 +331,215 @@ test('nonsense is answered where it can be, and a stream of it is closed', async
   stream.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   stream.resume()
   await once(stream, 'close')
+})
+
+/** The next request of a method; answers and other requests before it are passed over. */
+async function nextRequest(peer: { next(): Promise<SipMessage> }, method: string, seq = 0): Promise<SipRequest> {
+  for (;;) {
+    const message = await peer.next()
+    if (message.kind === 'request' && message.method === method && (readCseq(message.headers)?.number ?? 0) > seq)
+      return message
+  }
+}
+
+test('credentials outlive a stale nonce and a longer session, and a challenged BYE is repeated with them', async (t) => {
+  const carrier = await byHand(t)
+  const calling = await endpoint(t)
+  const here = diary()
+  const credentials = { username: 'trunk-1', password: 'siri' }
+  const peer = { transport: 'udp' as const, host, port: carrier.port }
+  const call = calling.invite(
+    { ...invitation(calling), uri: `sip:x@${host}:${carrier.port}`, peer, credentials },
+    here.handlers,
+  )
+  const isProved = (request: SipRequest, nonce: string) =>
+    proves(request.headers.get('proxy-authorization') ?? '', request.method, nonce, () => 'siri')
+  const answer = (request: SipRequest, status: number, headers: [string, string][], body = '') => {
+    const response = makeResponse(request, status, 'carrier')
+    for (const header of headers) response.headers.add(...header)
+    carrier.socket.send(serialise({ ...response, body: Buffer.from(body) }), calling.ports.udp ?? 0, host)
+    return readCseq(request.headers)?.number ?? 0
+  }
+  const challenge = (nonce: string, more = ''): [string, string][] => [
+    ['proxy-authenticate', `${challengeWith('carrier', nonce)}${more}`],
+  ]
+  let seq = answer(await nextRequest(carrier, 'INVITE'), 407, challenge('n1'))
+  seq = answer(await nextRequest(carrier, 'INVITE', seq), 407, challenge('n2', ', stale=TRUE'))
+  const renewed = await nextRequest(carrier, 'INVITE', seq)
+  assert.ok(isProved(renewed, 'n2'), 'the new nonce is used')
+  seq = answer(renewed, 422, [['min-se', '2000']])
+  const longer = await nextRequest(carrier, 'INVITE', seq)
+  assert.ok(isProved(longer, 'n2') && longer.headers.get('session-expires') === '2000', 'both are kept')
+  assert.match(longer.headers.get('proxy-authorization') ?? '', /nc=00000002/)
+  answer(longer, 200, [['content-type', 'application/sdp']], offer)
+  await here.until('answered')
+  // A node that never had the call ends it from what was kept of it.
+  const kept: DialogState = JSON.parse(JSON.stringify(call.dialogState))
+  const over = calling.hangUp({ ...kept, localSeq: 500 }, credentials)
+  const foreign = await nextRequest(carrier, 'BYE')
+  assert.equal(foreign.headers.get('call-id'), longer.headers.get('call-id'))
+  assert.match(foreign.headers.get('to') ?? '', /tag=carrier/)
+  seq = answer(foreign, 407, challenge('n3'))
+  const proved = await nextRequest(carrier, 'BYE', seq)
+  assert.ok(isProved(proved, 'n3'))
+  answer(proved, 200, [])
+  assert.equal((await over).status, 200)
+  call.hangup()
+  const bye = await nextRequest(carrier, 'BYE')
+  seq = answer(bye, 407, challenge('n3'))
+  const again = await nextRequest(carrier, 'BYE', seq)
+  assert.ok(isProved(again, 'n3'))
+  answer(again, 200, [])
+})
+
+test('a password that is refused is not tried a second time', async (t) => {
+  const carrier = await byHand(t)
+  const calling = await endpoint(t)
+  const here = diary()
+  const peer = { transport: 'udp' as const, host, port: carrier.port }
+  const credentials = { username: 'trunk-1', password: 'wrong' }
+  calling.invite({ ...invitation(calling), uri: `sip:x@${host}:${carrier.port}`, peer, credentials }, here.handlers)
+  let seq = 0
+  for (const nonce of ['n1', 'n2']) {
+    const request = await nextRequest(carrier, 'INVITE', seq)
+    seq = readCseq(request.headers)?.number ?? 0
+    const refusal = makeResponse(request, 401, 'carrier')
+    refusal.headers.add('www-authenticate', challengeWith('carrier', nonce))
+    carrier.socket.send(serialise(refusal), calling.ports.udp ?? 0, host)
+  }
+  await here.until('refused')
+  assert.deepEqual(here.lines, ['refused 401'])
+})
+
+/** Bodies of two parts, as networks send them. */
+const mixed = [
+  '--one',
+  'Content-Type: application/ISUP;version=itu-t92+',
+  'Content-Disposition: signal;handling=optional',
+  '',
+  '\u0001\u0000I',
+  '--one',
+  'content-type: application/sdp',
+  '',
+  `${offer}--one--`,
+  '',
+].join('\r\n')
+
+test('a description is found beside other parts, and taken from the ACK where the offer came late', async (t) => {
+  const caller = await byHand(t)
+  const there = diary()
+  const answering = await endpoint(t, {
+    invited: (call) => {
+      queueMicrotask(() => call.answer(offer))
+      return {
+        ...there.handlers,
+        offered: (description) => {
+          there.handlers.answered?.(description, call.source)
+          return description
+        },
+      }
+    },
+  })
+  const port = answering.ports.udp ?? 0
+  const send = (request: SipRequest) => caller.socket.send(serialise(request), port, host)
+  const isup = invite(port, [['content-type', 'multipart/mixed;boundary=one']])
+  send({ ...isup, body: Buffer.from(mixed) })
+  await there.until('answered')
+  const ok = await nextAnswer(caller, 200)
+  const inDialog = (method: string, number: number, body = ''): SipRequest => {
+    const request = invite(port, body === '' ? [] : [['content-type', 'application/sdp']])
+    request.headers.set('to', ok.headers.get('to') ?? '').set('cseq', `${number} ${method}`)
+    request.headers.set('via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method}${number};rport`)
+    return { ...request, method, body: Buffer.from(body) }
+  }
+  send(inDialog('ACK', 1))
+  send(inDialog('INVITE', 2))
+  const late = await nextAnswer(caller, 200, 2)
+  assert.match(late.body.toString(), /m=audio/, 'this side offers')
+  const moved = offer.replace('m=audio 4000', 'm=audio 40000')
+  send(inDialog('ACK', 2, moved))
+  await there.until(`answered ${moved.length}`)
+  assert.deepEqual(there.lines, [`answered ${offer.length}`, `answered ${moved.length}`])
+})
+
+test('a session that is changed keeps its timer, whichever side changes it', async (t) => {
+  const caller = await byHand(t)
+  let answered: SipCall | null = null
+  const answering = await endpoint(t, {
+    invited: (call) => {
+      answered = call
+      queueMicrotask(() => call.answer(offer))
+      return { offered: (description) => description }
+    },
+  })
+  const port = answering.ports.udp ?? 0
+  const send = (message: SipMessage) => caller.socket.send(serialise(message), port, host)
+  const timer: [string, string][] = [
+    ['supported', 'timer'],
+    ['session-expires', '600;refresher=uac'],
+    ['content-type', 'application/sdp'],
+  ]
+  send({ ...invite(port, timer), body: Buffer.from(offer) })
+  const ok = await nextAnswer(caller, 200)
+  assert.equal(ok.headers.get('session-expires'), '600;refresher=uac')
+  const inDialog = (method: string, number: number): SipRequest => {
+    const request = invite(port, [])
+    request.headers.set('to', ok.headers.get('to') ?? '').set('cseq', `${number} ${method}`)
+    request.headers.set('via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method}${number};rport`)
+    return { ...request, method, body: Buffer.alloc(0) }
+  }
+  send(inDialog('ACK', 1))
+  assert.ok(answered !== null)
+  const call: SipCall = answered
+  call.reinvite(offer)
+  const held = await nextRequest(caller, 'INVITE')
+  assert.equal(held.headers.get('session-expires'), '600;refresher=uas', 'the other side goes on refreshing')
+  const agreed = makeResponse(held, 200, 'caller')
+  agreed.headers.add('session-expires', '600;refresher=uas').add('content-type', 'application/sdp')
+  send({ ...agreed, body: Buffer.from(offer) })
+  await nextRequest(caller, 'ACK')
+  send(inDialog('UPDATE', 2))
+  const changed = await nextAnswer(caller, 200, 2)
+  assert.equal(changed.headers.get('session-expires'), '600;refresher=uas', 'this side refreshes from now on')
+  call.reinvite(offer)
+  const again = await nextRequest(caller, 'INVITE', readCseq(held.headers)?.number ?? 0)
+  assert.equal(again.headers.get('session-expires'), '600;refresher=uac')
+})
+
+async function nextAnswer(peer: { next(): Promise<SipMessage> }, status: number, seq = 1): Promise<SipMessage> {
+  for (;;) {
+    const message = await peer.next()
+    if (message.kind === 'response' && message.status === status && readCseq(message.headers)?.number === seq)
+      return message
+  }
+}
+
+test('what is not done is not promised: replaces is refused by its name, unknown bodies by their type', async (t) => {
+  const answering = await endpoint(
+    t,
+    later((call) => call.answer(offer)),
+  )
+  const port = answering.ports.udp ?? 0
+  for (const [changes, status, header, value] of [
+    [[['require', 'replaces']], 420, 'unsupported', 'replaces'],
+    [[['content-type', 'text/plain']], 415, 'accept', 'application/sdp, multipart/mixed'],
+    [[['content-type', 'multipart/mixed;boundary=x']], 415, 'accept', 'application/sdp, multipart/mixed'],
+  ] as [[string, string][], number, string, string][]) {
+    const caller = await byHand(t)
+    const request = invite(port, changes)
+    request.headers.set('via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${caller.port};rport`)
+    caller.socket.send(serialise(request), port, host)
+    const answer = await nextAnswer(caller, status)
+    assert.equal(answer.headers.get(header), value)
+    assert.doesNotMatch(answer.headers.get('supported') ?? '', /replaces/)
+  }
+})
+
+test('behind a NAT others are told the public address, and whoever is on this machine the own one', async (t) => {
+  const { contact, ports } = await endpoint(t, { publicHost: '203.0.113.9' }).then((opened) => ({
+    contact: (peer: string) => opened.contact({ transport: 'udp', host: peer, port: 5060 }),
+    ports: opened.ports,
+  }))
+  assert.equal(contact('198.51.100.1'), `<sip:pamoja@203.0.113.9:${ports.udp}>`)
+  assert.equal(contact('127.0.0.1'), `<sip:pamoja@${host}:${ports.udp}>`)
 })

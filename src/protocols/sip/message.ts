@@ -77,7 +77,7 @@ const onlyOnce = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-leng
 
 /** Header fields in their order, by lower-case names; compact names are the same fields. */
 export class SipHeaders {
-  private readonly fields: [name: string, value: string][] = []
+  readonly #fields: [name: string, value: string][] = []
 
   static of(fields: readonly (readonly [string, string | number])[]): SipHeaders {
     const headers = new SipHeaders()
@@ -86,21 +86,21 @@ export class SipHeaders {
   }
 
   get(name: string): string | null {
-    return this.fields.find(([own]) => own === name)?.[1] ?? null
+    return this.#fields.find(([own]) => own === name)?.[1] ?? null
   }
 
   /** Every value of the field; a list on one line counts as several. */
   all(name: string): string[] {
-    const values = this.fields.filter(([own]) => own === name).map(([, value]) => value)
+    const values = this.#fields.filter(([own]) => own === name).map(([, value]) => value)
     return listHeaders.has(name) ? values.flatMap(splitList) : values
   }
 
   count(name: string): number {
-    return this.fields.filter(([own]) => own === name).length
+    return this.#fields.filter(([own]) => own === name).length
   }
 
   add(name: string, value: string | number): this {
-    this.fields.push([canonical(name), oneLine(value)])
+    this.#fields.push([canonical(name), oneLine(value)])
     return this
   }
 
@@ -111,13 +111,13 @@ export class SipHeaders {
 
   /** Puts a value before the others of its field. */
   prepend(name: string, value: string): this {
-    this.fields.unshift([canonical(name), oneLine(value)])
+    this.#fields.unshift([canonical(name), oneLine(value)])
     return this
   }
 
   remove(name: string): this {
     const own = canonical(name)
-    for (let i = this.fields.length - 1; i >= 0; i--) if (this.fields[i]?.[0] === own) this.fields.splice(i, 1)
+    for (let i = this.#fields.length - 1; i >= 0; i--) if (this.#fields[i]?.[0] === own) this.#fields.splice(i, 1)
     return this
   }
 
@@ -133,7 +133,7 @@ export class SipHeaders {
   }
 
   entries(): readonly (readonly [string, string])[] {
-    return this.fields
+    return this.#fields
   }
 }
 
@@ -173,7 +173,7 @@ export function endOfHead(bytes: Buffer): HeadEnd | null {
   return at < 0 ? null : { head: at, body: at + 4 }
 }
 
-/** Start line and headers, without a body yet. */
+/** Starts line and headers, without a body yet. */
 export function parseHead(bytes: Buffer): SipMessage {
   const lines = unfold(bytes.toString('utf8'))
   const [start = ''] = lines

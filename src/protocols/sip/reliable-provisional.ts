@@ -4,38 +4,38 @@ import type { SipRequest, SipResponse } from './message.ts'
 import type { ServerTransaction, Timing } from './transaction.ts'
 
 export class ReliableProvisional {
-  private readonly timing: Timing
-  private seq = 0
-  private timer: NodeJS.Timeout | null = null
+  readonly #timing: Timing
+  #seq = 0
+  #timer: NodeJS.Timeout | null = null
 
   constructor(timing: Timing) {
-    this.timing = timing
+    this.#timing = timing
   }
 
-  /** Send a response reliably, one at a time: while one is repeated, another is not sent. */
+  /** Sends a response reliably, one at a time: while one is repeated, another is not sent. */
   send(response: SipResponse, to: ServerTransaction, givenUp: () => void): void {
-    if (this.timer) return
-    this.seq++
-    response.headers.add('require', '100rel').add('rseq', this.seq)
+    if (this.#timer) return
+    this.#seq++
+    response.headers.add('require', '100rel').add('rseq', this.#seq)
     const repeat = (ms: number): void => {
       to.respond(response)
-      if (ms > 32 * this.timing.t1Ms) return givenUp()
-      this.timer = setTimeout(() => repeat(ms * 2), ms)
-      this.timer.unref()
+      if (ms > 32 * this.#timing.t1Ms) return givenUp()
+      this.#timer = setTimeout(() => repeat(ms * 2), ms)
+      this.#timer.unref()
     }
-    repeat(this.timing.t1Ms)
+    repeat(this.#timing.t1Ms)
   }
 
   /** Whether a PRACK is for the one that was sent last; that is repeated no more then. */
   isConfirmedBy(prack: SipRequest): boolean {
     const [seq] = (prack.headers.get('rack') ?? '').split(' ')
-    if (this.seq === 0 || Number(seq) !== this.seq) return false
+    if (this.#seq === 0 || Number(seq) !== this.#seq) return false
     this.stop()
     return true
   }
 
   stop(): void {
-    if (this.timer) clearTimeout(this.timer)
-    this.timer = null
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
   }
 }

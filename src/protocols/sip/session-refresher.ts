@@ -20,39 +20,46 @@ interface RefreshedCall {
 }
 
 export class SessionRefresher {
-  private readonly endpoint: Pick<Switchboard<never>, 'contact' | 'transmit'>
-  private readonly dialog: Dialog
-  private timer: NodeJS.Timeout | null = null
+  readonly #endpoint: Pick<Switchboard<never>, 'contact' | 'transmit'>
+  readonly #dialog: Dialog
+  #timer: NodeJS.Timeout | null = null
+  #plan: SessionPlan | null = null
 
   constructor(endpoint: Pick<Switchboard<never>, 'contact' | 'transmit'>, dialog: Dialog) {
-    this.endpoint = endpoint
-    this.dialog = dialog
+    this.#endpoint = endpoint
+    this.#dialog = dialog
+  }
+
+  /** What was agreed last. */
+  get plan(): SessionPlan | null {
+    return this.#plan
   }
 
   /** Begins anew with what was agreed last; null ends it. */
   watch(plan: SessionPlan | null, call: RefreshedCall): void {
-    if (this.timer) clearTimeout(this.timer)
-    this.timer = null
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#plan = plan
     if (!plan) return
-    this.timer = setTimeout(() => {
-      if (plan.isOurs) this.refresh(plan, call)
+    this.#timer = setTimeout(() => {
+      if (plan.isOurs) this.#refresh(plan, call)
       else call.silent()
     }, dueAfterMs(plan))
-    this.timer.unref()
+    this.#timer.unref()
   }
 
-  private refresh(plan: SessionPlan, call: RefreshedCall): void {
-    const { peer } = this.dialog.state
+  #refresh(plan: SessionPlan, call: RefreshedCall): void {
+    const { peer } = this.#dialog.state
     const usesUpdate = /\bUPDATE\b/i.test(call.allows())
     const body = usesUpdate ? {} : { body: Buffer.from(call.description()), type: 'application/sdp' }
-    const request = this.dialog.request(usesUpdate ? 'UPDATE' : 'INVITE', this.endpoint.contact(peer.transport), body)
+    const request = this.#dialog.request(usesUpdate ? 'UPDATE' : 'INVITE', this.#endpoint.contact(peer), body)
     request.headers.add('supported', 'timer').add('session-expires', `${plan.seconds};refresher=uac`)
-    this.endpoint.transmit(request, peer, {
+    this.#endpoint.transmit(request, peer, {
       final: (response) => {
         if (request.method === 'INVITE' && response.status < 300) call.accepted(readCseq(response.headers)?.number ?? 1)
-        if (this.timer === null) return
+        if (this.#timer === null) return
         if (response.status >= 300) call.refused(response.status)
-        if (this.timer !== null) this.watch(plan, call)
+        if (this.#timer !== null) this.watch(plan, call)
       },
       failed: () => call.unanswered(),
     })

@@ -4,18 +4,19 @@
 import type { Credentials } from './digest.ts'
 import type { SipRequest } from './message.ts'
 import type { ClientHandlers, ClientTransaction, Timing } from './transaction.ts'
-import type { Peer, TransportName } from './transport.ts'
+import type { Peer } from './transport.ts'
 
 /** Handlers of a call's owner. A call that was refused or ended tells so exactly once. */
 export interface CallHandlers {
   /** Runs when the phone rings, or a voice announces something before the answer. */
-  progress?(status: number, description: string | null): void
-  /** Runs when both sides have agreed; the description is the other side's. */
-  answered?(description: string): void
-  refused?(status: number, reason: string): void
+  progress?(status: number, description: string | null, from: Peer): void
+  /** Runs when both sides have agreed; the description is the other side's, and `from` is where it came from. */
+  answered?(description: string, from: Peer): void
+  /** Runs when the call is refused; `contacts` are the addresses that a redirect names. */
+  refused?(status: number, reason: string, contacts?: readonly string[]): void
   ended?(by: 'local' | 'remote' | 'lost', reason: string): void
   /** The other side wants to change the session: the description that answers it, or null to keep what is. */
-  offered?(description: string): string | null
+  offered?(description: string, from: Peer): string | null
   digit?(digit: string, durationMs: number): void
   /** The other side asks to be connected with somebody else. */
   referred?(target: string): boolean
@@ -24,7 +25,7 @@ export interface CallHandlers {
 /** The endpoint, as far as a call needs it. */
 export interface Switchboard<Call> {
   readonly timing: Timing
-  contact(transport: TransportName): string
+  contact(peer: Peer): string
   enter(dialog: string, call: Call): void
   leave(dialog: string): void
   /** Sends a request in a transaction of its own; a CANCEL keeps the Via of its INVITE. */

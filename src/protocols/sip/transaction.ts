@@ -26,7 +26,7 @@ interface Wire {
   send(message: SipRequest | SipResponse, to: Peer): Promise<void>
 }
 
-const mostTransactions = 20_000
+const maxTransactions = 20_000
 
 export function newBranch(): string {
   return `z9hG4bK${randomBytes(12).toString('hex')}`
@@ -34,31 +34,31 @@ export function newBranch(): string {
 
 /** All transactions of one endpoint, found by the key that RFC 3261 §17.1.3 and §17.2.3 give. */
 export class Transactions {
-  private readonly clients = new Map<string, ClientTransaction>()
-  private readonly servers = new Map<string, ServerTransaction>()
-  private readonly wire: Wire
+  readonly #clients = new Map<string, ClientTransaction>()
+  readonly #servers = new Map<string, ServerTransaction>()
+  readonly #wire: Wire
   readonly timing: Timing
 
   constructor(wire: Wire, timing: Timing) {
-    this.wire = wire
+    this.#wire = wire
     this.timing = timing
   }
 
   get size(): number {
-    return this.clients.size + this.servers.size
+    return this.#clients.size + this.#servers.size
   }
 
   /** Sends a request that already has its Via. */
   request(request: SipRequest, to: Peer, handlers: ClientHandlers): ClientTransaction | null {
-    if (this.size >= mostTransactions) {
+    if (this.size >= maxTransactions) {
       queueMicrotask(() => handlers.failed('transport'))
       return null
     }
     const key = clientKey(request)
-    const transaction = new ClientTransaction(request, to, this.wire, this.timing, handlers, () =>
-      this.clients.delete(key),
+    const transaction = new ClientTransaction(request, to, this.#wire, this.timing, handlers, () =>
+      this.#clients.delete(key),
     )
-    this.clients.set(key, transaction)
+    this.#clients.set(key, transaction)
     transaction.start()
     return transaction
   }
@@ -67,7 +67,7 @@ export class Transactions {
   takeResponse(response: SipResponse, from: Peer): boolean {
     const via = parseVia(response.headers.all('via')[0] ?? '')
     const method = readCseq(response.headers)?.method ?? ''
-    const transaction = this.clients.get(`${via.parameters.get('branch') ?? ''} ${method}`)
+    const transaction = this.#clients.get(`${via.parameters.get('branch') ?? ''} ${method}`)
     transaction?.take(response, from)
     return transaction !== undefined
   }
@@ -75,26 +75,26 @@ export class Transactions {
   /** The transaction of a request: the old one if it is a repeat, otherwise a new one. Null when there is no room. */
   takeRequest(request: SipRequest, from: Peer, back: Peer): { transaction: ServerTransaction; isNew: boolean } | null {
     const key = serverKey(request)
-    const known = this.servers.get(key)
+    const known = this.#servers.get(key)
     if (known) {
       known.again(request)
       return { transaction: known, isNew: false }
     }
-    if (this.size >= mostTransactions) return null
-    const transaction = new ServerTransaction(request, from, back, this.wire, this.timing, () =>
-      this.servers.delete(key),
+    if (this.size >= maxTransactions) return null
+    const transaction = new ServerTransaction(request, from, back, this.#wire, this.timing, () =>
+      this.#servers.delete(key),
     )
-    if (request.method !== 'ACK') this.servers.set(key, transaction)
+    if (request.method !== 'ACK') this.#servers.set(key, transaction)
     return { transaction, isNew: true }
   }
 
   /** The INVITE that a CANCEL is about. */
   cancelled(cancel: SipRequest): ServerTransaction | null {
-    return this.servers.get(serverKey(cancel, 'INVITE')) ?? null
+    return this.#servers.get(serverKey(cancel, 'INVITE')) ?? null
   }
 
   close(): void {
-    for (const transaction of [...this.clients.values(), ...this.servers.values()]) transaction.end()
+    for (const transaction of [...this.#clients.values(), ...this.#servers.values()]) transaction.end()
   }
 }
 
@@ -141,78 +141,78 @@ class Timers {
 }
 
 export class ClientTransaction {
-  private state: 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated' = 'calling'
-  private readonly timers = new Timers()
-  private repeat: NodeJS.Timeout | null = null
+  #state: 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated' = 'calling'
+  readonly #timers = new Timers()
+  #repeat: NodeJS.Timeout | null = null
   readonly request: SipRequest
   readonly to: Peer
-  private readonly wire: Wire
-  private readonly timing: Timing
-  private readonly handlers: ClientHandlers
-  private readonly onEnd: () => void
+  readonly #wire: Wire
+  readonly #timing: Timing
+  readonly #handlers: ClientHandlers
+  readonly #onEnd: () => void
 
   constructor(request: SipRequest, to: Peer, wire: Wire, timing: Timing, handlers: ClientHandlers, onEnd: () => void) {
     this.request = request
     this.to = to
-    this.wire = wire
-    this.timing = timing
-    this.handlers = handlers
-    this.onEnd = onEnd
+    this.#wire = wire
+    this.#timing = timing
+    this.#handlers = handlers
+    this.#onEnd = onEnd
   }
 
   start(): void {
-    this.transmit(this.request)
-    if (this.to.transport === 'udp') this.repeatAfter(this.timing.t1Ms)
-    this.timers.after(64 * this.timing.t1Ms, () => {
-      if (this.state === 'calling' || (this.state === 'proceeding' && !this.isInvite)) this.fail('timeout')
+    this.#transmit(this.request)
+    if (this.to.transport === 'udp') this.#repeatAfter(this.#timing.t1Ms)
+    this.#timers.after(64 * this.#timing.t1Ms, () => {
+      if (this.#state === 'calling' || (this.#state === 'proceeding' && !this.#isInvite)) this.#fail('timeout')
     })
   }
 
-  private get isInvite(): boolean {
+  get #isInvite(): boolean {
     return this.request.method === 'INVITE'
   }
 
-  private transmit(message: SipRequest): void {
-    this.wire.send(message, this.to).catch(() => {
-      if (this.state === 'calling' || this.state === 'proceeding') this.fail('transport')
+  #transmit(message: SipRequest): void {
+    this.#wire.send(message, this.to).catch(() => {
+      if (this.#state === 'calling' || this.#state === 'proceeding') this.#fail('transport')
     })
   }
 
   /** Timers A and E: an INVITE doubles for ever, others up to T2. */
-  private repeatAfter(ms: number): void {
-    this.repeat = this.timers.after(ms, () => {
-      if (this.state !== 'calling' && !(this.state === 'proceeding' && !this.isInvite)) return
-      this.transmit(this.request)
-      this.repeatAfter(this.isInvite ? ms * 2 : Math.min(ms * 2, this.timing.t2Ms))
+  #repeatAfter(ms: number): void {
+    this.#repeat = this.#timers.after(ms, () => {
+      if (this.#state !== 'calling' && !(this.#state === 'proceeding' && !this.#isInvite)) return
+      this.#transmit(this.request)
+      this.#repeatAfter(this.#isInvite ? ms * 2 : Math.min(ms * 2, this.#timing.t2Ms))
     })
   }
 
   take(response: SipResponse, from: Peer): void {
     if (response.status < 200) {
-      if (this.state !== 'calling' && this.state !== 'proceeding') return
-      this.state = 'proceeding'
-      if (this.isInvite && this.repeat) this.timers.cancel(this.repeat)
-      this.handlers.provisional?.(response)
+      if (this.#state !== 'calling' && this.#state !== 'proceeding') return
+      this.#state = 'proceeding'
+      if (this.#isInvite && this.#repeat) this.#timers.cancel(this.#repeat)
+      this.#handlers.provisional?.(response)
       return
     }
-    if (this.isInvite && response.status < 300) {
+    if (this.#isInvite && response.status < 300) {
       // Forks and repeats of a 200 come here for 64 T1; the dialog acknowledges each (RFC 6026).
-      if (this.state === 'terminated' || this.state === 'completed') return
-      if (this.state !== 'accepted') this.timers.after(64 * this.timing.t1Ms, () => this.end())
-      this.state = 'accepted'
-      this.handlers.final(response, from)
+      if (this.#state === 'terminated' || this.#state === 'completed') return
+      if (this.#state !== 'accepted') this.#timers.after(64 * this.#timing.t1Ms, () => this.end())
+      this.#state = 'accepted'
+      this.#handlers.final(response, from)
       return
     }
-    if (this.isInvite) this.transmit(this.acknowledgement(response))
-    if (this.state === 'completed' || this.state === 'accepted' || this.state === 'terminated') return
-    this.state = 'completed'
+    if (this.#isInvite) this.#transmit(this.#acknowledgement(response))
+    if (this.#state === 'completed' || this.#state === 'accepted' || this.#state === 'terminated') return
+    this.#state = 'completed'
     const isUdp = this.to.transport === 'udp'
-    this.timers.after(isUdp ? (this.isInvite ? 64 * this.timing.t1Ms : this.timing.t4Ms) : 0, () => this.end())
-    this.handlers.final(response, from)
+    this.#timers.after(isUdp ? (this.#isInvite ? 64 * this.#timing.t1Ms : this.#timing.t4Ms) : 0, () => this.end())
+    this.#handlers.final(response, from)
   }
 
   /** The ACK of a refusal belongs to the transaction (RFC 3261 §17.1.1.3). */
-  private acknowledgement(response: SipResponse): SipRequest {
+  #acknowledgement(response: SipResponse): SipRequest {
     const { headers } = this.request
     const own = new SipHeaders().add('via', headers.all('via')[0] ?? '').add('max-forwards', 70)
     for (const name of ['from', 'call-id'] as const) own.add(name, headers.get(name) ?? '')
@@ -222,44 +222,44 @@ export class ClientTransaction {
     return makeRequest('ACK', this.request.uri, own)
   }
 
-  private fail(reason: 'timeout' | 'transport'): void {
+  #fail(reason: 'timeout' | 'transport'): void {
     this.end()
-    this.handlers.failed(reason)
+    this.#handlers.failed(reason)
   }
 
   end(): void {
-    this.state = 'terminated'
-    this.timers.clear()
-    this.onEnd()
+    this.#state = 'terminated'
+    this.#timers.clear()
+    this.#onEnd()
   }
 }
 
 export class ServerTransaction {
-  private last: SipResponse | null = null
-  private isConfirmed = false
-  private isOver = false
-  private readonly timers = new Timers()
-  private repeat: NodeJS.Timeout | null = null
+  #last: SipResponse | null = null
+  #isConfirmed = false
+  #isOver = false
+  readonly #timers = new Timers()
+  #repeat: NodeJS.Timeout | null = null
   readonly request: SipRequest
   readonly from: Peer
-  private readonly back: Peer
-  private readonly wire: Wire
-  private readonly timing: Timing
-  private readonly onEnd: () => void
+  readonly #back: Peer
+  readonly #wire: Wire
+  readonly #timing: Timing
+  readonly #onEnd: () => void
   /** Called when the final answer of an INVITE was not acknowledged. */
   onUnconfirmed: () => void = () => undefined
 
   constructor(request: SipRequest, from: Peer, back: Peer, wire: Wire, timing: Timing, onEnd: () => void) {
     this.request = request
     this.from = from
-    this.back = back
-    this.wire = wire
-    this.timing = timing
-    this.onEnd = onEnd
+    this.#back = back
+    this.#wire = wire
+    this.#timing = timing
+    this.#onEnd = onEnd
   }
 
   get isAnswered(): boolean {
-    return (this.last?.status ?? 0) >= 200
+    return (this.#last?.status ?? 0) >= 200
   }
 
   get transport(): TransportName {
@@ -269,18 +269,18 @@ export class ServerTransaction {
   /** A repeat of the request: the last answer again, or the ACK of a refusal. */
   again(request: SipRequest): void {
     if (request.method === 'ACK') return this.confirmed()
-    if (this.last) this.transmit(this.last)
+    if (this.#last) this.#transmit(this.#last)
   }
 
   respond(response: SipResponse): void {
-    if (this.isAnswered || this.isOver) return
-    this.last = response
-    this.transmit(response)
+    if (this.isAnswered || this.#isOver) return
+    this.#last = response
+    this.#transmit(response)
     if (response.status < 200) return
     const isInvite = this.request.method === 'INVITE'
-    if (isInvite && (this.from.transport === 'udp' || response.status < 300)) this.repeatAfter(this.timing.t1Ms)
-    this.timers.after(isInvite || this.from.transport === 'udp' ? 64 * this.timing.t1Ms : 0, () => {
-      const isLost = isInvite && !this.isConfirmed
+    if (isInvite && (this.from.transport === 'udp' || response.status < 300)) this.#repeatAfter(this.#timing.t1Ms)
+    this.#timers.after(isInvite || this.from.transport === 'udp' ? 64 * this.#timing.t1Ms : 0, () => {
+      const isLost = isInvite && !this.#isConfirmed
       this.end()
       if (isLost) this.onUnconfirmed()
     })
@@ -293,27 +293,27 @@ export class ServerTransaction {
 
   /** The answer has arrived. A refusal's transaction has nothing more to do; a 200 may still be asked for. */
   confirmed(): void {
-    this.isConfirmed = true
-    if (this.repeat) this.timers.cancel(this.repeat)
-    if ((this.last?.status ?? 0) >= 300)
-      this.timers.after(this.from.transport === 'udp' ? this.timing.t4Ms : 0, () => this.end())
+    this.#isConfirmed = true
+    if (this.#repeat) this.#timers.cancel(this.#repeat)
+    if ((this.#last?.status ?? 0) >= 300)
+      this.#timers.after(this.from.transport === 'udp' ? this.#timing.t4Ms : 0, () => this.end())
   }
 
-  private repeatAfter(ms: number): void {
-    this.repeat = this.timers.after(ms, () => {
-      if (this.isConfirmed || this.isOver || !this.last) return
-      this.transmit(this.last)
-      this.repeatAfter(Math.min(ms * 2, this.timing.t2Ms))
+  #repeatAfter(ms: number): void {
+    this.#repeat = this.#timers.after(ms, () => {
+      if (this.#isConfirmed || this.#isOver || !this.#last) return
+      this.#transmit(this.#last)
+      this.#repeatAfter(Math.min(ms * 2, this.#timing.t2Ms))
     })
   }
 
-  private transmit(response: SipResponse): void {
-    this.wire.send(response, this.back).catch(() => undefined)
+  #transmit(response: SipResponse): void {
+    this.#wire.send(response, this.#back).catch(() => undefined)
   }
 
   end(): void {
-    this.isOver = true
-    this.timers.clear()
-    this.onEnd()
+    this.#isOver = true
+    this.#timers.clear()
+    this.#onEnd()
   }
 }

@@ -47,31 +47,31 @@ export interface TransportOptions {
   trusted?: string
 }
 
-const mostConnections = 1_000
+const maxConnections = 1_000
 const idleConnectionMs = 10 * 60_000
 const connectMs = 5_000
 
 export class SipTransport {
-  private readonly streams = new Map<string, Socket>()
-  private readonly servers: Server[] = []
-  private readonly options: TransportOptions
-  private readonly handlers: TransportHandlers
-  private udp: DatagramSocket | null = null
+  readonly #streams = new Map<string, Socket>()
+  readonly #servers: Server[] = []
+  readonly #options: TransportOptions
+  readonly #handlers: TransportHandlers
+  #udp: DatagramSocket | null = null
   readonly ports: Partial<Record<TransportName, number>> = {}
   dropped = 0
 
   private constructor(options: TransportOptions, handlers: TransportHandlers) {
-    this.options = options
-    this.handlers = handlers
+    this.#options = options
+    this.#handlers = handlers
   }
 
   static async open(options: TransportOptions, handlers: TransportHandlers): Promise<SipTransport> {
     const transport = new SipTransport(options, handlers)
     try {
       const { udp, tcp, tls } = options.ports
-      if (udp !== undefined) await transport.openUdp(udp)
-      if (tcp !== undefined) await transport.openStream('tcp', tcp)
-      if (tls !== undefined) await transport.openStream('tls', tls)
+      if (udp !== undefined) await transport.#openUdp(udp)
+      if (tcp !== undefined) await transport.#openStream('tcp', tcp)
+      if (tls !== undefined) await transport.#openStream('tls', tls)
     } catch (error) {
       await transport.close()
       throw error
@@ -79,30 +79,30 @@ export class SipTransport {
     return transport
   }
 
-  private async openUdp(port: number): Promise<void> {
-    const socket = createSocket({ type: isIP(this.options.host) === 6 ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 })
+  async #openUdp(port: number): Promise<void> {
+    const socket = createSocket({ type: isIP(this.#options.host) === 6 ? 'udp6' : 'udp4', recvBufferSize: 1 << 20 })
     socket.on('message', (bytes, { address, port: from }) => {
       // Keep-alives of NAT (RFC 5626 §3.5.1 and empty datagrams) say nothing.
-      if (bytes.length > 4) this.take(bytes, { transport: 'udp', host: address, port: from })
+      if (bytes.length > 4) this.#take(bytes, { transport: 'udp', host: address, port: from })
     })
     socket.on('error', () => undefined)
-    socket.bind(port, this.options.host)
+    socket.bind(port, this.#options.host)
     await once(socket, 'listening')
-    this.udp = socket
+    this.#udp = socket
     this.ports.udp = socket.address().port
   }
 
-  private async openStream(name: 'tcp' | 'tls', port: number): Promise<void> {
+  async #openStream(name: 'tcp' | 'tls', port: number): Promise<void> {
     const accept = (socket: Socket) => {
       const peer = { transport: name, host: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
-      this.adopt(socket, peer)
+      this.#adopt(socket, peer)
     }
-    const server = name === 'tcp' ? createTcpServer(accept) : createTlsServer({ ...this.options.tls }, accept)
-    server.maxConnections = mostConnections
+    const server = name === 'tcp' ? createTcpServer(accept) : createTlsServer({ ...this.#options.tls }, accept)
+    server.maxConnections = maxConnections
     server.on('tlsClientError', () => undefined)
-    server.listen(port, this.options.host)
+    server.listen(port, this.#options.host)
     await once(server, 'listening')
-    this.servers.push(server)
+    this.#servers.push(server)
     const address = server.address()
     if (address && typeof address === 'object') this.ports[name] = address.port
   }
@@ -110,21 +110,21 @@ export class SipTransport {
   /** Sends a message; a stream is opened when there is none. Failure to open it is told by the promise. */
   async send(message: SipMessage, to: Peer): Promise<void> {
     const bytes = serialise(message)
-    if (to.transport === 'udp') return this.sendDatagram(bytes, to)
-    const stream = this.streams.get(keyOf(to)) ?? (await this.dial(to))
+    if (to.transport === 'udp') return this.#sendDatagram(bytes, to)
+    const stream = this.#streams.get(keyOf(to)) ?? (await this.#dial(to))
     if (!stream.write(bytes) && stream.writableLength > 8 * maximumMessageBytes) stream.destroy()
   }
 
-  private sendDatagram(bytes: Buffer, to: Peer): Promise<void> {
+  #sendDatagram(bytes: Buffer, to: Peer): Promise<void> {
     return new Promise((done, failed) => {
-      if (!this.udp) return failed(new Error('no UDP socket is open'))
-      this.udp.send(bytes, to.port, to.host, (error) => (error ? failed(error) : done()))
+      if (!this.#udp) return failed(new Error('no UDP socket is open'))
+      this.#udp.send(bytes, to.port, to.host, (error) => (error ? failed(error) : done()))
     })
   }
 
-  private async dial(to: Peer): Promise<Socket> {
-    if (this.streams.size >= mostConnections) throw new Error('too many connections are open')
-    const { tls, trusted } = this.options
+  async #dial(to: Peer): Promise<Socket> {
+    if (this.#streams.size >= maxConnections) throw new Error('too many connections are open')
+    const { tls, trusted } = this.#options
     const address = { host: to.host, port: to.port }
     const socket =
       to.transport === 'tcp'
@@ -132,47 +132,47 @@ export class SipTransport {
         : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(to.host) })
     socket.setTimeout(connectMs, () => socket.destroy(new Error('connecting took too long')))
     await once(socket, to.transport === 'tcp' ? 'connect' : 'secureConnect')
-    this.adopt(socket, to)
+    this.#adopt(socket, to)
     return socket
   }
 
-  private adopt(socket: Socket, peer: Peer): void {
+  #adopt(socket: Socket, peer: Peer): void {
     const key = keyOf(peer)
-    this.streams.set(key, socket)
+    this.#streams.set(key, socket)
     socket.setNoDelay(true)
     socket.setTimeout(idleConnectionMs, () => socket.destroy())
-    const reader = new StreamReader((message) => this.deliver(message, peer))
+    const reader = new StreamReader((message) => this.#deliver(message, peer))
     socket.on('data', (bytes) => {
       try {
         reader.push(bytes)
       } catch (error) {
-        this.refuse(error, peer)
+        this.#refuse(error, peer)
         socket.end()
       }
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      if (this.streams.get(key) === socket) this.streams.delete(key)
-      this.handlers.lost?.(peer)
+      if (this.#streams.get(key) === socket) this.#streams.delete(key)
+      this.#handlers.lost?.(peer)
     })
   }
 
-  private take(bytes: Buffer, from: Peer): void {
+  #take(bytes: Buffer, from: Peer): void {
     try {
-      this.deliver(parseMessage(bytes), from)
+      this.#deliver(parseMessage(bytes), from)
     } catch (error) {
-      this.refuse(error, from)
+      this.#refuse(error, from)
     }
   }
 
-  private deliver(message: SipMessage, from: Peer): void {
+  #deliver(message: SipMessage, from: Peer): void {
     if (message.kind === 'request') stampSource(message, from)
-    this.handlers.message(message, from)
+    this.#handlers.message(message, from)
   }
 
   /** Answers a message that breaks the rules where it says enough for it, and drops it otherwise. Nothing that arrives may throw. */
-  private refuse(error: unknown, from: Peer): void {
-    if (!(error instanceof SipError)) return this.failed(error, from)
+  #refuse(error: unknown, from: Peer): void {
+    if (!(error instanceof SipError)) return this.#failed(error, from)
     this.dropped++
     const partial = error instanceof MessageError ? error.partial : null
     const isAnswerable =
@@ -182,22 +182,22 @@ export class SipTransport {
     if (!isAnswerable) return
     try {
       stampSource(partial, from)
-      this.handlers.malformed?.(partial, error.status, error.message, from)
+      this.#handlers.malformed?.(partial, error.status, error.message, from)
     } catch (problem) {
-      if (!(problem instanceof SipError)) this.failed(problem, from)
+      if (!(problem instanceof SipError)) this.#failed(problem, from)
     }
   }
 
-  private failed(error: unknown, from: Peer): void {
-    if (!this.handlers.failed) throw error
-    this.handlers.failed(error, from)
+  #failed(error: unknown, from: Peer): void {
+    if (!this.#handlers.failed) throw error
+    this.#handlers.failed(error, from)
   }
 
   async close(): Promise<void> {
-    this.udp?.close()
-    this.udp = null
-    for (const stream of this.streams.values()) stream.destroy()
-    await Promise.all(this.servers.map((server) => new Promise((done) => server.close(done))))
+    this.#udp?.close()
+    this.#udp = null
+    for (const stream of this.#streams.values()) stream.destroy()
+    await Promise.all(this.#servers.map((server) => new Promise((done) => server.close(done))))
   }
 }
 
@@ -240,31 +240,31 @@ export function returnPath(request: SipRequest, from: Peer): Peer {
 
 /** Cuts a stream into messages by Content-Length, which is mandatory there (RFC 3261 §18.3). */
 class StreamReader {
-  private waiting: Buffer = Buffer.alloc(0)
-  private readonly emit: (message: SipMessage) => void
+  #waiting: Buffer = Buffer.alloc(0)
+  readonly #emit: (message: SipMessage) => void
 
   constructor(emit: (message: SipMessage) => void) {
-    this.emit = emit
+    this.#emit = emit
   }
 
   push(bytes: Buffer): void {
-    this.waiting = this.waiting.length === 0 ? bytes : Buffer.concat([this.waiting, bytes])
-    for (let message = this.next(); message; message = this.next()) this.emit(message)
+    this.#waiting = this.#waiting.length === 0 ? bytes : Buffer.concat([this.#waiting, bytes])
+    for (let message = this.#next(); message; message = this.#next()) this.#emit(message)
   }
 
-  private next(): SipMessage | null {
+  #next(): SipMessage | null {
     let start = 0
-    while (this.waiting[start] === 13 || this.waiting[start] === 10) start++
-    if (start > 0) this.waiting = this.waiting.subarray(start)
-    const end = endOfHead(this.waiting)
+    while (this.#waiting[start] === 13 || this.#waiting[start] === 10) start++
+    if (start > 0) this.#waiting = this.#waiting.subarray(start)
+    const end = endOfHead(this.#waiting)
     if (end === null) return null
-    const message = parseHead(this.waiting.subarray(0, end.head))
+    const message = parseHead(this.#waiting.subarray(0, end.head))
     const length = contentLength(message)
     if (length === null) throw new MessageError(400, 'A stream needs Content-Length', message)
     if (length > maximumMessageBytes) throw new MessageError(513, 'Message Too Large', message)
-    if (this.waiting.length < end.body + length) return null
-    message.body = Buffer.from(this.waiting.subarray(end.body, end.body + length))
-    this.waiting = this.waiting.subarray(end.body + length)
+    if (this.#waiting.length < end.body + length) return null
+    message.body = Buffer.from(this.#waiting.subarray(end.body, end.body + length))
+    this.#waiting = this.#waiting.subarray(end.body + length)
     return message
   }
 }

@@ -355,16 +355,22 @@ export function encodeMessage(
   })
 }
 
+/** Octets of a text, or of one part of it, without the header that names the part. */
+export function octetsOf(content: Content): { octets: Buffer; concatenation: Concatenation | null } {
+  const { tlvs } = content
+  const octets = content.shortMessage.length > 0 ? content.shortMessage : (tlvs.messagePayload ?? content.shortMessage)
+  if ((content.esmClass & esmClasses.udh) === 0) return { octets, concatenation: sarOf(tlvs) }
+  const { concatenation, rest } = parseUdh(octets)
+  return { octets: rest, concatenation }
+}
+
 /** The text of a message or of one part of it, wherever its PDU carries it, without zeros: some centres end or fill texts with them. */
 export function decodeMessage(
   content: Content,
   alphabet: Alphabet = 'gsm',
 ): { text: string; concatenation: Concatenation | null } {
-  const { tlvs, dataCoding } = content
-  const octets = content.shortMessage.length > 0 ? content.shortMessage : (tlvs.messagePayload ?? content.shortMessage)
-  const { concatenation, rest } =
-    (content.esmClass & esmClasses.udh) !== 0 ? parseUdh(octets) : { concatenation: sarOf(tlvs), rest: octets }
-  return { text: decodeText(rest, dataCoding, alphabet).replaceAll('\u0000', ''), concatenation }
+  const { octets, concatenation } = octetsOf(content)
+  return { text: decodeText(octets, content.dataCoding, alphabet).replaceAll('\u0000', ''), concatenation }
 }
 
 function sarOf({ sarMsgRefNum, sarTotalSegments, sarSegmentSeqnum }: ShortMessage['tlvs']): Concatenation | null {

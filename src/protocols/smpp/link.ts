@@ -12,6 +12,8 @@ import { commandStatus, PduError } from './status.ts'
 const maxHandling = 1000
 /** A peer that leaves more than this unread does not read at all. */
 const maxUnsentBytes = 4 * 1024 * 1024
+/** The same before it has bound, when it may be anybody. */
+const maxUnsentBytesUnbound = 64 * 1024
 const maxSequence = 0x7fffffff
 /** Requests that are no longer waited for, whose answer is still of use; the oldest are forgotten. */
 const maxLate = 10_000
@@ -123,7 +125,7 @@ export class Link {
     this.#send(encodeRefusal(request.command, request.sequence, status))
   }
 
-  /** Ask the other side whether it is there, from now on, whenever it was silent for the interval. */
+  /** Asks the other side whether it is there, from now on, whenever it was silent for the interval. */
   keepAlive(): void {
     if (this.endedBecause !== null) return
     this.#enquiry = setInterval(() => {
@@ -205,7 +207,8 @@ export class Link {
     if (this.#outgoing.length === 0) return
     this.#socket.write(Buffer.concat(this.#outgoing))
     this.#outgoing = []
-    if (this.#socket.writableLength > maxUnsentBytes) this.cut('the other side does not read')
+    const maxBytes = this.#enquiry === null ? maxUnsentBytesUnbound : maxUnsentBytes
+    if (this.#socket.writableLength > maxBytes) this.cut('the other side does not read')
   }
 
   get #stalled(): boolean {

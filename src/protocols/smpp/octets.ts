@@ -90,7 +90,7 @@ export class Reader {
   }
 
   /**
-   * Visit the optional parameters that follow, each by its tag and the range of its value. A rest shorter than a head
+   * Visits the optional parameters that follow, each by its tag and the range of its value. A rest shorter than a head
    * is padding, which some centres add.
    */
   eachTlv(take: (tag: number, frame: Buffer, start: number, end: number) => void): void {

@@ -509,3 +509,13 @@ function answerWith(commandId: number, body: Buffer): Buffer {
   header.writeUInt32BE(1, 12)
   return Buffer.concat([header, body])
 }
+
+test('a refusal has a body where it says why in an optional parameter', () => {
+  const tlvs = { unknown: [{ tag: 0x1400, value: Buffer.from('OPTED_OUT') }] }
+  const refusal = { command: 'submit_sm_resp', status: 0x45, sequence: 7 } as const
+  const said = encode({ ...refusal, body: { messageId: '', tlvs } })
+  assert.ok(Buffer.isBuffer(said))
+  assert.equal(said.subarray(16).toString('hex'), `0014000009${Buffer.from('OPTED_OUT').toString('hex')}`)
+  const bare = encode({ ...refusal, body: { messageId: '' } })
+  assert.ok(Buffer.isBuffer(bare) && bare.length === 16)
+})

@@ -54,6 +54,8 @@ export interface DataSm {
 /** The id is empty where the answer came without one. */
 interface MessageIdAnswer {
   messageId: string
+  /** Written also where the answer refuses; not read. */
+  tlvs?: Tlvs
 }
 
 interface DataSmAnswer extends MessageIdAnswer {
@@ -261,7 +263,10 @@ const dataSm: BodyCodec<DataSm> = {
 /** Answer with a message id. Parameters behind the id are ignored, so that bad ones do not lose it. */
 const messageIdAnswer: BodyCodec<MessageIdAnswer> = {
   read: (reader) => ({ messageId: reader.looseText() }),
-  write: (writer, body) => writer.messageId(body.messageId),
+  write: (writer, body) => {
+    writer.messageId(body.messageId)
+    if (body.tlvs) writeTlvs(writer, body.tlvs)
+  },
 }
 
 const dataSmAnswer: BodyCodec<DataSmAnswer> = {
@@ -400,6 +405,11 @@ const bareRefusals: ReadonlySet<Command> = new Set([
   'submit_sm_resp',
 ])
 
+/** Whether a refusal has optional parameters, which then need the body. */
+function saysWhy(body: object): boolean {
+  return 'tlvs' in body && typeof body.tlvs === 'object' && body.tlvs !== null && Object.keys(body.tlvs).length > 0
+}
+
 /** The others keep their fields, which are then zeros: an empty id; an empty id, an empty date, no state, no error. */
 const refusalBytes: Partial<Record<Command, number>> = { deliver_sm: 1, data_sm: 1, query_sm: 4 }
 
@@ -415,7 +425,7 @@ export function encode<C extends Command>(pdu: PduOf<C>): Buffer | PduError {
     writer.integer(id, 4)
     writer.integer(pdu.status, 4)
     writer.integer(pdu.sequence, 4)
-    if (pdu.status === 0 || !bareRefusals.has(pdu.command)) write(writer, pdu.body)
+    if (pdu.status === 0 || !bareRefusals.has(pdu.command) || saysWhy(pdu.body)) write(writer, pdu.body)
   } catch (error) {
     if (error instanceof PduError) return error
     throw error

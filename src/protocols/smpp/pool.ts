@@ -42,7 +42,7 @@ export class SmppPool {
     this.#options = options
   }
 
-  /** Open sessions. */
+  /** Opens sessions. */
   get sessions(): ReadonlySet<SmppSession> {
     return this.#sessions
   }
@@ -108,7 +108,7 @@ export class SmppPool {
 type OnClosed = EsmeOptions['onClosed']
 type Connect = (bindMode: BindMode, onClosed: OnClosed) => Promise<Esme>
 
-/** Open a session, as Esme.connect(): `onClosed` is called once, and never when this rejects. */
+/** Opens a session, as Esme.connect(): `onClosed` is called once, and never when this rejects. */
 function openSession(options: PoolOptions, onClosed: OnClosed): Promise<SmppSession> {
   const { host, port, tls = null, systemId, password, systemType = '', window } = options
   const { responseTimeoutMs, enquireLinkMs, onDeliver, isPaired } = options

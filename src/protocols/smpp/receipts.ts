@@ -38,7 +38,7 @@ export function isReceipt({ esmClass, tlvs }: Pick<DeliverSm, 'esmClass' | 'tlvs
   return isOfType || tlvs.receiptedMessageId !== undefined
 }
 
-/** Parse a receipt; null without a message id or a known state. */
+/** Parses a receipt; null without a message id or a known state. */
 export function parseReceipt(message: DeliverSm): DeliveryReceipt | null {
   const { tlvs } = message
   const fields = fieldsOf(textOf(message))

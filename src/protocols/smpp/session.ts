@@ -2,7 +2,7 @@
 // SMPP 3.4 sessions: Esme binds to a message centre, Smsc is one. What both ends have in common, requests and answers
 // over one connection, is link.ts.
 import { createServer, type Server, type Socket } from 'node:net'
-import type { SecureContext } from 'node:tls'
+import { createServer as createTlsServer, type SecureContext } from 'node:tls'
 import { dial } from './dial.ts'
 import { Link, SessionError } from './link.ts'
 import {
@@ -18,10 +18,12 @@ import {
   type SubmitSm,
 } from './pdu.ts'
 import { commandStatus, PduError, statusName } from './status.ts'
+import type { Tlvs } from './tlvs.ts'
 
 /** Requests beyond the window that may wait for their turn. */
 const defaultMaxQueued = 10_000
 const interfaceVersion = 0x34
+const defaultBindTimeoutMs = 10_000
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
 
@@ -58,6 +60,8 @@ export interface SubmitAnswer {
   messageId: string
   /** Number of the request; none where it had no octets to send. */
   sequence?: number
+  /** Optional parameters of the answer. */
+  tlvs?: Tlvs
 }
 
 /** The customer's end: External Short Message Entity. */
@@ -147,10 +151,19 @@ export class Esme {
   }
 }
 
+/** Who asks to bind. */
+export interface BindPeer {
+  readonly address: string
+  /** Version of SMPP that it speaks: 0x34 is 3.4. */
+  readonly interfaceVersion: number
+}
+
 export interface SmscOptions {
   host: string
   /** 0 for any free port. */
   port: number
+  /** Certificate, where the centre speaks TLS; null, or left out: it does not. */
+  tls?: { readonly key: string; readonly cert: string } | null
   /** System id that the centre gives to clients. */
   systemId?: string
   window?: number
@@ -160,9 +173,11 @@ export interface SmscOptions {
   bindTimeoutMs?: number
   responseTimeoutMs?: number
   enquireLinkMs?: number
-  /** The command_status to answer a bind with: 0 lets it in. */
-  authenticate(systemId: string, password: string, mode: BindMode): number
-  onSubmit(session: SmscSession, message: SubmitSm): Promise<SubmitAnswer>
+  /** Whether a connection is taken: what to call when it has ended; null refuses it. */
+  admits?(address: string): (() => void) | null
+  /** The command_status to answer a bind with: 0 lets it in. Requests that come before the answer are refused. */
+  authenticate(systemId: string, password: string, mode: BindMode, peer: BindPeer): number | Promise<number>
+  onSubmit(session: SmscSession, message: SubmitSm, command: 'submit_sm' | 'data_sm'): Promise<SubmitAnswer>
   /** Answers a query; null when no such message is known. Without this, queries are refused. */
   onQuery?(session: SmscSession, query: QuerySm): Promise<QuerySmAnswer | null>
   /** Gives the command_status. Without this, cancellations are refused. */
@@ -175,12 +190,19 @@ export interface SmscOptions {
 export class SmscSession {
   readonly systemId: string
   readonly bindMode: BindMode
+  readonly peer: BindPeer
   readonly #link: Link
 
-  constructor(systemId: string, bindMode: BindMode, link: Link) {
+  constructor(systemId: string, bindMode: BindMode, peer: BindPeer, link: Link) {
     this.systemId = systemId
     this.bindMode = bindMode
+    this.peer = peer
     this.#link = link
+  }
+
+  /** Messages that were sent and not yet answered, and those that wait for their turn. */
+  get pending(): number {
+    return this.#link.pending
   }
 
   get receives(): boolean {
@@ -212,7 +234,11 @@ export class Smsc {
 
   private constructor(options: SmscOptions) {
     this.#options = options
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket))
+    const { tls = null, bindTimeoutMs = defaultBindTimeoutMs } = options
+    this.#server =
+      tls === null
+        ? createServer({ noDelay: true }, (socket) => this.#accept(socket))
+        : createTlsServer({ ...tls, noDelay: true, handshakeTimeout: bindTimeoutMs }, (socket) => this.#accept(socket))
     this.#server.maxConnections = options.maxSessions ?? 1000
   }
 
@@ -246,10 +272,19 @@ export class Smsc {
     await closed
   }
 
+  /** Ends what close() still waits for. */
+  cut(): void {
+    for (const link of this.#links) link.cut('cut by this side')
+  }
+
   #accept(socket: Socket): void {
-    const { window = 100, maxQueued = defaultMaxQueued, bindTimeoutMs = 10_000 } = this.#options
+    const { window = 100, maxQueued = defaultMaxQueued, bindTimeoutMs = defaultBindTimeoutMs } = this.#options
+    const address = socket.remoteAddress ?? ''
+    const release = this.#options.admits?.(address)
+    if (release === null) return void socket.destroy()
     const { responseTimeoutMs = 30_000, enquireLinkMs = 30_000 } = this.#options
     let session: SmscSession | null = null
+    let binds = false
     const link: Link = new Link(socket, {
       window,
       maxQueued,
@@ -257,7 +292,14 @@ export class Smsc {
       enquireLinkMs,
       onRequest: async (pdu) => {
         if (session !== null) return this.#serve(session, link, pdu)
-        session = this.#bind(link, pdu)
+        if (binds || !isBind(pdu)) return link.refuse(pdu, commandStatus.ESME_RINVBNDSTS)
+        binds = true
+        const peer = { address, interfaceVersion: pdu.body.interfaceVersion }
+        const verdict = this.#options.authenticate(pdu.body.systemId, pdu.body.password, bindModes[pdu.command], peer)
+        const status = typeof verdict === 'number' ? verdict : await verdict
+        binds = false
+        if (link.endedBecause !== null) return
+        session = this.#bind(link, pdu, status, peer)
         if (session === null) return
         clearTimeout(bindTimer)
         this.#sessions.add(session)
@@ -266,6 +308,7 @@ export class Smsc {
       },
       onClosed: (reason) => {
         clearTimeout(bindTimer)
+        release?.()
         this.#links.delete(link)
         if (session === null) return
         this.#sessions.delete(session)
@@ -276,21 +319,16 @@ export class Smsc {
     this.#links.add(link)
   }
 
-  /** Answers the first request of a connection; null, and the end of it, unless it is a bind that is let in. */
-  #bind(link: Link, pdu: Pdu): SmscSession | null {
-    if (!isBind(pdu)) {
-      link.refuse(pdu, commandStatus.ESME_RINVBNDSTS)
-      return null
-    }
-    const mode = bindModes[pdu.command]
-    const status = this.#options.authenticate(pdu.body.systemId, pdu.body.password, mode)
+  /** Answers a bind; null, and the end of the connection, unless it is let in. */
+  #bind(link: Link, pdu: PduOf<keyof typeof bindModes>, status: number, peer: BindPeer): SmscSession | null {
     if (status !== 0) {
       link.refuse(pdu, status)
       link.end(`the bind was refused with ${statusName(status)}`)
       return null
     }
-    link.answer(pdu, { systemId: this.#options.systemId ?? 'PAMOJA', tlvs: { scInterfaceVersion: interfaceVersion } })
-    return new SmscSession(pdu.body.systemId, mode, link)
+    const tlvs = peer.interfaceVersion < interfaceVersion ? {} : { scInterfaceVersion: interfaceVersion }
+    link.answer(pdu, { systemId: this.#options.systemId ?? 'PAMOJA', tlvs })
+    return new SmscSession(pdu.body.systemId, bindModes[pdu.command], peer, link)
   }
 
   async #serve(session: SmscSession, link: Link, pdu: Pdu): Promise<void> {
@@ -298,12 +336,12 @@ export class Smsc {
     if (session.bindMode === 'receiver') return link.refuse(pdu, commandStatus.ESME_RINVBNDSTS)
     const { onSubmit, onQuery, onCancel } = this.#options
     if (pdu.command === 'submit_sm') {
-      const { status, messageId } = await onSubmit(session, pdu.body)
-      return link.answer(pdu, { messageId }, status)
+      const { status, messageId, tlvs } = await onSubmit(session, pdu.body, pdu.command)
+      return link.answer(pdu, { messageId, ...(tlvs ? { tlvs } : {}) }, status)
     }
     if (pdu.command === 'data_sm') {
-      const { status, messageId } = await onSubmit(session, fromDataSm(pdu.body))
-      return link.answer(pdu, { messageId, tlvs: {} }, status)
+      const { status, messageId, tlvs = {} } = await onSubmit(session, fromDataSm(pdu.body), pdu.command)
+      return link.answer(pdu, { messageId, tlvs }, status)
     }
     if (pdu.command === 'query_sm' && onQuery) {
       const found = await onQuery(session, pdu.body)

@@ -17,6 +17,9 @@ export type Command =
 
 const maxParams = 10
 
+/** `@one.example,@two.example:` before a mailbox. */
+const sourceRoute = /^@[^\s@,:"]+(?:,@[^\s@,:"]+)*:/
+
 export function parseCommand(line: string): Command {
   const [, word = '', rest = ''] = /^([A-Za-z]+)(?: (.*))?$/s.exec(line.trimEnd()) ?? []
   const verb = word.toUpperCase()
@@ -25,9 +28,9 @@ export function parseCommand(line: string): Command {
     case 'HELO':
       return /^[!-~]{1,255}$/.test(rest) ? { verb, name: rest } : { verb: 'malformed', of: verb }
     case 'MAIL':
-      return parsePath('MAIL', rest, /^FROM: ?<([^<>\s]*)>(?: (.*))?$/is)
+      return parsePath('MAIL', rest, /^FROM: ?<((?:"(?:[^"\\]|\\.)*"|[^<>\s"])*)>(?: (.*))?$/is)
     case 'RCPT':
-      return parsePath('RCPT', rest, /^TO: ?<([^<>\s]+)>(?: (.*))?$/is)
+      return parsePath('RCPT', rest, /^TO: ?<((?:"(?:[^"\\]|\\.)*"|[^<>\s"])+)>(?: (.*))?$/is)
     case 'AUTH': {
       const [, mechanism = '', initial = null] = /^([A-Za-z0-9-]{1,20})(?: (\S+))?$/.exec(rest) ?? []
       return mechanism ? { verb, mechanism: mechanism.toUpperCase(), initial } : { verb: 'malformed', of: verb }
@@ -52,7 +55,8 @@ function parsePath(verb: 'MAIL' | 'RCPT', rest: string, form: RegExp): Command {
   if (!match || !params) return { verb: 'malformed', of: verb }
   const path = match[1] ?? ''
   if (verb === 'MAIL' && path === '') return { verb, from: '', params }
-  const mailbox = parseAddress(path)
+  // A source route is taken and not followed (RFC 5321, appendix C).
+  const mailbox = parseAddress(path.replace(sourceRoute, ''))
   if (!mailbox) return { verb: 'bad_address', of: verb }
   return verb === 'MAIL' ? { verb, from: mailbox.address, params } : { verb, to: mailbox.address, params }
 }

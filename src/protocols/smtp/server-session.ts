@@ -162,7 +162,7 @@ export class ServerSession {
     }
   }
 
-  /** Read content; false when more bytes must come first. */
+  /** Reads content; false when more bytes must come first. */
   async #takeContent(reader: ContentReader): Promise<boolean> {
     const input = this.#input
     this.#input = Buffer.alloc(0)

@@ -48,6 +48,25 @@ async function talk(...texts: string[]): Promise<string> {
   return heard
 }
 
+const paths: readonly (readonly [line: string, address: string | null])[] = [
+  ['RCPT TO:<a@x.test>', 'a@x.test'],
+  ['RCPT TO:<"a b"@x.test>', '"a b"@x.test'],
+  ['RCPT TO:<"a\\ b"@x.test>', '"a b"@x.test'],
+  ['RCPT TO:<"plain"@x.test>', 'plain@x.test'],
+  ['RCPT TO:<@one.test,@two.test:a@x.test>', 'a@x.test'],
+  ['RCPT TO:<@one.test:"a b"@x.test>', '"a b"@x.test'],
+  ['RCPT TO:<"a\\"b"@x.test>', null],
+  ['RCPT TO:<"a<b"@x.test>', null],
+  ['RCPT TO:<a b@x.test>', null],
+]
+
+test('quoted local parts are mailboxes, and source routes are not followed', () => {
+  for (const [line, address] of paths) {
+    const command = parseCommand(line)
+    assert.equal(command.verb === 'RCPT' ? command.to : null, address, line)
+  }
+})
+
 test('a message is taken with its dots, and pipelined commands are answered in order', async () => {
   taken.length = 0
   const heard = await talk(
