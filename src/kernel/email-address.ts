@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Email addresses of RFC 5321 and 6531 in their usual form: a dot-atom, possibly with letters beyond ASCII, at a DNS
-// name. Quoted local parts, comments and address literals are refused: no real mailbox needs them.
+// Email addresses of RFC 5321 and 6531: a dot-atom, possibly with letters beyond ASCII, or a quoted text at a DNS name.
+// Comments and address literals are refused: no real mailbox needs them.
 import { domainToASCII } from 'node:url'
 
 export interface Mailbox {
@@ -16,6 +16,8 @@ const maxTextLength = 320
 const maxAddressBytes = 254
 const maxLocalBytes = 64
 const atoms = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
+/** Content of a quoted local part: printable ASCII without what would end it, or an address, early. */
+const quotable = /^[ !#-;=?-[\]-~]+$/
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controls = /[\u0000-\u001f\u007f\u2028\u2029]/
@@ -36,11 +38,19 @@ export function parseMailbox(text: string): Mailbox | null {
 export function parseAddress(text: string): Mailbox | null {
   const at = text.lastIndexOf('@')
   if (at < 1) return null
-  const local = text.slice(0, at)
+  const local = localOf(text.slice(0, at))
   const domain = parseDomain(text.slice(at + 1))
-  if (domain === null || !atoms.test(local) || Buffer.byteLength(local) > maxLocalBytes) return null
+  if (domain === null || local === null || Buffer.byteLength(local) > maxLocalBytes) return null
   const address = `${local}@${domain}`
   return Buffer.byteLength(address) > maxAddressBytes ? null : { name: null, address, local, domain }
+}
+
+/** Local part, quoted only where it has to be; null when it is none. */
+function localOf(text: string): string | null {
+  if (!/^".*"$/s.test(text)) return atoms.test(text) ? text : null
+  const inner = text.slice(1, -1).replace(/\\([ -~])/g, '$1')
+  if (atoms.test(inner)) return inner
+  return quotable.test(inner) ? `"${inner}"` : null
 }
 
 /** A name in the DNS with at least two labels, as lower-case A-labels; null when it is none. */

@@ -17,6 +17,7 @@ export const errors = {
     'Your wallet cannot cover this payout or refund. Top up the wallet and try again.',
   ],
   INSUFFICIENT_BALANCE: [402, 'Your account balance cannot cover this request. Top up the account and try again.'],
+  BUDGET_REACHED: [402, 'The campaign has spent its budget. Raise the budget, then resume it.'],
   CARD_DECLINED: [402, 'The card was declined. Ask the payer for another card, or another way to pay.'],
   CARD_EXPIRED: [402, 'The card has expired. Ask the payer for another card.'],
   INCORRECT_CVV: [402, 'The security code is wrong. Ask the payer to type it again.'],
@@ -80,6 +81,11 @@ export const errors = {
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
+  CUSTOMER_CONFLICT: [
+    409,
+    'Another customer has this phone number, email address or external_id. Change that one, see customer_id, or merge both.',
+  ],
+  CAMPAIGN_STATE: [409, 'The campaign is not in a state in which this can be done. Read it to see its state.'],
   CONFLICT: [409, 'The object is not in a state that allows this. Read it again before you decide.'],
   DUPLICATE_SESSION: [409, 'There is a session with this session_id already. Use another one.'],
   SESSION_ENDED: [409, 'The session is over. Begin a new one with another session_id.'],
@@ -129,6 +135,15 @@ export const errors = {
   DATA_TOO_LARGE: [
     422,
     'The data of a session has at most 4,096 bytes as JSON. Send less, or an id of your own in its place.',
+  ],
+  ATTRIBUTE_TYPE: [
+    422,
+    'An attribute keeps the type of its first value: text, number, boolean or date. Send a value of that type, or use another name.',
+  ],
+  NO_RECIPIENTS: [422, 'Nobody is in the audience. Choose another segment, or name other customers.'],
+  SEGMENT_INVALID: [
+    422,
+    'A condition of the filter cannot be read. See path for which one, and details for what it must be.',
   ],
   MENU_INVALID: [422, 'The menu cannot be run. See details for the screens that are wrong, and why.'],
   INVALID_CALL_FLOW: [
@@ -195,7 +210,10 @@ export const errors = {
     422,
     'This kind of document is not known, or not issued there. Use one of supported_types; GET /v1/identity/document-types lists all.',
   ],
-  IMAGE_QUALITY_LOW: [422, 'The picture cannot be judged. See problems, and ask for another one.'],
+  IMAGE_QUALITY_LOW: [
+    422,
+    'The picture cannot be judged. See problems, and regions for where they are; ask for another one.',
+  ],
   IMAGE_TOO_LARGE: [
     422,
     'The picture is larger than is taken: at most 5 MB and 40 million pixels. Send a smaller one.',
@@ -212,7 +230,10 @@ export const errors = {
   LIVENESS_FAILED: [422, 'The pictures do not show that a living person was before the camera. Ask for another try.'],
   DOCUMENT_UNREADABLE: [422, 'Nothing could be read on the document. Ask for a sharper picture of the whole page.'],
   CHALLENGE_EXPIRED: [422, 'The liveness challenge is too old. Ask for a new one.'],
-  CONSENT_REQUIRED: [422, 'This account checks nobody without consent. Send consent with granted: true.'],
+  CONSENT_REQUIRED: [
+    422,
+    'This needs consent. A check takes consent with granted: true; a campaign takes customers who agreed to marketing.',
+  ],
   OTP_INVALID: [422, 'The code is wrong. See attempts_remaining, and ask the person to type it again.'],
   OTP_EXPIRED: [422, 'The code is too old. Send a new one.'],
   OTP_COOLDOWN: [429, 'A code was sent to this number a moment ago. Wait for the time in Retry-After.'],
@@ -268,7 +289,13 @@ interface LineProblem {
   details: string
 }
 
-type Problems = readonly EntryProblem[] | readonly ItemProblem[] | readonly LineProblem[]
+/** Problem at a place of a picture: left, top, width and height as parts of its sides. */
+interface PlaceProblem {
+  problem: string
+  box: readonly number[]
+}
+
+type Problems = readonly EntryProblem[] | readonly ItemProblem[] | readonly LineProblem[] | readonly PlaceProblem[]
 
 export interface ErrorExtras {
   /** Members beside the five that every error has, as the code's documentation names them. */

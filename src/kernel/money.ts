@@ -26,7 +26,7 @@ export interface Money {
 export const microDecimals = 6
 
 /** The most that is ever taken as one amount; the rest of a bigint is room for fees and for money that cannot be refused. */
-export const mostMicros = 9_000_000_000_000_000_000n
+export const maxMicros = 9_000_000_000_000_000_000n
 
 /**
  * Reads an amount of major units: a JSON number, or its decimal text. Returns micros, or a sentence that says what is
@@ -44,7 +44,7 @@ export function parseAmount(value: number | string, decimals: number): bigint | 
     return { problem: decimals === 0 ? 'allows no decimals' : `allows ${decimals} decimals` }
   if ((whole + fraction).replace(/^0+/, '').length > 15) return { problem: 'takes at most 15 significant digits' }
   const micros = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(microDecimals, '0'))
-  return micros > mostMicros ? { problem: `takes at most ${formatMicros(mostMicros)}` } : micros
+  return micros > maxMicros ? { problem: `takes at most ${formatMicros(maxMicros)}` } : micros
 }
 
 /** Writes micros as a JSON number: plain decimals, no trailing zeros. */

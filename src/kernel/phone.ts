@@ -133,6 +133,11 @@ function countryOf(phone: string): string | null {
   return null
 }
 
+/** Calling code of a country, such as 254; null when there is no such country. */
+export function callingCodeOf(country: string): string | null {
+  return isSupportedCountry(country) ? getCountryCallingCode(country) : null
+}
+
 /** A number as people write it, at home in one of some countries, as E.164; null when it is none there. */
 export function writtenIn(text: string, countries: readonly string[]): string | null {
   for (const country of countries.filter((one) => isSupportedCountry(one))) {

@@ -14,7 +14,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best && best.distance <= maxMistakes(best.candidate) ? best.candidate : null
 }
 
-/** Edit distance of two words: letters missing, added, changed, or swapped with the next, one each. */
+/** Edits distance of two words: letters missing, added, changed, or swapped with the next, one each. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -2,12 +2,12 @@
 // Ceiling of a wallet, below the range of a bigint: the rest is room for money that can no longer be refused, such as a
 // completed payment, and for an overdraft.
 import { AppError } from '../kernel/errors.ts'
-import { type Currency, formatMicros, mostMicros } from '../kernel/money.ts'
+import { type Currency, formatMicros, maxMicros } from '../kernel/money.ts'
 import { one, statement, type Tx } from '../platform/db.ts'
 import { mine, type Tenant } from '../platform/tenant.ts'
 import { openWallet } from './wallets.ts'
 
-const mostOverdraftMicros = 100_000_000_000_000_000n
+const maxOverdraftMicros = 100_000_000_000_000_000n
 
 const lockBalance = statement.tenant<Tenant & { currency: string }, { balance: bigint }>(
   'ledger.lock_balance',
@@ -25,15 +25,15 @@ export async function requireRoom(tx: Tx, tenant: Tenant, currency: Currency, mi
 
 /** Refuses an amount that a wallet with this balance has no room for. */
 export function requireFits(balance: bigint, currency: Currency, micros: bigint): void {
-  const room = mostMicros - balance
+  const room = maxMicros - balance
   if (micros > room)
     throw tooHigh(`the ${currency} wallet has room for ${formatMicros(room > 0n ? room : 0n)} more`, currency, room)
 }
 
 /** Refuses an overdraft with which sums would not fit any more. */
 export function requireOverdraft(currency: Currency, micros: bigint): void {
-  if (micros > mostOverdraftMicros)
-    throw tooHigh(`an overdraft is at most ${formatMicros(mostOverdraftMicros)}`, currency, mostOverdraftMicros)
+  if (micros > maxOverdraftMicros)
+    throw tooHigh(`an overdraft is at most ${formatMicros(maxOverdraftMicros)}`, currency, maxOverdraftMicros)
 }
 
 function tooHigh(details: string, currency: Currency, most: bigint): AppError {

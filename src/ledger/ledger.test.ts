@@ -147,6 +147,45 @@ test('a message that stands twice in a batch, or comes again later, is charged o
   assert.equal((await walletsOf(db, tenant))[0]?.balanceMicros, 40n)
 })
 
+test('holds of many are decided in their order, and captured together they move what each alone would', async () => {
+  const [rich, poor] = [await tenantWith(1_000n), await tenantWith(100n)]
+  const items = (
+    [
+      [rich, 60],
+      [poor, 70],
+      [rich, 40],
+      [poor, 50],
+      [poor, 20],
+    ] as const
+  ).map(([tenant, micros]) => ({
+    tenant,
+    micros,
+    source: newUuid(atMs),
+  }))
+  const rows = (step: string, some: typeof items): string =>
+    some
+      .map(
+        ({ tenant: { bucket, account }, micros, source }) =>
+          `row(${bucket}, '${account}', 'live', 'KES', ${micros}, '${source}', '${step}', '${newUuid(atMs)}', 'revenue:ussd')::ledger.charge_item`,
+      )
+      .join()
+  const [held] = await database.sql<{ verdicts: string[] }>(
+    `select ledger.hold_many(array[${rows('session', items)}]) as verdicts`,
+  )
+  assert.deepEqual(held?.verdicts, ['held', 'held', 'held', 'insufficient', 'held'])
+  const kept = items.filter((_, i) => held.verdicts[i] === 'held')
+  const together = (some: typeof items): Promise<object[]> =>
+    database.sql(`select ledger.capture_holds(array[${rows('charge', some)}], 'session')`)
+  await together(kept)
+  const walletOf = async (tenant: Tenant) => (await walletsOf(db, tenant))[0]
+  assert.deepEqual(
+    [(await walletOf(rich))?.balanceMicros, (await walletOf(rich))?.heldMicros, (await walletOf(poor))?.balanceMicros],
+    [900n, 0n, 10n],
+  )
+  await assert.rejects(together(kept), (error) => sqlState(error) !== '')
+  await assertVerified(db)
+})
+
 test('an amount below zero, or none at all, is never taken for a charge', async () => {
   const tenant = await tenantWith(100n)
   const item = (amount: string): string =>

@@ -56,6 +56,7 @@ test('the most exact price in force wins, and of equally exact ones the latest',
     place: fc.constantFrom(...places),
     currency: fc.constantFrom('KES' as const, 'UGX' as const),
     fromHour: fc.integer({ min: 0, max: 8 }),
+    isRemoved: fc.boolean(),
   })
   const anyQuery = fc.record({
     area: fc.constantFrom('sms', 'voice', 'email'),
@@ -79,16 +80,23 @@ test('the most exact price in force wins, and of equally exact ones the latest',
       async (made, queries) => {
         await database.sql('truncate ledger.prices')
         const prices = new Map<string, NewPrice>()
-        await db.acrossTx(async (tx) => {
-          for (const [i, { area, unit, account, place, currency, fromHour }] of made.entries()) {
-            const effectiveFrom = new Date(atMs + fromHour * 3_600_000)
-            const price = { area, unit, account, ...place, money: { micros: BigInt(i), currency }, effectiveFrom }
-            prices.set(JSON.stringify([area, unit, account, place, currency, fromHour]), price)
-            await setPrice(tx, price, atMs)
-          }
-        })
         const book = new PriceBook({ db, signals: new Signals(db), log: silent })
-        await book.refresh()
+        // The first reading is of the list, the others of what changed since.
+        for (const part of [made.slice(0, made.length / 3), made.slice(made.length / 3)]) {
+          await db.acrossTx(async (tx) => {
+            for (const [i, { area, unit, account, place, currency, fromHour, isRemoved }] of part.entries()) {
+              const effectiveFrom = new Date(atMs + fromHour * 3_600_000)
+              const price = { area, unit, account, ...place, money: { micros: BigInt(i), currency }, effectiveFrom }
+              const key = JSON.stringify([area, unit, account, place, currency, fromHour])
+              const { id } = await setPrice(tx, price, atMs)
+              prices.set(key, price)
+              if (!isRemoved) continue
+              await removePrice(tx, id)
+              prices.delete(key)
+            }
+          })
+          await book.refresh()
+        }
         for (const { area, unit, account, place, currency, atHour } of queries) {
           const query: PriceQuery = { area, unit, account, currency, ...place, atMs: atMs + atHour * 3_600_000 }
           assert.deepEqual(book.quote(query), bestOf([...prices.values()], query), JSON.stringify(query))
@@ -98,6 +106,40 @@ test('the most exact price in force wins, and of equally exact ones the latest',
     { numRuns: runs(15) },
   )
 })
+
+test('a change of a long list costs what changed, and reading all of it leaves the event loop to others', async () => {
+  await database.sql('truncate ledger.prices')
+  const rows = 30_000
+  await database.sql(
+    `insert into ledger.prices (id, area, unit, country, network, currency, amount, effective_from)
+     select gen_random_uuid(), 'sms', 'segment', 'KE', n::text, 'KES', n, 'epoch' from generate_series(1, ${rows}) n`,
+  )
+  const book = new PriceBook({ db, signals: new Signals(db), log: silent })
+  let [isOver, turns] = [false, 0]
+  const takeTurns = async () => {
+    for (; !isOver; turns++) await turn()
+  }
+  const taken = takeTurns()
+  const wholeMicros = await cpuMicros(() => book.refresh())
+  isOver = true
+  await taken
+  assert.ok(turns >= rows / 1_000, `the event loop turned ${turns} times`)
+  assert.equal(book.quote({ ...asked, network: '700' })?.micros, 700n)
+
+  const changeMicros = await cpuMicros(async () => {
+    await db.acrossTx((tx) => setPrice(tx, { ...segment, country: 'KE', network: '700' }, atMs))
+    await book.refresh()
+  })
+  assert.equal(book.quote({ ...asked, network: '700' })?.micros, 1_000_000n)
+  assert.ok(changeMicros < wholeMicros / 3, `${changeMicros} µs of CPU for one price, ${wholeMicros} for ${rows}`)
+})
+
+async function cpuMicros(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
 
 test('a price set twice for the same moment has the second amount and keeps its id', async () => {
   await database.sql('truncate ledger.prices')

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Price list, kept in memory because every message needs it. It is read again when another node signals a change, when
-// signals may have been lost, and once a minute in any case.
+// Price list, kept in memory because every message needs it. What changed is read when another node signals a change,
+// when signals may have been lost, and once a minute in any case; the whole list at the start and once a day. It is read
+// in pages: a list of 100,000 prices in one go would keep the event loop for seconds.
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { isCurrency, type Money } from '../kernel/money.ts'
+import { dayMs } from '../kernel/time.ts'
 import type { PriceQuery, PriceSource } from '../platform/app.ts'
 import { type Database, maybe, one, type Queryable, statement, type Tx } from '../platform/db.ts'
 import { Followed } from '../platform/nodes/followed.ts'
@@ -11,7 +13,13 @@ import type { Signals } from '../platform/nodes/signals.ts'
 import type { Logger } from '../platform/telemetry/log.ts'
 
 const defaultRefreshMs = 60_000
-/** Longer lists still work; the operator hears that each node keeps and re-reads all of it. */
+/** Changes read and taken over at a time: a few milliseconds of the event loop. */
+const pageRows = 250
+/** Time after which the whole list is read again. */
+const wholeMs = dayMs
+/** Removed prices are kept for nodes that have not read of them yet. */
+const removedDays = 7
+/** Longer lists still work; the operator hears that each node keeps all of it. */
 const expectedRows = 200_000
 
 /** Price of one unit from a moment on: everywhere, in a country or network, for all accounts or for one. */
@@ -47,9 +55,27 @@ interface PriceRow {
 
 const columns = 'id, area, unit, country, network, account_id, currency, amount, effective_from, created_at'
 
-const selectAll = statement.home<object, PriceRow>(
-  'ledger.all_prices',
-  `select ${columns} from ledger.prices order by effective_from desc`,
+/** Change of the list; without an amount the price was removed. */
+interface ChangeRow extends Omit<PriceRow, 'id' | 'amount' | 'created_at'> {
+  revision: bigint
+  amount: bigint | null
+}
+
+const changeColumns = 'revision, area, unit, country, network, account_id, currency, effective_from'
+
+const selectChanges = statement.home<{ after: bigint; limit: number }, ChangeRow>(
+  'ledger.price_changes',
+  `(select ${changeColumns}, amount from ledger.prices
+     where revision > $after::bigint order by revision limit $limit::int)
+    union all
+   (select ${changeColumns}, null::bigint as amount from ledger.removed_prices
+     where revision > $after::bigint order by revision limit $limit::int)
+    order by revision limit $limit::int`,
+)
+
+const forgetRemoved = statement.home<{ days: number }, object>(
+  'ledger.forget_removed_prices',
+  `delete from ledger.removed_prices where removed_at < now() - $days::int * interval '1 day'`,
 )
 
 type PageParameters = { area: string | null; country: string | null; after: string | null; limit: number }
@@ -165,6 +191,11 @@ export async function announcePrices(tx: Tx, signals: Signals): Promise<void> {
   await signals.send(tx, 'prices', 'changed')
 }
 
+/** Deletes what is kept of removed prices once every node has read it. */
+export async function forgetRemovedPrices(db: Database): Promise<void> {
+  await db.query(forgetRemoved, { days: removedDays })
+}
+
 /** Prices of one thing for everybody or for one account, each list newest first. */
 interface Tariff {
   anywhere: Entry[]
@@ -191,6 +222,9 @@ export class PriceBook implements PriceSource {
   readonly #log: Pick<Logger, 'warn'>
   readonly #followed: Followed
   #tariffs: Tariffs = new Map()
+  /** Last change taken over. */
+  #revision = 0n
+  #wholeAtMs = Number.NEGATIVE_INFINITY
 
   constructor({ db, signals, log, refreshMs = defaultRefreshMs }: PriceBookOptions) {
     this.#db = db
@@ -235,13 +269,31 @@ export class PriceBook implements PriceSource {
   }
 
   async #load(): Promise<void> {
-    const rows = await this.#db.query(selectAll, {})
-    if (rows.length > expectedRows)
-      this.#log.warn(
-        { rows: rows.length },
-        'price list is very long and every node keeps it in memory: remove old prices',
-      )
-    this.#tariffs = tariffsOf(rows)
+    const nowMs = performance.now()
+    if (nowMs - this.#wholeAtMs < wholeMs) {
+      for await (const changes of this.#changes(this.#revision)) this.#revision = takeOver(this.#tariffs, changes)
+      return
+    }
+    const tariffs: Tariffs = new Map()
+    let [revision, rows] = [0n, 0]
+    for await (const changes of this.#changes(0n)) {
+      revision = takeOver(tariffs, changes)
+      rows += changes.length
+    }
+    if (rows > expectedRows)
+      this.#log.warn({ rows }, 'price list is very long and every node keeps it in memory: remove old prices')
+    this.#tariffs = tariffs
+    this.#revision = revision
+    this.#wholeAtMs = nowMs
+  }
+
+  /** Changes after a revision, a page at a time, in their order. */
+  async *#changes(after: bigint): AsyncGenerator<readonly ChangeRow[]> {
+    for (let last: bigint | undefined = after; last !== undefined; ) {
+      const changes: readonly ChangeRow[] = await this.#db.query(selectChanges, { after: last, limit: pageRows })
+      if (changes.length > 0) yield changes
+      last = changes.length < pageRows ? undefined : changes.at(-1)?.revision
+    }
   }
 }
 
@@ -257,19 +309,30 @@ function latest(entries: readonly Entry[] | undefined, atMs: number): Entry | nu
   return null
 }
 
-function tariffsOf(rows: readonly PriceRow[]): Tariffs {
-  const tariffs: Tariffs = new Map()
-  for (const row of rows) {
-    const units = child(tariffs, row.area, () => new Map())
-    const currencies = child(units, row.unit, () => new Map())
-    const accounts = child(currencies, row.currency, () => new Map())
-    const tariff = child(accounts, row.account_id ?? '', () => ({ anywhere: [], countries: new Map() }))
-    entriesFor(tariff, row).push({ fromMs: Number(row.effective_from), money: moneyOf(row) })
+/** Takes over changes in their order; gives the revision of the last. */
+function takeOver(tariffs: Tariffs, changes: readonly ChangeRow[]): bigint {
+  let revision = 0n
+  for (const change of changes) {
+    const entries = entriesFor(tariffs, change)
+    const fromMs = Number(change.effective_from)
+    const at = entries.findIndex((entry) => entry.fromMs <= fromMs)
+    const isKnown = entries[at]?.fromMs === fromMs
+    const { amount, currency } = change
+    const added = amount === null ? [] : [{ fromMs, money: moneyOf({ amount, currency }) }]
+    entries.splice(at < 0 ? entries.length : at, isKnown ? 1 : 0, ...added)
+    revision = change.revision
   }
-  return tariffs
+  return revision
 }
 
-function entriesFor(tariff: Tariff, { country, network }: PriceRow): Entry[] {
+function entriesFor(
+  tariffs: Tariffs,
+  { area, unit, currency, account_id, country, network }: Omit<ChangeRow, 'revision'>,
+): Entry[] {
+  const units = child(tariffs, area, () => new Map())
+  const currencies = child(units, unit, () => new Map())
+  const accounts = child(currencies, currency, () => new Map())
+  const tariff = child(accounts, account_id ?? '', () => ({ anywhere: [], countries: new Map() }))
   if (country === '') return tariff.anywhere
   const local = child(tariff.countries, country, () => ({ anyNetwork: [], networks: new Map() }))
   return network === '' ? local.anyNetwork : child(local.networks, network, () => [])
@@ -298,7 +361,7 @@ function priceOf(row: PriceRow): Price {
   }
 }
 
-function moneyOf({ amount, currency }: PriceRow): Money {
+function moneyOf({ amount, currency }: Pick<PriceRow, 'amount' | 'currency'>): Money {
   if (!isCurrency(currency)) throw new Error(`the price list holds an unknown currency: ${currency}`)
   return { micros: amount, currency }
 }

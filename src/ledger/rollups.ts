@@ -81,14 +81,14 @@ const sumUsed = statement.tenant<
     group by m.day`,
 )
 
-/** Add up settled transfers. Safe to repeat, also concurrently. */
+/** Adds up settled transfers. Safe to repeat, also concurrently. */
 export async function rollUp(db: Database, clock: Clock): Promise<void> {
   const upto = firstUuidAt(clock.nowMs() - settledMs)
   for (let bucket = 0; bucket < bucketCount; bucket++) await db.query(rollUpBucket, { bucket, upto })
 }
 
 /**
- * Spend per day, revenue account and currency, both days included. Refunds are deducted on their own day. Money that
+ * Spends per day, revenue account and currency, both days included. Refunds are deducted on their own day. Money that
  * only passes through, such as a payout, is not revenue.
  */
 export async function spentByDay(

@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createTestDatabase } from '../../test/database.ts'
-import { bucketOf, firstUuidAt, idOf, newUuid } from '../kernel/ids.ts'
-import { hourMs, minuteMs } from '../kernel/time.ts'
+import { bucketOf, buckets, firstUuidAt, idOf, newUuid } from '../kernel/ids.ts'
+import { dayMs, hourMs, minuteMs } from '../kernel/time.ts'
+import { statements } from '../platform/db.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { lastCheck, proveLedger } from './proof.ts'
 import { rollUp } from './rollups.ts'
-import { verifyLedger } from './verify.ts'
+import { firstId, verifyLedger } from './verify.ts'
 
 const database = await createTestDatabase(['platform', 'ledger'])
 const db = database.connect()
@@ -17,6 +19,8 @@ await database.sql(`alter table ledger.wallets drop constraint wallet_covered;
                     alter table ledger.holds drop constraint hold_closed`)
 
 const atMs = Date.parse('2026-03-01T12:00:00Z')
+
+const dayStart = firstUuidAt(Date.parse('2026-03-01T00:00:00Z'))
 
 interface Damage {
   name: string
@@ -161,7 +165,69 @@ for (const { name, sql, problems } of damages)
     assert.equal(ok, problems.length === 0)
     assert.equal(wallets, 2)
     assert.ok(transfers >= 4)
+    const recent = await verifyLedger(db, dayStart)
+    assert.equal(recent.ok, ok, `from the day on: ${recent.problems}`)
   })
+
+test('what is older than the last proved day is proved once a week, and what is newer at every proof', async () => {
+  await smallLedger()
+  const day = (days: number) => ({ nowMs: () => atMs + days * dayMs })
+  await database.sql(`update ledger.proof set since = '${firstId}', whole_at = null`)
+  assert.deepEqual((await proveLedger(db, day(0))).problems, [])
+  await rollUp(db, day(1))
+  assert.equal((await proveLedger(db, day(1))).transfers, 7, 'the day is not over before it is rolled up')
+  assert.deepEqual(await proveLedger(db, day(1)), { ok: true, wallets: 2, transfers: 0, problems: [] })
+  await database.sql('update ledger.wallets set balance = balance + 1 where currency = $1', ['KES'])
+  assert.equal((await proveLedger(db, day(1))).ok, false, 'a balance')
+  await database.sql('update ledger.wallets set balance = balance - 1 where currency = $1', ['KES'])
+  // A transfer and its roll-up, both of them changed.
+  await database.sql(`update ledger.transfers set amount = amount + 1 where debit = 'revenue:sms';
+                      update ledger.rollups set amount = amount + 1 where debit = 'revenue:sms';
+                      update ledger.wallets set balance = balance + 1 where currency = 'KES'`)
+  assert.equal((await proveLedger(db, day(2))).ok, true)
+  assert.equal((await proveLedger(db, day(7))).ok, false, 'the reversal is of another amount')
+  assert.equal((await proveLedger(db, day(7))).ok, false, 'and stays so until it is mended')
+  const { checked_at, problems } = await lastCheck(db)
+  assert.ok(checked_at?.getTime() === day(7).nowMs() && problems > 0, 'which operators are told')
+})
+
+test('a proof of what is new reads a small part of a ledger that is old', async (t) => {
+  const [server] = await database.sql<{ server_version_num: string }>('show server_version_num')
+  if (Number(server?.server_version_num) < 170_000)
+    return t.skip('before PostgreSQL 17 each bucket is a search of its own, which outweighs a ledger of this size')
+  const { tenant } = await smallLedger()
+  await database.sql(
+    `insert into ledger.transfers (bucket, account_id, environment, source_id, step, leg, id, debit, credit, amount, currency)
+     select $1::int, $2, 'live', platform.uuid_at(at), 'send', 0, platform.uuid_at(at), 'float:mpesa', 'revenue:sms', 1, 'KES'
+       from (select $3::timestamptz - n * interval '1 second' as at from generate_series(100000, 130000) n) x`,
+    [tenant.bucket, tenant.account, new Date(atMs)],
+  )
+  await database.sql('truncate ledger.rollups, ledger.rollup_marks')
+  await rollUp(db, { nowMs: () => atMs + 2 * hourMs })
+  await database.sql('analyze ledger.transfers')
+  const [recent, whole] = [await blocksOf('new', dayStart), await blocksOf('all', firstId)]
+  assert.deepEqual((await verifyLedger(db, dayStart)).problems, [])
+  assert.ok(recent < whole / 10, `${recent} blocks of what is new, ${whole} of everything`)
+})
+
+/** Blocks that the statements of a proof read. */
+async function blocksOf(extent: 'all' | 'new', since: string): Promise<number> {
+  let blocks = 0
+  await database.sql(`do $$ begin
+    execute format('alter database %I set enable_seqscan = ${extent === 'new' ? 'off' : 'on'}', current_database());
+  end $$`)
+  for (const { name, text, parameters } of statements.values()) {
+    if (!name.startsWith('ledger.verify_') || !name.endsWith(`_of_${extent}`)) continue
+    const scope: Record<string, unknown> = { buckets, since }
+    const [row] = await database.sql<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `explain (analyze, buffers, format json) ${text}`,
+      parameters.map((parameter) => scope[parameter]),
+    )
+    const plan = row?.['QUERY PLAN'][0].Plan
+    blocks += (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0)
+  }
+  return blocks
+}
 
 test('the verification lists the first hundred problems of very many', async () => {
   await smallLedger()

@@ -252,7 +252,7 @@ export async function release(
   return oneOf(verdict, ['released', 'closed', 'missing'])
 }
 
-/** Release a part of a hold. The caller must make sure that it happens once: the release has no key of its own. */
+/** Releases a part of a hold. The caller must make sure that it happens once: the release has no key of its own. */
 export async function releaseSome(
   tx: Tx,
   tenant: Tenant,
