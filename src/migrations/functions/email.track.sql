@@ -51,7 +51,7 @@ begin
         opened_told := coalesce((events.emit(email.events_of(item.opened)))[1], '');
       end if;
       if is_told and item.event is not null then
-        told := coalesce((events.emit(email.events_of(item.event)))[1], '');
+        told := array_to_string(events.emit(email.events_of(item.event)), '|', '');
       end if;
     end if;
     return next;

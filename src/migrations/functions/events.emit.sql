@@ -5,5 +5,6 @@ begin
   select i.bucket, i.account_id, i.environment, i.id, i.type, i.resource_id, i.body, i.request_id,
          case when i.environment <> 'live' then i.created_at end
     from unnest(items) i;
+  perform customers.hear(items);
   return webhooks.fan_out(items);
 end $$;

@@ -69,11 +69,11 @@ begin
     -- Those of a batch that were refused are kept as failed ones.
     insert into sms.messages
            (bucket, account_id, environment, id, direction, status, recipient, sender, body, encoding, segments, unit_price,
-            cost, currency, country, network, type, validity, metadata, reference, callback_url, batch_id, batch_index,
+            cost, currency, country, network, type, validity, metadata, reference, callback_url, callback_final, batch_id, batch_index,
             scheduled_at, created_at, failed_at, error_code, request_id)
     select i.bucket, i.account, i.environment, i.id, 'outbound', 'failed', i.recipient, i.sender, i.body, i.encoding,
            i.segments, i.unit_price, 0, i.currency, i.country, i.network, i.type, i.validity, coalesce(i.metadata, '{}'),
-           i.reference, i.callback_url, i.batch, i.batch_index, i.scheduled_at, i.created_at, i.created_at, 'OPTED_OUT',
+           i.reference, i.callback_url, i.callback_final, i.batch, i.batch_index, i.scheduled_at, i.created_at, i.created_at, 'OPTED_OUT',
            i.request
       from unnest(array(select items[n] from generate_subscripts(items, 1) n
                          where verdicts[n] = 'opted_out' and items[n].batch is not null)) i;
@@ -81,11 +81,11 @@ begin
   if cardinality(taken) > 0 then
     insert into sms.messages
            (bucket, account_id, environment, id, direction, status, recipient, sender, body, encoding, segments, unit_price,
-            cost, currency, country, network, type, validity, metadata, reference, callback_url, batch_id, batch_index,
+            cost, currency, country, network, type, validity, metadata, reference, callback_url, callback_final, batch_id, batch_index,
             scheduled_at, created_at, request_id, job)
     select i.bucket, i.account, i.environment, i.id, 'outbound', 'queued', i.recipient, i.sender, i.body, i.encoding,
            i.segments, i.unit_price, i.cost, i.currency, i.country, i.network, i.type, i.validity,
-           coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.batch, i.batch_index, i.scheduled_at, i.created_at,
+           coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.callback_final, i.batch, i.batch_index, i.scheduled_at, i.created_at,
            i.request, (i.job).id
       from unnest(taken) i;
     perform work.add(array(select i.job from unnest(taken) i));

@@ -6,7 +6,8 @@ create type sms.submit_item as (
   segments smallint, unit_price bigint, cost bigint, currency text, country text, network text, type text, validity int,
   metadata jsonb, reference text, callback_url text, batch uuid, batch_index smallint, scheduled_at timestamptz,
   created_at timestamptz, refusal text, request text,
-  charge ledger.charge_item, job work.job_item, audit platform.audit_item, key platform.idempotency_item
+  charge ledger.charge_item, job work.job_item, audit platform.audit_item, key platform.idempotency_item,
+  callback_final boolean
 );
 
 -- Accepts many messages of many customers in one commit, one verdict each. Where no key was known, the verdicts are those of

@@ -5,6 +5,7 @@ create type sms.submit_fallback_item as (
   metadata jsonb, reference text, callback_url text, batch uuid, batch_index smallint, scheduled_at timestamptz,
   created_at timestamptz, refusal text, request text,
   charge ledger.charge_item, job work.job_item, audit platform.audit_item, key platform.idempotency_item,
+  callback_final boolean,
   fallback jsonb, timer work.job_item
 );
 
@@ -22,7 +23,7 @@ begin
              select row(i.bucket, i.account, i.environment, i.id, i.recipient, i.sender, i.body, i.encoding, i.segments,
                         i.unit_price, i.cost, i.currency, i.country, i.network, i.type, i.validity, i.metadata, i.reference,
                         i.callback_url, i.batch, i.batch_index, i.scheduled_at, i.created_at, i.refusal, i.request, i.charge,
-                        i.job, i.audit, i.key)::sms.submit_item
+                        i.job, i.audit, i.key, i.callback_final)::sms.submit_item
                from unnest(items) i)) with ordinality as s(seen, verdict, existing, n)
      order by s.n
   loop

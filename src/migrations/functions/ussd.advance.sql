@@ -7,14 +7,19 @@ create type ussd.advance_item as (
   event events.event_item, over events.event_item
 );
 
--- Rows and wallets are locked in the order of their key, so that two batches do not wait for each other.
+-- Rows are locked first and wallets last, each in the order of their key, so that two batches do not wait for each other. A
+-- wallet is changed once for all of its sessions that end with a transfer, unless one of the batch ends without.
 create or replace function ussd.advance(node uuid, items ussd.advance_item[])
   returns table (stored boolean, deliveries text, over_to text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   item  ussd.advance_item;
   moved boolean[] := array_fill(false, array[cardinality(items)]);
+  paid  text;
   price bigint;
+  frees boolean := false;
+  pay   ledger.charge_item;
+  pays  ledger.charge_item[] := '{}';
   news  events.event_item[] := '{}';
   heard text[];
   place int := 0;
@@ -35,16 +40,26 @@ begin
        and s.step = item.step and s.awaiting = item.awaiting and s.page = item.page
        -- A push that the network has shown since it was read does not end free of charge.
        and (item.next_awaiting <> 'nobody' or item.transfer is not null or item.reason = 'undeliverable' or s.shown_at is null)
-    returning s.cost into price;
+    returning s.cost, s.currency into price, paid;
     moved[k] := found;
     continue when not found or item.next_awaiting <> 'nobody';
-    if item.transfer is null then
-      perform ledger.release(item.bucket, item.account, item.environment, item.id, 'session');
-    elsif price > 0 then
-      perform ledger.capture(item.bucket, item.account, item.environment, item.id, 'session', 'charge', price, 'revenue:ussd',
-                             item.transfer);
+    frees := frees or item.transfer is null;
+    if item.transfer is null or price > 0 then
+      pays := pays || row(item.bucket, item.account, item.environment, paid, price, item.id, 'charge', item.transfer, 'revenue:ussd')::ledger.charge_item;
     end if;
   end loop;
+  if frees then
+    foreach pay in array pays loop
+      if pay.transfer_id is null then
+        perform ledger.release(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session');
+      else
+        perform ledger.capture(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session', pay.step, pay.amount,
+                               pay.credit, pay.transfer_id);
+      end if;
+    end loop;
+  elsif cardinality(pays) > 0 then
+    perform ledger.capture_holds(pays, 'session');
+  end if;
   for k in 1 .. cardinality(items) loop
     continue when not moved[k];
     item := items[k];

@@ -10,8 +10,8 @@ create type ussd.begin_item as (
   is_new boolean, timer work.job_item, event events.event_item, told events.event_item
 );
 
--- Dialogs that must be new are claimed before any wallet is locked, and both in the order of their key, so that two batches do
--- not wait for each other.
+-- Dialogs that must be new are claimed first, then sessions are made, and wallets are locked last, each in the order of their
+-- key, so that two batches do not wait for each other. A wallet is changed once for all of its sessions.
 create or replace function ussd.begin(node uuid, items ussd.begin_item[])
   returns table (verdict text, deliveries text, told_to text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
@@ -20,6 +20,9 @@ declare
   some_new boolean := false;
   claimed  uuid[] := '{}';
   verdicts text[] := array_fill('duplicate'::text, array[cardinality(items)]);
+  holds    ledger.charge_item[] := '{}';
+  held     text[];
+  owners   int[] := '{}';
   jobs     work.job_item[] := '{}';
   news     events.event_item[] := '{}';
   heard    text[];
@@ -72,20 +75,32 @@ begin
                  and s.phone = item.phone and s.shortcode = item.shortcode and s.awaiting <> 'nobody') then
         verdicts[k] := 'live';
       end if;
-    elsif item.cost > 0 and ledger.hold(item.bucket, item.account, item.environment, item.id, 'session', item.currency, item.cost)
-                         = 'insufficient' then
-      delete from ussd.sessions s where s.bucket = item.bucket and s.account_id = item.account
-         and s.environment = item.environment and s.id = item.id;
-      verdicts[k] := 'insufficient';
     else
       verdicts[k] := 'begun';
     end if;
     if verdicts[k] <> 'begun' then
       delete from ussd.dialogs d where item.is_new and d.gateway = item.gateway and d.dialog = item.dialog
          and d.bucket = item.bucket;
-      continue;
+    elsif item.cost > 0 then
+      holds := holds || row(item.bucket, item.account, item.environment, item.currency, item.cost, item.id, 'session', null, null)::ledger.charge_item;
+      owners := owners || k;
     end if;
-    continue when item.is_new;
+  end loop;
+  if cardinality(holds) > 0 then
+    held := ledger.hold_many(holds);
+    for k in 1 .. cardinality(held) loop
+      continue when held[k] <> 'insufficient';
+      item := items[owners[k]];
+      verdicts[owners[k]] := 'insufficient';
+      delete from ussd.sessions s where s.bucket = item.bucket and s.account_id = item.account
+         and s.environment = item.environment and s.id = item.id;
+      delete from ussd.dialogs d where item.is_new and d.gateway = item.gateway and d.dialog = item.dialog
+         and d.bucket = item.bucket;
+    end loop;
+  end if;
+  for k in 1 .. cardinality(items) loop
+    item := items[k];
+    continue when item.is_new or verdicts[k] <> 'begun';
     insert into ussd.dialogs (gateway, dialog, bucket, account_id, environment, session)
     values (item.gateway, item.dialog, item.bucket, item.account, item.environment, item.id)
     on conflict (gateway, dialog, bucket) do update set session = excluded.session, account_id = excluded.account_id,
