@@ -4,6 +4,7 @@
 import { credentialStore } from '../areas/accounts/area.ts'
 import type { Dispatcher } from '../areas/webhooks/area.ts'
 import type { Config } from '../config.ts'
+import { doors } from '../doors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { PriceBook } from '../ledger/prices.ts'
 import { Idempotency } from '../platform/api/idempotency.ts'
@@ -19,6 +20,7 @@ import { Outbox } from '../platform/events.ts'
 import { RequestLog } from '../platform/http/request-log.ts'
 import { Limits } from '../platform/limits.ts'
 import { Leases } from '../platform/nodes/leases.ts'
+import { SandboxNode } from '../platform/nodes/sandbox.ts'
 import { Signals } from '../platform/nodes/signals.ts'
 import { spendersOf } from '../platform/operator/spending.ts'
 import type { OutboundPolicy } from '../platform/outbound/customer-urls.ts'
@@ -74,6 +76,7 @@ export async function buildApp({
   const outbox = new Outbox(dispatcher, tracer)
   const carrierOutbound = new Outbound({ policy: await carrierPolicy(config), lookup: hostLookup })
   const places = await placesOf(config, carrierOutbound, clock)
+  const leases = new Leases({ db, nodeId, log })
   return {
     config,
     version,
@@ -96,12 +99,17 @@ export async function buildApp({
     catalogue: catalogueOf(areas),
     spendByCountry: spendersOf(areas),
     finders: areas.flatMap((area) => area.finders ?? []),
+    traffic: areas.flatMap((area) => area.traffic ?? []),
+    waiting: areas.flatMap((area) => area.waiting ?? []),
     histories: areas.flatMap((area) => area.histories ?? []),
+    erasables: areas.flatMap((area) => area.erasables ?? []),
+    customerMergers: areas.flatMap((area) => area.mergeCustomers ?? []),
     outbox,
+    dialects: new Map(doors.flatMap(({ name, dialect }) => (dialect ? [[name, dialect]] : []))),
     courier: dispatcher,
     outbound: new Outbound({ policy: await outboundPolicy(config) }),
     carrierOutbound,
-    leases: new Leases({ db, nodeId, log }),
+    leases,
     secrets,
     storage: new Storage({ db, secrets, clock, places, publicUrl: () => address.publicUrl }),
     tokens,
@@ -109,10 +117,20 @@ export async function buildApp({
     idempotency: new Idempotency(db, secrets),
     requestLog: new RequestLog(db, clock, log),
     timeline: new Timeline(db, log, { nowMs: () => clock.nowMs(), keepsLive: config.PAMOJA_TIMELINE_LIVE }),
-    authenticator: new Authenticator(credentialStore(db, signals, clock, config, outbox), signals, clock, tokens),
+    authenticator: new Authenticator(
+      credentialStore(db, signals, clock, config, outbox, secrets),
+      signals,
+      clock,
+      tokens,
+    ),
     prices: new PriceBook({ db, signals, log }),
     charges: chargesOf(areas),
     simulators,
+    sandbox: new SandboxNode({
+      ...{ db, signals, leases, log, nodeId, simulators },
+      declared: areas.flatMap((area) => area.simulators ?? []),
+      isRun: config.PAMOJA_ROLES.includes('sandbox'),
+    }),
     commit: (operation, item) => committer.commit(operation, item),
   }
 }

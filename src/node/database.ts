@@ -3,6 +3,7 @@
 // shared by several processes and may have outlived the one that started it, so the last to leave stops it.
 import { join, resolve } from 'node:path'
 import pg from 'pg'
+import { serversIn } from '../config/setting.ts'
 import { type Config, isProduction } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
@@ -27,11 +28,13 @@ export const applicationName = 'pamoja'
 const askingName = 'pamoja-asking'
 const oldestServer = 150_000
 const connectWithinMs = 5_000
+/** Startup parameter of the first question: a pooler refuses or drops it. */
+const askedTimeoutMs = 4_321
 
 export async function startDatabase(config: Config, step: (sentence: string) => void): Promise<StartedDatabase> {
   const home = resolve(config.PAMOJA_HOME)
   await makeDirectory(home, 'PAMOJA_HOME')
-  if (config.DATABASE_URL) return external(config.DATABASE_URL, step)
+  if (config.DATABASE_URL) return external(config, config.DATABASE_URL, step)
   const dir = join(home, 'postgres')
   const strict = isProduction(config)
   const options = { dir, ownAccount: strict, guarded: strict }
@@ -102,9 +105,12 @@ export async function withDatabase(
   work: (db: Database) => Promise<void>,
 ): Promise<void> {
   const { url, release } = await startDatabase(config, () => undefined)
-  const options = { url, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs: 0, applicationName }
+  // A command may take longer than any request, and has the database to itself: it needs no pooler.
+  const direct = { url: config.PAMOJA_DATABASE_DIRECT_URL ?? url }
+  const options = { ...direct, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs: 0, applicationName }
   const db = new Database(options, () => undefined)
   try {
+    await db.find()
     await prepareSchema(db, schema)
     await work(db)
   } finally {
@@ -123,7 +129,7 @@ export function rootKeys(config: Config): Promise<RootKeys> {
   return inSentences(loadRootKeys({ value: config.PAMOJA_SECRET_KEY, file, allowCreate: !isProduction(config) }))
 }
 
-/** Rethrow errors that already explain themselves in a sentence, such as unreadable files, as start errors. */
+/** Rethrows errors that already explain themselves in a sentence, such as unreadable files, as start errors. */
 export async function inSentences<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -132,15 +138,60 @@ export async function inSentences<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function external(url: string, step: (sentence: string) => void): Promise<StartedDatabase> {
+async function external(config: Config, url: string, step: (sentence: string) => void): Promise<StartedDatabase> {
   step('Connecting to the database')
-  const [found] = await ask<{ version: string; number: number }>(
-    url,
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int as number`,
-  )
-  if (found && found.number < oldestServer)
+  const direct = config.PAMOJA_DATABASE_DIRECT_URL
+  const found = await firstAnswer(direct ?? url)
+  if (found.number < oldestServer)
     throw new StartError(`The database in DATABASE_URL is PostgreSQL ${found.version}: use PostgreSQL 15 or later.`)
+  if (!found.isDirect) throw new StartError(direct === null ? poolerWithoutDirect : directIsPooled)
   return { url, release: async () => undefined }
+}
+
+const poolerWithoutDirect =
+  'DATABASE_URL leads through a pooler that drops session settings: set PAMOJA_DATABASE_DIRECT_URL to the database itself, for LISTEN, migrations and locks.'
+const directIsPooled =
+  'PAMOJA_DATABASE_DIRECT_URL leads through a pooler too: set it to the database itself, which keeps a session for each connection.'
+
+/** Refuses a pooler and a direct address that lead to two databases. Asked when sessions of the pooler have their settings. */
+export async function requireSameDatabase({
+  DATABASE_URL: url,
+  PAMOJA_DATABASE_DIRECT_URL: direct,
+}: Config): Promise<void> {
+  if (url === null || direct === null) return
+  const [pooled, found] = await Promise.all([firstAnswer(url, null), firstAnswer(direct)])
+  if (pooled.identity !== found.identity) throw new StartError(twoDatabases)
+}
+
+const twoDatabases = 'DATABASE_URL and PAMOJA_DATABASE_DIRECT_URL lead to two databases: correct one of them.'
+
+interface Found {
+  version: string
+  number: number
+  /** Cluster and database, the same by every address. */
+  identity: string
+  /** Whether startup parameters reach the database: a pooler refuses or drops them. */
+  isDirect: boolean
+}
+
+/** What the first server that answers says of itself. */
+async function firstAnswer(url: string, timeoutMs: number | null = askedTimeoutMs): Promise<Found> {
+  const question = `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+                           (select system_identifier || ' ' || d.oid from pg_control_system(), pg_database d
+                             where d.datname = current_database()) as identity,
+                           current_setting('statement_timeout') = '${askedTimeoutMs}ms' as "isDirect"`
+  try {
+    const asked = serversIn(url).map((one) => ask<Found>(one, question, timeoutMs))
+    const [found] = await Promise.any(asked)
+    if (!found) throw new Error('the database gave no version')
+    return found
+  } catch (error) {
+    const [first = error] = error instanceof AggregateError ? error.errors : []
+    // 08P01 protocol violation: PgBouncer's word for parameters that it does not know.
+    if (first instanceof Error && /unsupported startup parameter/.test(first.message))
+      return { version: '', number: oldestServer, identity: '', isDirect: false }
+    throw first
+  }
 }
 
 /**
@@ -159,9 +210,10 @@ async function isUsedByOthers(url: string): Promise<boolean> {
   }
 }
 
-async function ask<Row extends object>(url: string, question: string): Promise<Row[]> {
+async function ask<Row extends object>(url: string, question: string, timeoutMs: number | null = null): Promise<Row[]> {
   const client = new pg.Client({
     connectionString: url,
+    ...(timeoutMs === null ? {} : { statement_timeout: timeoutMs }),
     application_name: askingName,
     connectionTimeoutMillis: connectWithinMs,
   })

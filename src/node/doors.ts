@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTPS server of a node: routes, hooks, websockets, health and documentation. Requests that come before the node is
 // ready wait; those under way when it stops are finished.
+import { BlockList } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { doors } from '../doors.ts'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
 import { addressList } from '../platform/auth.ts'
 import { docs } from '../platform/docs.ts'
 import type { ServerIdentity } from '../platform/http/certificates.ts'
+import { mountShared } from '../platform/http/forward.ts'
 import { readiness } from '../platform/http/health.ts'
 import { createListener, type Listener } from '../platform/http/listener.ts'
 import { malformed } from '../platform/http/malformed.ts'
 import { refusePlain } from '../platform/http/plain-http.ts'
 import { Sockets } from '../platform/http/sockets.ts'
+import { statusPage } from '../platform/http/status-page.ts'
 import { Streams } from '../platform/http/streams.ts'
 import { createHttp } from '../platform/http.ts'
+import { mcp } from '../platform/mcp.ts'
 import { signedFiles } from '../platform/storage/signed-files.ts'
 
 /** Time that requests under way have when the node stops. */
@@ -30,8 +35,7 @@ export interface Doors {
 }
 
 export async function openDoors(app: App, areas: readonly Area[], identity: ServerIdentity): Promise<Doors> {
-  const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES)
-  if (!trustedProxies) throw new Error('PAMOJA_TRUSTED_PROXIES is empty')
+  const trustedProxies = addressList(app.config.PAMOJA_TRUSTED_PROXIES) ?? new BlockList()
   const isApi = app.config.PAMOJA_ROLES.includes('api')
   const served = isApi ? areas : []
   const streams = new Streams()
@@ -44,10 +48,12 @@ export async function openDoors(app: App, areas: readonly Area[], identity: Serv
   app.metrics.gauge('pamoja_http_sockets', 'Websockets that are open.', () => sockets.size)
   const gate = new Gate()
   const made: { listener?: Listener } = {}
-  const http = createHttp({
+  const assistants = mcp(served, (request) => http.inject(request))
+  const http: FastifyInstance = createHttp({
     app,
     routes: served.flatMap((area) => area.routes),
-    hooks: isApi ? [signedFiles, ...served.flatMap((area) => area.hooks ?? [])] : [],
+    hooks: isApi ? [signedFiles, assistants, ...served.flatMap((area) => area.hooks ?? [])] : [],
+    doors: isApi ? doors : [],
     streams,
     trustedProxies,
     serverFactory: (handler) => {
@@ -56,7 +62,7 @@ export async function openDoors(app: App, areas: readonly Area[], identity: Serv
         handler: (request, response) => gate.pass(() => handler(request, response)),
         trustedProxies,
         allowHttpFromLoopback: app.config.PAMOJA_ALLOW_HTTP === 'loopback',
-        refusePlain: refusePlain(app),
+        refusePlain: refusePlain(app, isApi ? doors : []),
         malformed: malformed(app),
         upgrade: (request, socket, head) => void sockets.upgrade(request, socket, head),
         onProblem: (error) =>
@@ -72,7 +78,9 @@ export async function openDoors(app: App, areas: readonly Area[], identity: Serv
   if (!listener) throw new Error('the HTTP server was not made')
   const state = { draining: false }
   answerProbes(http, app, areas, state)
+  if (app.config.PAMOJA_STATUS_PAGE) statusPage(http, app, () => readiness(app, areas, false))
   http.get('/.well-known/jwks.json', { config: { open: true } }, async () => app.tokens.jwks())
+  mountShared(http, app)
   docs(http, app, areas)
   await http.ready()
   const { port } = await listener.listen(app.config.PAMOJA_PORT, app.config.PAMOJA_HOST)

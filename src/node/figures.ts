@@ -10,13 +10,14 @@ const queueCacheMs = 5_000
 
 export function watchFigures({ metrics, db, committer, work, requestLog, timeline, outbox }: App): void {
   // Every channel tells its outcomes as events, which are counted here.
-  outbox.onCommitted((_tenant, { row, status, nowMs, clockOffsetMs }) => {
+  outbox.onCommitted(({ environment }, { row, status, nowMs, clockOffsetMs }) => {
     const madeMs = msOfId(row.resource_id)
     const ageMs = madeMs === null ? 0 : Math.max(0, nowMs - clockOffsetMs - madeMs)
-    metrics.event(row.type, status, ageMs / 1000)
+    metrics.event(environment, row.type, status, ageMs / 1000)
   })
   metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
   metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)
+  metrics.total('pamoja_db_replica_reads_total', 'Reads that a replica answered.', () => db.lateReads)
   metrics.gauge('pamoja_commit_waiting', 'Writes waiting for a group commit.', () => committer.waiting())
   metrics.total('pamoja_commit_items_total', 'Writes committed since the start.', () => committer.stats.items)
   metrics.total('pamoja_commit_commits_total', 'Group commits since the start.', () => committer.stats.commits)

@@ -8,7 +8,7 @@ import { type AreaListener, openListener, type Place } from '../platform/program
 import { finishRequestsMs } from './doors.ts'
 import type { Stops } from './stops.ts'
 
-/** Open the listeners of areas that the node has the role for. Returns their addresses by name. */
+/** Opens the listeners of areas that the node has the role for. Returns their addresses by name. */
 export async function openListeners(
   app: App,
   areas: readonly Area[],
@@ -17,7 +17,7 @@ export async function openListeners(
 ): Promise<Record<string, string>> {
   const addresses: Record<string, string> = {}
   for (const listener of areas.flatMap((area) => area.listeners ?? [])) {
-    if (!app.config.PAMOJA_ROLES.includes(listener.role)) continue
+    if (!app.config.PAMOJA_ROLES.includes(listener.role) || listener.isOff?.(app.config)) continue
     const opened = await openListener(app, listener, identity)
     stops.push(() => opened.close(finishRequestsMs))
     addresses[listener.name] = opened.url

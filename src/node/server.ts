@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node: builds the App value from its parts, opens the doors, starts the workers, and takes it all down again in
 // the right order. Reads like a list; every line leads to the file that does it.
+import { X509Certificate } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { answersOf, Dispatcher } from '../areas/webhooks/area.ts'
 import type { Config } from '../config.ts'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { keepRoleSettings, type RoleSettings } from '../platform/db/role-settings.ts'
 import { Database } from '../platform/db.ts'
 import { type ServerIdentity, serverIdentity, watchIdentity } from '../platform/http/certificates.ts'
+import type { NodeAddress } from '../platform/nodes/sandbox.ts'
 import { openListener } from '../platform/program/listeners.ts'
 import { createLog, type Logger } from '../platform/telemetry/log.ts'
 import { leaseSetting } from '../platform/work/lease.ts'
 import { simulate } from '../simulation/simulation.ts'
 import { buildApp } from './build-app.ts'
-import { applicationName, inSentences, prepareSchema, type StartedDatabase, startDatabase } from './database.ts'
+import {
+  applicationName,
+  inSentences,
+  prepareSchema,
+  requireSameDatabase,
+  type StartedDatabase,
+  startDatabase,
+} from './database.ts'
 import { type Doors, openDoors } from './doors.ts'
 import { admin, openListeners } from './listeners.ts'
 import { type Stops, stopAll } from './stops.ts'
@@ -67,6 +78,9 @@ export async function startNode({
     stop?.throwIfAborted()
     const db = openDatabase(url, config, log)
     stops.push(() => db.close())
+    await db.find()
+    if (config.PAMOJA_DATABASE_DIRECT_URL !== null) await keepRoleSettings(db, roleSettings(config))
+    await requireSameDatabase(config)
     progress('Bringing the tables up to date')
     await prepareSchema(db, config.PAMOJA_MIGRATE ? 'migrate' : 'require', extraMigrations)
     stop?.throwIfAborted()
@@ -89,6 +103,8 @@ export async function startNode({
     stops.push(doors.drain)
     address.publicUrl ||= `https://localhost:${doors.port}`
     watchCertificate(app, doors, stops)
+    stops.push(() => app.sandbox.leave())
+    await app.sandbox.announce(nodeAddress(config, doors.port, identity.cert))
     const metrics = await openListener(app, admin, identity)
     // Figures can be read until everything else has stopped.
     stops.splice(1, 0, () => metrics.close(0))
@@ -114,7 +130,7 @@ export async function startNode({
   }
 }
 
-/** Release the database. One that never started needs no release; its failure was reported by the start. */
+/** Releases the database. One that never started needs no release; its failure was reported by the start. */
 async function released(database: Promise<StartedDatabase>): Promise<void> {
   const started = await database.catch(() => null)
   await started?.release()
@@ -124,6 +140,9 @@ function openDatabase(url: string, config: Config, log: Logger): Database {
   return new Database(
     {
       url,
+      directUrl: config.PAMOJA_DATABASE_DIRECT_URL ?? undefined,
+      poolerPrepares: config.PAMOJA_DATABASE_POOLER_PREPARES,
+      replicaUrl: config.PAMOJA_DATABASE_REPLICA_URL ?? undefined,
       poolSize: config.PAMOJA_DATABASE_POOL,
       waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
       statementTimeoutMs,
@@ -138,6 +157,12 @@ function openDatabase(url: string, config: Config, log: Logger): Database {
   )
 }
 
+/** Settings of every session that a pooler opens. */
+function roleSettings(config: Config): RoleSettings {
+  const lease = { 'pamoja.job_lease': null, ...leaseSetting(config.PAMOJA_JOB_LEASE_SECONDS) }
+  return { statement_timeout: `${statementTimeoutMs}ms`, ...lease }
+}
+
 /** Certificate of the configuration, or one of the installation's own authority. */
 function identityIn(home: string, config: Config, clock: Clock): Promise<ServerIdentity> {
   return serverIdentity({
@@ -148,17 +173,37 @@ function identityIn(home: string, config: Config, clock: Clock): Promise<ServerI
   })
 }
 
-/** Use new certificates when their files change. */
-function watchCertificate({ config, log }: App, doors: Doors, stops: Stops): void {
+/** Uses new certificates when their files change. */
+function watchCertificate(app: App, doors: Doors, stops: Stops): void {
+  const { config, log } = app
   const { PAMOJA_TLS_CERT: certFile, PAMOJA_TLS_KEY: keyFile } = config
   if (!certFile || !keyFile) return
-  const watch = watchIdentity({ certFile, keyFile }, doors.updateIdentity, (error) =>
+  const update: Doors['updateIdentity'] = (identity) => {
+    doors.updateIdentity(identity)
+    app.sandbox.announce(nodeAddress(config, doors.port, identity.cert)).catch(() => undefined)
+  }
+  const watch = watchIdentity({ certFile, keyFile }, update, (error) =>
     log.error(
       { error },
       'new certificate cannot be used, the old one stays: check the files that PAMOJA_TLS_CERT and PAMOJA_TLS_KEY name',
     ),
   )
   stops.push(watch)
+}
+
+/** Address at which other nodes reach this one. */
+function nodeAddress({ PAMOJA_NODE_HOST: told, PAMOJA_HOST: own }: Config, port: number, cert: string): NodeAddress {
+  const isEverywhere = own === '0.0.0.0' || own === '::'
+  const host = told ?? (isEverywhere ? firstAddress() : own)
+  const { fingerprint256: fingerprint } = new X509Certificate(cert)
+  return { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, fingerprint }
+}
+
+/** First address of this machine that others can reach. */
+function firstAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  const others = all.filter(({ internal }) => !internal)
+  return (others.find(({ family }) => family === 'IPv4') ?? others[0])?.address ?? '127.0.0.1'
 }
 
 /** Promise that simulators wait for before they call the node. */

@@ -4,7 +4,7 @@ import type { Logger } from '../platform/telemetry/log.ts'
 
 export type Stops = (() => Promise<void> | void)[]
 
-/** Stop everything, the last started first. One failure does not keep the rest from stopping. */
+/** Stops everything, the last started first. One failure does not keep the rest from stopping. */
 export async function stopAll(stops: Stops, log: Logger): Promise<void> {
   for (const stop of stops.splice(0).reverse())
     await Promise.resolve(stop()).catch((error) =>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of a node that runs beside requests. Each start adds its stop.
 import type { Dispatcher } from '../areas/webhooks/area.ts'
+import { forgetRemovedPrices } from '../ledger/prices.ts'
+import { proveLedger } from '../ledger/proof.ts'
 import { ledgerPartitions, rollUp } from '../ledger/rollups.ts'
-import { verifyLedger } from '../ledger/verify.ts'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
+import { askShared, closeForwarding } from '../platform/http/forward.ts'
 import {
   type Chore,
   type Partitioned,
@@ -13,8 +15,11 @@ import {
   runMaintenance,
 } from '../platform/nodes/maintenance.ts'
 import { joinNodes } from '../platform/nodes/nodes.ts'
+import { troublesOf } from '../platform/operator/troubles.ts'
+import { queues, strandedLanes } from '../platform/work/queues.ts'
 import { watchFigures } from './figures.ts'
 import type { Stops } from './stops.ts'
+import { watchOver } from './watch.ts'
 
 /** Time that running jobs have when the node stops. */
 const finishJobsMs = 10_000
@@ -42,11 +47,14 @@ export async function startWorkers(
   stops.push(() => app.committer.stop())
   stops.push(() => app.leases.stop())
   stops.push(await joinNodes(app))
+  stops.push(() => closeForwarding(app))
+  await app.sandbox.start((address) => askShared(app, address))
   stops.push(noteKeyUse(app))
   stops.push(careForTokens(app))
   const chores = [
     ...platformChores(partitionsOf(areas)),
     ...ledgerChores(app),
+    jobsChore,
     ...areas.flatMap((area) => area.chores ?? []),
   ]
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(runMaintenance(app, chores))
@@ -63,6 +71,23 @@ export async function startWorkers(
   dispatcher.start(app)
   stops.push(() => dispatcher.stop())
   watchFigures(app)
+  stops.push(watchOver(app, areas))
+}
+
+/** Jobs that need a person, told to the operator. */
+const jobsChore: Chore = {
+  name: 'jobs that need a person',
+  everyMs: 60_000,
+  run: async (app) => {
+    const [lanes, stranded] = await Promise.all([queues(app.db), strandedLanes(app.db)])
+    const waiting = [...lanes.map(({ lane, failed }) => ({ lane, jobs: failed })), ...stranded].filter(
+      ({ jobs }) => jobs > 0,
+    )
+    const listed = waiting.slice(0, 10).map(({ lane, jobs }) => `${jobs} of ${lane}`)
+    const problem = `Jobs wait for a person: ${listed.join(', ')}. GET /v1/operator/jobs lists them.`
+    troublesOf(app).note('jobs', waiting.length > 0 ? problem : null, true)
+    await troublesOf(app).settle()
+  },
 }
 
 /** Tables partitioned by time. */
@@ -70,7 +95,7 @@ export function partitionsOf(areas: readonly Pick<Area, 'partitions'>[]): Partit
   return [...platformPartitions, ...ledgerPartitions, ...areas.flatMap((area) => area.partitions ?? [])]
 }
 
-/** Ledger chores: roll-ups, and every hour a proof of the whole ledger, whose gauge is the one to alert on. */
+/** Ledger chores: roll-ups, and every hour a proof of the ledger, whose gauge is the one to alert on. */
 function ledgerChores({ metrics }: App): Chore[] {
   let problems: number | null = null
   metrics.gauge(
@@ -80,14 +105,18 @@ function ledgerChores({ metrics }: App): Chore[] {
   )
   return [
     { name: 'ledger roll-ups', run: ({ db, clock }) => rollUp(db, clock) },
+    { name: 'removed prices', run: ({ db }) => forgetRemovedPrices(db) },
     {
       name: 'ledger verification',
       everyMs: ledgerProofMs,
-      run: async ({ db, log }) => {
-        const found = await verifyLedger(db)
+      run: async (app) => {
+        const found = await proveLedger(app.db, app.clock)
         problems = found.problems.length
+        const trouble = `The ledger does not add up in ${problems} places: run \`npm start -- ledger verify\`.`
+        troublesOf(app).note('ledger', found.ok ? null : trouble, true)
+        await troublesOf(app).settle()
         if (!found.ok)
-          log.error(
+          app.log.error(
             { problems: found.problems.slice(0, 10) },
             'ledger does not add up: run `npm start -- ledger verify` and stop payouts until it adds up',
           )

@@ -2,6 +2,7 @@
 // App: all dependencies of handlers and jobs, built once in node/build-app.ts and passed as the first argument.
 import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
+import type { Dialect } from './api/dialect.ts'
 import type { Idempotency } from './api/idempotency.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Authenticator } from './auth.ts'
@@ -13,10 +14,14 @@ import type { Courier, Outbox } from './events.ts'
 import type { RequestLog } from './http/request-log.ts'
 import type { Limits } from './limits.ts'
 import type { Leases } from './nodes/leases.ts'
+import type { SandboxNode } from './nodes/sandbox.ts'
 import type { Signals } from './nodes/signals.ts'
+import type { Erasable } from './operator/erasing.ts'
 import type { Finder } from './operator/finding.ts'
-import type { History } from './operator/history.ts'
+import type { History, MergeCustomers } from './operator/history.ts'
 import type { SpendByCountry } from './operator/spending.ts'
+import type { Traffic } from './operator/traffic.ts'
+import type { WaitingCount } from './operator/waiting.ts'
 import type { Outbound } from './outbound.ts'
 import type { Simulators } from './program/simulators.ts'
 import type { Secrets } from './secrets.ts'
@@ -48,9 +53,19 @@ export interface App {
   readonly spendByCountry: ReadonlyMap<string, SpendByCountry>
   /** Search functions for operators, across accounts. */
   readonly finders: readonly Finder[]
+  /** Traffic over time, by area. */
+  readonly traffic: readonly Traffic[]
+  /** Counts of what waits for a person. */
+  readonly waiting: readonly WaitingCount[]
   /** Sources of a customer's history. */
   readonly histories: readonly History[]
+  /** What areas do when two customers are merged. */
+  readonly customerMergers: readonly MergeCustomers[]
+  /** What areas have of people, to be erased. */
+  readonly erasables: readonly Erasable<App>[]
   readonly outbox: Outbox
+  /** Dialects of callbacks, by name. */
+  readonly dialects: ReadonlyMap<string, Dialect>
   readonly courier: Courier
   /** HTTP client for customers' URLs. */
   readonly outbound: Outbound
@@ -71,6 +86,8 @@ export interface App {
   /** Price list: area → units. */
   readonly charges: ReadonlyMap<string, readonly string[]>
   readonly simulators: Simulators
+  /** Which node's simulators are used. */
+  readonly sandbox: SandboxNode
   /** Group commit: one durable write in a batch with concurrent ones. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,

@@ -9,12 +9,16 @@ import type { App } from './app.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
+import type { AreaTools } from './mcp/offered.ts'
 import type { Chore, Partitioned } from './nodes/maintenance.ts'
 import type { Waits } from './nodes/waiting.ts'
 import type { Chapter } from './openapi/reference.ts'
+import type { Erasable } from './operator/erasing.ts'
 import type { Finder } from './operator/finding.ts'
-import type { History } from './operator/history.ts'
+import type { History, MergeCustomers } from './operator/history.ts'
 import type { SpendByCountry } from './operator/spending.ts'
+import type { Traffic } from './operator/traffic.ts'
+import type { WaitingCount } from './operator/waiting.ts'
 import type { AreaListener } from './program/listeners.ts'
 import type { Simulator } from './program/simulators.ts'
 import type { Tenant } from './tenant.ts'
@@ -34,7 +38,7 @@ export interface EventAnswer {
 }
 
 /**
- * Handle a webhook reply that asks for something; returns the error for the delivery log, or null. May be called twice.
+ * Handles a webhook reply that asks for something; returns the error for the delivery log, or null. May be called twice.
  */
 export type TakeAnswer = (app: App, answer: EventAnswer) => Promise<string | null>
 
@@ -61,6 +65,8 @@ export interface Area {
   readonly routes: readonly Route[]
   /** Chapters of the reference: first word of an operation → title and description. */
   readonly chapters?: Readonly<Record<string, Chapter>>
+  /** What assistants are told of its operations, at /mcp. */
+  readonly tools?: AreaTools
   /** Areas whose doors (`area.ts`) it imports. All else crosses as events. */
   readonly uses?: readonly string[]
   /** Scopes of credentials. */
@@ -79,7 +85,7 @@ export interface Area {
   /** Listening ports. */
   readonly listeners?: readonly AreaListener[]
   /** Simulators of the sandbox it talks to. */
-  readonly simulators?: readonly Simulator<unknown>[]
+  readonly simulators?: readonly Simulator<unknown, unknown>[]
   /** Events whose webhook reply may ask for something: name → handler. */
   readonly answers?: Readonly<Record<string, TakeAnswer>>
   /** Units it charges for, as named in the price list. */
@@ -88,8 +94,16 @@ export interface Area {
   readonly spendByCountry?: SpendByCountry
   /** Operator search by id, number or reference, across accounts. */
   readonly finders?: readonly Finder[]
+  /** Records and money over time, for charts. */
+  readonly traffic?: readonly Traffic[]
+  /** Counts of what waits for a person, for the badges of the console. */
+  readonly waiting?: readonly WaitingCount[]
   /** Customer history by phone number or email address. */
   readonly histories?: readonly History[]
+  /** Moves what it has of one customer to another, when both are merged. */
+  readonly mergeCustomers?: MergeCustomers
+  /** Rows about people, which are erased when somebody asks for it. */
+  readonly erasables?: readonly Erasable<App>[]
   /** Endpoints outside /v1 for carriers, providers and people without a key. */
   readonly hooks?: readonly Hook[]
   /** Websockets below /v1. */
@@ -98,8 +112,8 @@ export interface Area {
   health?(app: App): string
   /** Waiting requests, which a stopping node answers. */
   readonly waits?: readonly Waits[]
-  /** Start what runs beside requests and jobs, such as connections to carriers. Returns the stop function. */
+  /** Starts what runs beside requests and jobs, such as connections to carriers. Returns the stop function. */
   start?(app: App): Promise<() => Promise<void>>
-  /** Create demo data at every start; returns its part of credentials.json. */
+  /** Creates demo data at every start; returns its part of credentials.json. */
   demo?(app: App, account: DemoAccount): Promise<Readonly<Record<string, unknown>>>
 }

@@ -226,11 +226,15 @@ const facts: KeyFacts = {
   bucket: 2,
   environment: 'test',
   scopes: ['*'],
+  member: null,
+  isHeld: false,
+  masksPeople: false,
   expiresAt: null,
   revokedAt: null,
   allowedIps: [],
   rateLimitPerSecond: null,
   strict: false,
+  callbackEvents: 'all',
   envelope: 'both',
   plan: 'free',
   planLimits: {},
@@ -256,6 +260,7 @@ function withStore(clock = systemClock): {
   const store: CredentialStore = {
     findSession: async () => null,
     factsOfAccount: async () => null,
+    doorKey: async () => null,
     findByHash: (wanted) => {
       asked.count++
       return answers.shift() ?? Promise.resolve(wanted.equals(hash) ? facts : null)

@@ -29,6 +29,10 @@ const accountLimitPerSecond = 500
 export const envelopes = ['both', 'flat', 'data'] as const
 export type Envelope = (typeof envelopes)[number]
 
+/** Changes of status that a callback URL is told of: each, or the last. */
+export const callbackEvents = ['all', 'final'] as const
+export type CallbackEvents = (typeof callbackEvents)[number]
+
 export type Allowances = Readonly<Record<string, number>>
 
 /** Key and account data from the accounts area. */
@@ -37,15 +41,24 @@ export interface KeyFacts {
   account: string
   bucket: number
   environment: Environment
+  /** What it may do: at most what the member who made it may do now. */
   scopes: readonly string[]
+  /** Member who made it, or whose key did; null of a key that no member made. */
+  member: string | null
+  /** The member is disabled or gone, and so is the key. */
+  isHeld: boolean
+  /** Personal data is masked. */
+  masksPeople: boolean
   expiresAt: Date | null
   revokedAt: Date | null
   allowedIps: readonly string[]
   rateLimitPerSecond: number | null
-  /** Refuse unknown fields by default. */
+  /** Refuses unknown fields by default. */
   strict: boolean
   /** Default reply envelope. */
   envelope: Envelope
+  /** Default of requests: the key's, or else the account's. */
+  callbackEvents: CallbackEvents
   plan: string
   planLimits: Readonly<Partial<Record<string, number | null>>>
   /** Limits the operator set for this account in place of its plan's. */
@@ -59,8 +72,6 @@ export interface KeyFacts {
 
 /** Session of a signed-in member. */
 export interface SessionFacts {
-  /** Personal data is masked. */
-  masksPeople: boolean
   facts: KeyFacts
   actor: string
   signedInAtMs: number
@@ -73,7 +84,9 @@ export interface CredentialStore {
   findById(keyUuid: string): Promise<KeyFacts | null>
   /** Account data as its keys have it, without scopes. */
   factsOfAccount(account: string, environment: Environment): Promise<KeyFacts | null>
-  /** Find a live session and record its use. */
+  /** Newest key of an account for a door. */
+  doorKey(tenant: Tenant, door: string): Promise<string | null>
+  /** Finds a live session and records its use. */
   findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
   /** Record uses of keys with their IP addresses. */
   used(uses: readonly { keyUuid: string; ip: string }[]): Promise<void>
@@ -172,7 +185,7 @@ export class Authenticator {
     return this.#admit(admission, ip)
   }
 
-  /** Invalidate the cache of an account. */
+  /** Invalidates the cache of an account. */
   forget(account: string): void {
     this.#forgotten++
     this.#refused.clear()
@@ -186,13 +199,24 @@ export class Authenticator {
     return this.#store.factsOfAccount(account, environment)
   }
 
+  /** Principal of what an account has going on without a request. */
+  async principalOfAccount({ account, environment }: Tenant): Promise<Principal | null> {
+    const facts = await this.#store.factsOfAccount(account, environment)
+    return facts && principalOf(facts, [], null, Number.POSITIVE_INFINITY)
+  }
+
+  /** Newest key that an account made for a door, which signs its callbacks; null when there is none. */
+  doorKey(tenant: Tenant, door: string): Promise<string | null> {
+    return this.#store.doorKey(tenant, door)
+  }
+
   /** Record that a key was sent over plain HTTP, if it exists. */
   async exposed(hash: Buffer, ip: string, requestId: string): Promise<void> {
     const facts = await this.#store.findByHash(hash)
     if (facts) await this.#store.exposed(facts, ip, requestId)
   }
 
-  /** Store the key uses since the last time. */
+  /** Stores the key uses since the last time. */
   async noteUses(): Promise<void> {
     if (this.#uses.size === 0) return
     const uses = [...this.#uses].map(([keyUuid, ip]) => ({ keyUuid, ip }))
@@ -239,15 +263,17 @@ export class Authenticator {
     const facts = await this.#store.findByHash(hashOf(key))
     if (!facts) return this.#refusal('there is no such key')
     if (facts.revokedAt) return this.#refusal(`the key was revoked on ${facts.revokedAt.toISOString()}`)
+    if (facts.isHeld) return this.#refusal(heldKey)
     return this.#admission(principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY))
   }
 
-  /** Look up a token; an invalid one throws and is not cached. */
+  /** Looks up a token; an invalid one throws and is not cached. */
   async #lookUpToken(token: string): Promise<Remembered> {
     const claims = await this.#tokens.verify(token)
     if (typeof claims === 'string') throw unauthorized(claims)
     const facts = await this.#store.findById(claims.keyUuid)
     if (!facts || facts.revokedAt) return this.#refusal('the key that this token was made with has been revoked')
+    if (facts.isHeld) return this.#refusal(heldKey)
     const scopes = claims.scopes.filter((scope) => allows(new Set(facts.scopes), scope))
     return this.#admission(principalOf(facts, scopes, claims.subject, claims.expiresAtMs))
   }
@@ -271,12 +297,12 @@ function keep(among: Map<string, Remembered>, name: string, found: Remembered, m
   among.set(name, found)
 }
 
-/** Require the key itself for what outlives a token; otherwise a token could renew itself for ever. */
+/** Requires the key itself for what outlives a token; otherwise a token could renew itself for ever. */
 export function requireKey({ principal }: Caller): void {
   if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
 }
 
-/** Require a key without an end and without bound addresses, to make what has neither: a member, an SMTP user. */
+/** Requires a key without an end and without bound addresses, to make what has neither: a member, an SMTP user. */
 export function requireUnbound(caller: Caller, what: string): void {
   requireKey(caller)
   const { expiresAt, allowedIps } = caller.principal.facts
@@ -287,7 +313,7 @@ export function requireUnbound(caller: Caller, what: string): void {
     )
 }
 
-/** Require an API key: tokens are made from one and end with it, so a session makes none. */
+/** Requires an API key: tokens are made from one and end with it, so a session makes none. */
 export function requireApiKey(caller: Caller): void {
   requireKey(caller)
   if (caller.principal.signedInAtMs !== null)
@@ -346,7 +372,7 @@ function checksum(text: string): string {
   return out
 }
 
-/** Allow list of IP addresses and CIDR ranges; null allows all. */
+/** Allows list of IP addresses and CIDR ranges; null allows all. */
 export function addressList(ranges: readonly string[]): BlockList | null {
   if (ranges.length === 0) return null
   const list = new BlockList()
@@ -387,7 +413,7 @@ function principalOf(
     allowedIps: addressList(facts.allowedIps),
     isToken: tokenExpiresAtMs !== Number.POSITIVE_INFINITY,
     signedInAtMs: null,
-    masksPeople: false,
+    masksPeople: facts.masksPeople,
     expiresAtMs: Math.min(tokenExpiresAtMs, facts.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY),
   }
 }
@@ -400,9 +426,9 @@ function keyPoliciesOf({ keyUuid, account, environment, rateLimitPerSecond }: Ke
   return limit > keyLimitPerSecond ? [own] : [own, all]
 }
 
-function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs, masksPeople }: SessionFacts): Principal {
+function sessionPrincipal({ facts, actor, signedInAtMs, endsAtMs }: SessionFacts): Principal {
   const principal = principalOf(facts, facts.scopes, null, Number.POSITIVE_INFINITY)
-  return { ...principal, actor, signedInAtMs, masksPeople, expiresAtMs: endsAtMs }
+  return { ...principal, actor, signedInAtMs, expiresAtMs: endsAtMs }
 }
 
 function* planEntries(limits: KeyFacts['planLimits']): Generator<[string, number]> {
@@ -413,6 +439,7 @@ function* planEntries(limits: KeyFacts['planLimits']): Generator<[string, number
 }
 
 const maxCredentialLength = 4096
+const heldKey = 'the member who made this key may not sign in, so it works no more: rotate it, or make another'
 
 function bearer(header: string): string {
   const match = /^Bearer +([\x21-\x7e]+)$/i.exec(header)

@@ -53,7 +53,7 @@ function declared<Item extends Columns, Verdict extends PlainColumns>(
   return made
 }
 
-/** Run an operation inside a transaction that does more than the function. */
+/** Runs an operation inside a transaction that does more than the function. */
 export function commitIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
@@ -63,7 +63,7 @@ export function commitIn<Item extends Columns, Verdict extends PlainColumns>(
   return one(commitAllIn(tx, node, operation, [item]))
 }
 
-/** Run an operation on several items in a transaction; one verdict each. */
+/** Runs an operation on several items in a transaction; one verdict each. */
 export async function commitAllIn<Item extends Columns, Verdict extends PlainColumns>(
   tx: Tx,
   node: string,
@@ -130,7 +130,7 @@ export class Committer {
     this.#free = [...this.#lanes]
   }
 
-  /** Add an item to the next commit of its operation; resolves with its verdict once durable. */
+  /** Adds an item to the next commit of its operation; resolves with its verdict once durable. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
@@ -146,7 +146,7 @@ export class Committer {
     })
   }
 
-  /** Refuse new items, commit the queued ones, then close the lanes. */
+  /** Refuses new items, commits the queued ones, then closes the lanes. */
   async stop(): Promise<void> {
     this.#stopped = true
     while ([...this.#queues.values()].some((queue) => queue.inFlight > 0 || queue.waiting.length > 0))
@@ -169,7 +169,7 @@ export class Committer {
     return queue
   }
 
-  /** Send a batch that is full enough at once; otherwise the rest of this turn of the event loop may still join. */
+  /** Sends a batch that is full enough at once; otherwise the rest of this turn of the event loop may still join. */
   #offer(queue: Queue): void {
     const full = queue.waiting.length >= eagerBatch
     if (queue.waiting.length === 0 || (queue.inFlight > 0 && !full)) return
@@ -264,7 +264,9 @@ class Lane {
   async query({ name, text }: Operation<Columns, PlainColumns>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
-      const { rows } = await client.query<object>(within(this.#db.answerMs, { name, text, values }))
+      const { rows } = await client.query<object>(
+        within(this.#db.answerMs, { ...(this.#db.isPreparing ? { name } : {}), text, values }),
+      )
       return rows
     } catch (error) {
       if (isUnavailable(error)) this.#drop(client)
@@ -282,7 +284,7 @@ class Lane {
     const waitMs = this.#failedAt + reconnectMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     try {
-      const client = await this.#db.connect()
+      const client = await this.#db.connectLane()
       client.on('end', () => this.#drop(client))
       this.#client = client
       return client

@@ -5,6 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { errorCode } from '../kernel/error-code.ts'
+import { Replica } from './db/replica.ts'
+import { Servers } from './db/servers.ts'
 
 export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
 
@@ -25,6 +27,8 @@ export interface Statement<P extends object, R extends object, W extends Where =
   readonly changes: boolean
   /** Joins tenant rows with installation rows, which is impossible between cells. */
   readonly joinsHome: boolean
+  /** May be some seconds late, so that a replica answers it where there is one. Never what something is decided on. */
+  readonly mayBeLate?: boolean
   readonly parameters: readonly (keyof P & string)[]
   /** Types only; never set. */
   readonly row?: R
@@ -36,17 +40,18 @@ export const statements = new Map<string, Statement<never, object>>()
 /** Bucket or buckets of a tenant statement; the text need not use them. */
 type OfTenant = { readonly bucket: number } | { readonly buckets: readonly number[] }
 
-interface Joins {
+interface Traits {
   readonly joinsHome?: boolean
+  readonly mayBeLate?: boolean
 }
 
-/** Declare a statement. `$name` in the text is the parameter `name`, and may occur several times. */
+/** Declares a statement. `$name` in the text is the parameter `name`, and may occur several times. */
 export const statement = {
-  tenant: <P extends OfTenant, R extends object>(name: string, text: string, joins?: Joins) =>
-    declared<P, R, 'tenant'>('tenant', name, text, joins),
+  tenant: <P extends OfTenant, R extends object>(name: string, text: string, traits?: Traits) =>
+    declared<P, R, 'tenant'>('tenant', name, text, traits),
   home: <P extends object, R extends object>(name: string, text: string) => declared<P, R, 'home'>('home', name, text),
-  everywhere: <P extends object, R extends object>(name: string, text: string, joins?: Joins) =>
-    declared<P, R, 'everywhere'>('everywhere', name, text, joins),
+  everywhere: <P extends object, R extends object>(name: string, text: string, traits?: Traits) =>
+    declared<P, R, 'everywhere'>('everywhere', name, text, traits),
 }
 
 const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
@@ -55,7 +60,7 @@ function declared<P extends object, R extends object, W extends Where>(
   where: W,
   name: string,
   text: string,
-  { joinsHome = false }: Joins = {},
+  { joinsHome = false, mayBeLate = false }: Traits = {},
 ): Statement<P, R, W> {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
   const parameters: (keyof P & string)[] = []
@@ -70,8 +75,10 @@ function declared<P extends object, R extends object, W extends Where>(
     where,
     changes: changing.test(written),
     joinsHome,
+    mayBeLate,
     parameters,
   }
+  if (mayBeLate && made.changes) throw new Error(`${name} writes, and so cannot be late`)
   statements.set(name, made)
   return made
 }
@@ -93,7 +100,7 @@ export interface Tx extends Queryable {
     statement: Statement<P, R, 'tenant' | 'home'>,
     parameters: P,
   ): Promise<R[]>
-  /** Run a callback after the commit; never after a rollback. */
+  /** Runs a callback after the commit; never after a rollback. */
   afterCommit(run: () => void): void
 }
 
@@ -107,14 +114,24 @@ type Place = number | 'home' | 'across'
 
 const defaultWaitMs = 5_000
 /** Connections for cached lookups. */
-const besideSize = 2
+const besideSize = 1
 /** TCP keep-alive delay of an idle connection. */
 const keepAliveMs = 10_000
 /** Grace added to the statement timeout before a reply is given up: a host that vanished sends none. */
 const answerGraceMs = 5_000
 
 export interface DatabaseOptions {
+  /** Address of the database, or of a pooler in front of it when `directUrl` is given. May name several hosts. */
   url: string
+  /**
+   * Address of the database itself, for what keeps a session: LISTEN, migrations, locks, cursors. Given when `url` leads
+   * through a pooler in transaction mode, which is then sent no startup parameters.
+   */
+  directUrl?: string | undefined
+  /** Whether the pooler keeps prepared statements. Without a pooler they are always used. */
+  poolerPrepares?: boolean
+  /** Standby for statements that may be late. */
+  replicaUrl?: string | undefined
   poolSize: number
   /** Timeout for a free connection of the pool or for opening one. */
   waitMs?: number
@@ -138,6 +155,12 @@ export class Database implements Queryable {
    */
   readonly #beside: pg.Pool
   readonly #options: DatabaseOptions
+  readonly #servers: Servers
+  readonly #directServers: Servers
+  readonly #replica: Replica | null
+  #lateReads = 0
+  /** Whether statements are prepared under their names, or parsed each time. */
+  readonly isPreparing: boolean
   /**
    * Reply timeout of a statement; 0 for none. Dedicated connections, and transactions with their own timeout, are
    * exempt.
@@ -147,32 +170,74 @@ export class Database implements Queryable {
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
     this.#options = options
     this.answerMs = answerWithin(options.statementTimeoutMs)
+    this.#servers = new Servers(options.url, options.applicationName)
+    this.#directServers =
+      options.directUrl === undefined ? this.#servers : new Servers(options.directUrl, options.applicationName)
+    this.isPreparing = options.directUrl === undefined || options.poolerPrepares === true
+    const connection = (): pg.ClientConfig => this.#connection()
+    // The address is chosen for each new connection: it may have moved.
+    const Client = class extends pg.Client {
+      constructor() {
+        super(connection())
+      }
+    }
     const pool = (max: number): pg.Pool =>
-      new pg.Pool({ ...this.#connection(), max, idleTimeoutMillis: 30_000 }).on('error', onIdleError)
+      new pg.Pool({ Client, connectionTimeoutMillis: this.#waitMs, max, idleTimeoutMillis: 30_000 }).on(
+        'error',
+        onIdleError,
+      )
     this.#pool = pool(options.poolSize)
     this.#beside = pool(besideSize)
+    const { replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
+    this.#replica =
+      replicaUrl === undefined
+        ? null
+        : new Replica({ ...this.#anyConnection(), connectionString: replicaUrl, statement_timeout, max }, onIdleError)
   }
 
   async query<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    return run(this.#pool, this.answerMs, statement, parameters)
+    const late = statement.mayBeLate ? await this.#late(statement, parameters) : null
+    return late ?? this.#noticing(run(this.#pool, this, statement, parameters))
+  }
+
+  /** Rows as the replica has them; null when the database has to be asked. */
+  async #late<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: P,
+  ): Promise<R[] | null> {
+    if (!(await this.#replica?.follows()) || !this.#replica) return null
+    try {
+      const rows = await run(this.#replica.pool, { answerMs: this.answerMs, isPreparing: true }, statement, parameters)
+      this.#lateReads++
+      return rows
+    } catch {
+      // Gone, behind a migration, or in conflict with what it replays: whatever it is, the database knows.
+      this.#replica.avoid()
+      return null
+    }
+  }
+
+  /** Reads that a replica answered. */
+  get lateReads(): number {
+    return this.#lateReads
   }
 
   /**
-   * Run a statement on the second pool, for callers with an open transaction, such as loading a key. With `query` all
+   * Runs a statement on the second pool, for callers with an open transaction, such as loading a key. With `query` all
    * of them might wait for a connection.
    */
   async queryBeside<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    return run(this.#beside, this.answerMs, statement, parameters)
+    return this.#noticing(run(this.#beside, this, statement, parameters))
   }
 
   /**
-   * Run `work` in a transaction of a tenant: committed when it returns, rolled back when it throws. Options set a lock
+   * Runs `work` in a transaction of a tenant: committed when it returns, rolled back when it throws. Options set a lock
    * timeout and a statement timeout.
    */
   tx<T>({ bucket }: { readonly bucket: number }, work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
@@ -203,20 +268,21 @@ export class Database implements Queryable {
       ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
       ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
     ].join('; ')
-    const client = await this.#pool.connect()
+    const client = await this.#noticing(this.#pool.connect())
     // A lost connection fails its statements; without a listener Node would exit.
     client.on('error', ignore)
     let broken: Error | undefined
     const afterwards: (() => void)[] = []
     try {
       await client.query(within(answerMs, { text: begin }))
-      const result = await work(transaction(client, answerMs, afterwards, place))
+      const result = await work(transaction(client, { answerMs, isPreparing: this.isPreparing }, afterwards, place))
       await client.query(within(answerMs, { text: 'commit' }))
       for (const run of afterwards) run()
       return result
     } catch (error) {
-      // A connection that cannot roll back is discarded.
-      if (isUnanswered(error)) broken = error
+      this.#notice(error)
+      // A connection that cannot roll back is discarded, and one to a server that takes no writes any more.
+      if (isUnanswered(error) || isReadOnly(error)) broken = error
       else
         await client.query(within(answerMs, { text: 'rollback' })).catch((failure: Error) => {
           broken = failure
@@ -228,17 +294,17 @@ export class Database implements Queryable {
     }
   }
 
-  /** Append rows with COPY. They are written asynchronously: a crash may lose them. */
+  /** Appends rows with COPY. They are written asynchronously: a crash may lose them. */
   async copyIn(table: string, columns: readonly string[], rows: readonly string[]): Promise<void> {
-    const client = await this.#pool.connect()
+    const client = await this.#noticing(this.#pool.connect())
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query(within(this.answerMs, { text: 'set synchronous_commit = off' }))
+      await client.query(within(this.answerMs, { text: 'begin; set local synchronous_commit = off' }))
       const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
       // pg reads the query timeout from the stream.
       await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: this.answerMs })))
-      await client.query(within(this.answerMs, { text: 'reset synchronous_commit' }))
+      await client.query(within(this.answerMs, { text: 'commit' }))
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error))
       throw error
@@ -248,12 +314,19 @@ export class Database implements Queryable {
     }
   }
 
-  /** Connection outside the pool, for a commit lane, listener or bulk copy. The caller ends it. */
+  /** Finds the server that takes writes, where the address names several. */
+  async find(): Promise<void> {
+    await Promise.all([this.#servers.find(), this.#directServers.find()])
+  }
+
+  /** Connection to the database itself, with a session of its own, for a listener, migrations or a bulk copy. The caller ends it. */
   async connect(): Promise<pg.Client> {
-    const client = new pg.Client(this.#connection())
-    client.on('error', () => client.end().catch(() => undefined))
-    await client.connect()
-    return client
+    return this.#opened(new pg.Client(this.#directConnection()))
+  }
+
+  /** Connection outside the pool for a commit lane, whose statements keep nothing in the session. The caller ends it. */
+  async connectLane(): Promise<pg.Client> {
+    return this.#opened(new pg.Client(this.#connection()))
   }
 
   stats(): { total: number; idle: number; waiting: number } {
@@ -261,17 +334,58 @@ export class Database implements Queryable {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.end(), this.#beside.end()])
+    await Promise.all([this.#pool.end(), this.#beside.end(), this.#replica?.pool.end()])
   }
 
+  async #opened(client: pg.Client): Promise<pg.Client> {
+    client.on('error', () => client.end().catch(() => undefined))
+    await this.#noticing(client.connect())
+    return client
+  }
+
+  /** Passes a result on; a failure that tells of a lost server starts the search for another. */
+  async #noticing<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.#notice(error)
+      throw error
+    }
+  }
+
+  #notice(error: unknown): void {
+    if (!isUnavailable(error) && !isReadOnly(error)) return
+    this.#servers.lost()
+    this.#directServers.lost()
+  }
+
+  get #waitMs(): number {
+    return this.#options.waitMs ?? defaultWaitMs
+  }
+
+  /** Connection as the pool uses it: through the pooler, if there is one. */
   #connection(): pg.ClientConfig {
-    const settings = Object.entries(this.#options.sessionSettings ?? {})
+    if (this.#options.directUrl === undefined) return this.#directConnection()
+    return { ...this.#anyConnection(), connectionString: this.#servers.url }
+  }
+
+  #directConnection(): pg.ClientConfig {
+    const { statementTimeoutMs, sessionSettings, directUrl } = this.#options
+    // Said even when it is none: behind a pooler the role has a timeout of its own.
+    const none = directUrl !== undefined && statementTimeoutMs === 0 ? { statement_timeout: '0' } : {}
+    const settings = Object.entries({ ...none, ...sessionSettings })
     return {
-      connectionString: this.#options.url,
-      application_name: this.#options.applicationName,
-      connectionTimeoutMillis: this.#options.waitMs ?? defaultWaitMs,
-      statement_timeout: this.#options.statementTimeoutMs,
+      ...this.#anyConnection(),
+      connectionString: this.#directServers.url,
+      statement_timeout: statementTimeoutMs,
       ...(settings.length > 0 ? { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') } : {}),
+    }
+  }
+
+  #anyConnection(): pg.ClientConfig {
+    return {
+      application_name: this.#options.applicationName,
+      connectionTimeoutMillis: this.#waitMs,
       keepAlive: true,
       keepAliveInitialDelayMillis: keepAliveMs,
       types: { getTypeParser },
@@ -294,6 +408,11 @@ export function within(answerMs: number, query: pg.QueryConfig): pg.QueryConfig 
 /** Whether the connection timed out and must be discarded. */
 function isUnanswered(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout'
+}
+
+/** Whether the server refused a write because it is a standby now. */
+function isReadOnly(error: unknown): error is Error {
+  return sqlState(error) === '25006'
 }
 
 /** The single row of a statement. */
@@ -352,22 +471,28 @@ export function sqlState(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : ''
 }
 
+/** How statements are asked: reply timeout, and whether they are prepared. */
+interface Asking {
+  readonly answerMs: number
+  readonly isPreparing: boolean
+}
+
 async function run<P extends { [K in keyof P]: Value }, R extends object>(
   client: pg.Pool | pg.ClientBase,
-  answerMs: number,
+  { answerMs, isPreparing }: Asking,
   { name, text, parameters: order }: Statement<P, R>,
   parameters: P,
 ): Promise<R[]> {
   const values = order.map((parameter) => parameters[parameter])
-  const result = await client.query<R>(within(answerMs, { name, text, values }))
+  const result = await client.query<R>(within(answerMs, { ...(isPreparing ? { name } : {}), text, values }))
   return result.rows
 }
 
-function transaction(client: pg.ClientBase, answerMs: number, afterwards: (() => void)[], place: Place): AcrossTx {
+function transaction(client: pg.ClientBase, asking: Asking, afterwards: (() => void)[], place: Place): AcrossTx {
   const own: Omit<AcrossTx, typeof insideTransaction> = {
     query: async (statement, parameters) => {
       requirePlace(place, statement, parameters)
-      return run(client, answerMs, statement, parameters)
+      return run(client, asking, statement, parameters)
     },
     afterCommit: (later) => void afterwards.push(later),
   }

@@ -25,9 +25,35 @@ export interface EventType<S extends TSchema = TSchema> {
   readonly head: Head
   /** Deliveries also carry x-hub-signature-256, for receivers of another platform's events. */
   readonly hubSigned?: boolean
+  /** Object of the payload that is stored encrypted, and wiped a day later. */
+  readonly sealed?: string
+  /** Person it tells of, for the record of customers; null where it tells of nobody. */
+  person?(payload: Static<S>): Person | null
   readonly payload: S
   readonly sample: Static<S>
   body(eventId: Id<'event'>, at: Date, payload: Static<S>): string
+}
+
+/** Person whom an event is about, by phone number or else by email address. */
+export interface Person {
+  readonly phone?: string | null | undefined
+  readonly email?: string | null | undefined
+  readonly name?: string | null | undefined
+  /** Whether they wrote, called, dialled or paid; false where the account turned to them. */
+  readonly isInbound: boolean
+  /** What they wrote, for conversations; none where they called, dialled or paid. */
+  readonly said?: Said
+}
+
+/** Words of a person that arrived on a channel. */
+interface Said {
+  readonly channel: 'sms' | 'messenger' | 'email'
+  /** Id of the message. */
+  readonly id: string
+  /** Text; null for a file, a place and the like. */
+  readonly text: string | null
+  /** Number or sender of the account that they wrote to. */
+  readonly line: string
 }
 
 /**
@@ -83,9 +109,16 @@ export function occasionNow(
   return { tenant, receivedMs, nowMs: receivedMs + Number(clockOffsetMs), requestId }
 }
 
+/** Object of a payload in its stored form. */
+export type SealedObject = Readonly<Record<string, { readonly sealed: string }>>
+
 export interface EmitOptions {
+  /** Id of the event, where it was made before; a new one without it. */
+  uuid?: string
   /** Callback URL of the request, notified beside all subscribers. */
   callbackUrl?: string | null
+  /** The type's sealed object, encrypted; null while it is empty. */
+  sealed?: SealedObject | null
 }
 
 /** Event to be written, with what its deliveries need. */
@@ -96,8 +129,12 @@ export interface NewEvent {
   readonly clockOffsetMs: number
   /** Status in the payload, if any. */
   readonly status: string | null
+  /** Person whom it is about, if any. */
+  readonly person: Person | null
   /** Trace of the cause, known to this node only. */
   readonly trace: Trace | null
+  /** Body as it is told; the row has it as it is stored. */
+  readonly body: string
   /** Cell for a group commit. */
   readonly row: EventItem
 }
@@ -150,11 +187,11 @@ export interface DueCallback {
 export interface Courier {
   /** Node that delivers at once; null when this one does not deliver or is full. */
   owner(): string | null
-  /** Start the deliveries of a commit: `delivery/endpoint/version`, comma separated. */
+  /** Starts the deliveries of a commit: `delivery/endpoint/version`, comma separated. */
   begin(event: NewEvent, deliveries: string): void
   /** Free capacity for due deliveries. */
   room(): number
-  /** Take a due delivery. */
+  /** Takes a due delivery. */
   take(job: Due): void
   /** Deliveries in flight on this node. */
   sending(): ReadonlySet<string>
@@ -199,7 +236,7 @@ export class Outbox {
     this.#tracer = tracer
   }
 
-  /** Emit an event inside the transaction of its change. */
+  /** Emits an event inside the transaction of its change. */
   async emit<S extends TSchema>(
     tx: Tx,
     type: EventType<S>,
@@ -213,7 +250,7 @@ export class Outbox {
     return event
   }
 
-  /** Emit prepared events with one statement. */
+  /** Emits prepared events with one statement. */
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return
     const items = encodeItems(
@@ -226,7 +263,7 @@ export class Outbox {
     tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
   }
 
-  /** Emit a change under both names: the prepared `wide` event and the narrower one, which is returned. */
+  /** Emits a change under both names: the prepared `wide` event and the narrower one, which is returned. */
   async emitWithin(tx: Tx, type: EventType, wide: NewEvent): Promise<NewEvent> {
     const narrow = this.prepareWithin(type, wide)
     const items = encodeItems(eventRow.columns, [wide.row])
@@ -238,23 +275,27 @@ export class Outbox {
     return narrow
   }
 
-  /** Prepare an event for a group commit; call `begin` with the commit's result for it. */
+  /** Prepares an event for a group commit; call `begin` with the commit's result for it. */
   prepare<S extends TSchema>(
     type: EventType<S>,
     { tenant, receivedMs, nowMs, requestId }: Occasion,
     resourceId: string,
     payload: Static<S>,
-    { callbackUrl = null }: EmitOptions = {},
+    { callbackUrl = null, sealed = null, uuid: known }: EmitOptions = {},
   ): NewEvent {
-    const { id, uuid } = newIdAndUuid('event', receivedMs)
+    const { id, uuid } =
+      known === undefined ? newIdAndUuid('event', receivedMs) : { id: idOf('event', known), uuid: known }
     const at = new Date(nowMs)
+    const body = type.body(id, at, payload)
     return {
       id,
       tenant,
       nowMs,
       clockOffsetMs: nowMs - receivedMs,
       status: statusOf(payload),
+      person: type.person?.(payload) ?? null,
       trace: this.#tracer?.current() ?? this.traces.of(requestId),
+      body,
       row: {
         bucket: tenant.bucket,
         account_id: tenant.account,
@@ -262,7 +303,7 @@ export class Outbox {
         id: uuid,
         type: type.name,
         resource_id: resourceId,
-        body: type.body(id, at, payload),
+        body: sealed === null ? body : type.body(id, at, Object.assign({}, payload, sealed)),
         request_id: requestId,
         within: type.within ?? null,
         callback_url: callbackUrl,
@@ -273,14 +314,14 @@ export class Outbox {
   }
 
   /**
-   * Prepare the narrower event of the same change: the wide one's payload and time under its own name and the paired id
+   * Prepares the narrower event of the same change: the wide one's payload and time under its own name and the paired id
    * (events.emit_twins). `head` starts its body; from the time on, both are equal.
    */
   prepareWithin(type: EventType, wide: NewEvent): NewEvent & { readonly head: string } {
     const { row } = wide
     const uuid = twinOf(row.id)
     const id = idOf('event', uuid)
-    const head = `{"event":"${type.name}","event_id":"${id}"`
+    const head = `{${headTexts(type, id)}`
     const { tenant, nowMs, clockOffsetMs, status, trace } = wide
     return {
       id,
@@ -288,8 +329,12 @@ export class Outbox {
       nowMs,
       clockOffsetMs,
       status,
+      person: null,
       trace,
       head,
+      get body() {
+        return this.row.body
+      },
       row: {
         bucket: row.bucket,
         account_id: row.account_id,
@@ -310,7 +355,7 @@ export class Outbox {
     }
   }
 
-  /** Start deliveries of a durable commit from memory; `deliveries` is the result of events.emit. */
+  /** Starts deliveries of a durable commit from memory; `deliveries` is the result of events.emit. */
   begin(event: NewEvent, deliveries: string | null): void {
     for (const heard of this.#listeners) heard(event.tenant, event)
     if (deliveries === null) return
@@ -324,6 +369,14 @@ export class Outbox {
     this.#listeners.add(heard)
     return () => this.#listeners.delete(heard)
   }
+}
+
+/** Members of a head before the time. */
+function headTexts({ name, head }: EventType, id: string): string {
+  const held = { name, action: actionOf(name), id }
+  return Object.entries(head)
+    .flatMap(([member, holds]) => (holds === 'at' ? [] : [`"${member}":"${held[holds]}"`]))
+    .join()
 }
 
 function statusOf(payload: unknown): string | null {
@@ -344,31 +397,32 @@ export interface DatedEventRow extends EventRow {
   created_at: Date | null
 }
 
-/** The search for paired events is added only when asked for. */
-const list = statement.tenant<
-  Tenant & {
-    from: string
-    to: string
-    since: Date | null
-    until: Date | null
-    types: readonly string[]
-    twins: readonly string[]
-    resource: string | null
-    tag: string | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
-  DatedEventRow
->(
-  'events.list',
-  `select id, type, resource_id, body, request_id, created_at
+/** Pages of events. The search for paired events is added only when asked for. */
+const listing = (name: string, resource: string) =>
+  statement.tenant<
+    Tenant & {
+      from: string
+      to: string
+      since: Date | null
+      until: Date | null
+      types: readonly string[]
+      twins: readonly string[]
+      resource: string | null
+      tag: string | null
+      after: string | null
+      descending: boolean
+      limit: number
+    },
+    DatedEventRow
+  >(
+    name,
+    `select id, type, resource_id, body, request_id, created_at
      from ((select e.id, e.type, e.resource_id, e.body, e.request_id, e.created_at from events.events e
              where e.bucket = $bucket and e.account_id = $account and e.environment = $environment
                and e.id >= $from and e.id < $to
                and ($since::timestamptz is null or e.created_at is null or e.created_at >= $since)
                and ($until::timestamptz is null or e.created_at is null or e.created_at < $until)
-               and e.type = any($types::text[]) and ($resource::text is null or e.resource_id = $resource)
+               and e.type = any($types::text[]) and ${resource}
                and ($tag::text is null or $tag in (select json_array_elements_text(e.body::json -> 'tags')))
                and ($after::uuid is null or (case when $descending::boolean then e.id < $after else e.id > $after end))
              order by case when $descending then e.id end desc, e.id
@@ -381,7 +435,7 @@ const list = statement.tenant<
                and e.id >= $from and e.id < $to
                and ($since::timestamptz is null or e.created_at is null or e.created_at >= $since)
                and ($until::timestamptz is null or e.created_at is null or e.created_at < $until) and cardinality($twins::text[]) > 0
-               and e.twin_type = any($twins) and ($resource::text is null or e.resource_id = $resource)
+               and e.twin_type = any($twins) and ${resource}
                and ($after::uuid is null
                     or (case when $descending::boolean then e.id <= $after else e.id >= $after end
                         and case when $descending then events.twin_of(e.id) < $after else events.twin_of(e.id) > $after end))
@@ -389,7 +443,12 @@ const list = statement.tenant<
              limit $limit::int + 1)) told
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
-)
+  )
+
+const list = listing('events.list', '$resource::text is null')
+
+/** Index: events_of_resource. */
+const listOfResource = listing('events.list_of_resource', 'e.resource_id = $resource::text')
 
 const find = statement.tenant<Tenant & { id: string }, DatedEventRow>(
   'events.find',
@@ -408,7 +467,8 @@ export async function listEvents(
   window: Window,
   filter: ShownBounds & { types: readonly string[]; twins: readonly string[]; resource: string | null; tag?: string },
 ): Promise<DatedEventRow[]> {
-  return queryable.query(list, { ...tenant, ...window, ...filter, tag: filter.tag ?? null })
+  const wanted = filter.resource === null ? list : listOfResource
+  return queryable.query(wanted, { ...tenant, ...window, ...filter, tag: filter.tag ?? null })
 }
 
 export async function findEvent(queryable: Queryable, tenant: Tenant, id: string): Promise<DatedEventRow | null> {

@@ -8,6 +8,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Type } from 'typebox'
 import { errorCode } from '../kernel/error-code.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { Door } from './api/door.ts'
 import type { Hook } from './api/hook.ts'
 import { keyOf } from './api/idempotency.ts'
 import { serialiser, type Write } from './api/json.ts'
@@ -15,6 +16,7 @@ import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
 import { admitByForm, begin, enter, limitUnauthenticated, sandboxMark } from './http/admission.ts'
 import { asAppError, errorBody, lastLine, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
+import { doorHooks, hostsOf } from './http/doors.ts'
 import { handleDownload } from './http/downloads.ts'
 import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
@@ -32,10 +34,11 @@ export interface HttpOptions {
   app: App
   routes: readonly Route[]
   hooks: readonly Hook[]
+  doors: readonly Door[]
   streams: Streams
   /** Proxies whose X-Forwarded-For is trusted. */
   trustedProxies: BlockList
-  /** Create the server whose requests Fastify handles. */
+  /** Creates the server whose requests Fastify handles. */
   serverFactory(handler: RequestListener): Server
 }
 
@@ -43,16 +46,18 @@ export function createHttp({
   app,
   routes,
   hooks,
+  doors,
   streams,
   trustedProxies,
   serverFactory,
 }: HttpOptions): FastifyInstance {
+  const doorHosts = hostsOf(app.config.PAMOJA_DOOR_HOSTS)
   const http = Fastify({
     serverFactory: (handler) => serverFactory(handler),
     logger: false,
     bodyLimit: maxBodyBytes,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
-    rewriteUrl: (request) => rewriteUrl(request),
+    rewriteUrl: (request) => rewriteUrl(request, doorHosts),
     clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => refuseUnrouted(app, trustedProxies, error, request, reply),
     forceCloseConnections: 'idle',
@@ -70,7 +75,7 @@ export function createHttp({
   })
   http.setErrorHandler((error, request, reply) => refuse(app, request, reply, error))
   mount(http, app, routes, methods, streams)
-  mountHooks(http, app, hooks)
+  mountHooks(http, app, [...hooks, ...doorHooks(http, routes, doors, app.config.PAMOJA_DOORS)])
   // A revoked key ends its streams. The authenticator handles the signal first and drops the key from its cache.
   app.signals.on('accounts', (account) => streams.recheck(account))
   return http
@@ -81,14 +86,19 @@ function noCompiler(): never {
   throw new Error('a route of Fastify has a schema')
 }
 
-/** Canonical URL of a route: `/api` is removed, and `/sandbox` becomes a mark that refuses live keys. */
-function rewriteUrl(request: IncomingMessage): string {
+/**
+ * Canonical URL of a route: `/api` is removed, and `/sandbox` becomes a mark that refuses live keys. A host name of a door
+ * leads there.
+ */
+function rewriteUrl(request: IncomingMessage, doorHosts: ReadonlyMap<string, string>): string {
   let { url = '/' } = request
   // RFC 9112 3.2.2: a client that takes us for a proxy sends an absolute URL.
   if (!url.startsWith('/') && URL.canParse(url)) {
     const { pathname, search } = new URL(url)
     url = pathname + search
   }
+  const door = doorHosts.get(request.headers.host?.replace(/:\d+$/, '').toLowerCase() ?? '')
+  if (door !== undefined) return `/compat/${door}${url}`
   delete request.headers[sandboxMark]
   if (url.startsWith('/sandbox/')) {
     request.headers[sandboxMark] = 'true'
@@ -221,7 +231,7 @@ async function handle(
   return executeOnce({ app, compiled, request, reply, caller, key, hash })
 }
 
-/** Handle an upload. When it is refused, the rest of the body is discarded, so that the client can read the error. */
+/** Handles an upload. When it is refused, the rest of the body is discarded, so that the client can read the error. */
 async function handleUpload(
   app: App,
   compiled: CompiledRoute,
@@ -283,7 +293,7 @@ function clientAborted({ log }: App, { id }: Exchange): AppError {
   return new AppError('INVALID_REQUEST', 'the request broke off before its end')
 }
 
-/** Refuse a request whose path is not a valid URL, which never reaches the hooks. */
+/** Refuses a request whose path is not a valid URL, which never reaches the hooks. */
 function refuseUnrouted(
   app: App,
   trustedProxies: BlockList,

@@ -442,7 +442,7 @@ async function node(t: TestContext, options: Pick<LimitsOptions, 'leaseMs'> = {}
   return { limits, signals, nodeId, kill }
 }
 
-/** Send requests to all nodes until the limit is used up, and one more to each. Returns the number admitted. */
+/** Sends requests to all nodes until the limit is used up, and one more to each. Returns the number admitted. */
 async function spend(nodes: readonly Node[], policy: Policy, allowed = policy.limit): Promise<number> {
   let count = 0
   const ask = async (): Promise<void> => {

@@ -61,7 +61,7 @@ const leaseSlots = statement.home<
                                $windowsMs::integer[], $wanted::integer[], $used::integer[])`,
 )
 
-/** Delete slot rows unused for an hour. Rows in use are skipped, so this never blocks. */
+/** Deletes slot rows unused for an hour. Rows in use are skipped, so this never blocks. */
 const purgeSlots = statement.home<object, object>(
   'platform.purge_slots',
   `delete from platform.rate_slots
@@ -105,7 +105,7 @@ export class Limits {
     this.#timer = setInterval(() => this.#tick(), this.#leaseMs / ticksPerLease).unref()
   }
 
-  /** Give all slots back. Those used within the last window stay taken until it has passed. */
+  /** Gives all slots back. Those used within the last window stay taken until it has passed. */
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.#timer) clearInterval(this.#timer)
@@ -119,7 +119,7 @@ export class Limits {
   }
 
   /**
-   * Admit or refuse against all policies together: a refused request consumes none. Synchronous while the node holds
+   * Admits or refuse against all policies together: a refused request consumes none. Synchronous while the node holds
    * slots, otherwise after asking the database; rejects if that is unreachable. Measured with Node 20 on a shared
    * 2-core x64 server, slots held: 0.2 to 0.4 us for one policy or two of one account, 0.6 us for two with 1,000
    * accounts in turn, 0.15 us for a refusal; 0.07 us of each is reading the clock.
@@ -212,7 +212,7 @@ export class Limits {
     if (share.lack(nowMs) === 'slots') share.restUntilMs = nowMs + Math.min(maxRestMs, share.ring.windowMs / 4)
   }
 
-  /** Add the share to the next call; resolves with its reply. */
+  /** Adds the share to the next call; resolves with its reply. */
   #lease(share: Share, growing: boolean): Promise<void> {
     if (this.#stopped) return Promise.reject(new Error('The rate limits have been stopped.'))
     if (growing) share.growing = true
@@ -229,7 +229,7 @@ export class Limits {
     this.#calls ??= this.#runCalls()
   }
 
-  /** Make calls one at a time; further requests share the next. */
+  /** Makes calls one at a time; further requests share the next. */
   async #runCalls(): Promise<void> {
     // Wait for the end of this turn, so that all keys of one request share a call.
     await undefined
@@ -320,7 +320,7 @@ export class Limits {
     this.#db.query(purgeSlots, {}).catch(() => undefined)
   }
 
-  /** Renew shares used since their lease began, in its second half. Others expire. */
+  /** Renews shares used since their lease began, in its second half. Others expire. */
   #renewUsed(nowMs: number): void {
     let kept = 0
     for (const share of this.#used) {
@@ -338,7 +338,7 @@ export class Limits {
   }
 }
 
-/** Count the request in every share, or in none, and return what is left. */
+/** Counts the request in every share, or in none, and returns what is left. */
 function verdict(policies: readonly Policy[], shares: readonly Share[], nowMs: number, refusing: number): Admission {
   const states: PolicyState[] = []
   let refusedBy: PolicyState | null = null
@@ -357,7 +357,7 @@ function verdict(policies: readonly Policy[], shares: readonly Share[], nowMs: n
   return { admitted: refusing < 0, refusedBy, tightest: refusedBy ?? tightest, states }
 }
 
-/** Remove up to `count` from a set. */
+/** Removes up to `count` from a set. */
 function take(shares: Set<Share>, count: number): Share[] {
   const taken: Share[] = []
   for (const share of shares) {

@@ -85,6 +85,7 @@ function pathItems(parts: Parts, routes: readonly Route[]): Record<string, Recor
 
 function operation(parts: Parts, route: Route, path: string, index: number): object {
   const { scope } = route
+  const codes = errorCodesOf(route)
   return {
     operationId: index === 0 ? route.operation : aliasOf(route.operation, path),
     ...(index > 0 ? { 'x-alias-of': route.operation } : {}),
@@ -94,9 +95,10 @@ function operation(parts: Parts, route: Route, path: string, index: number): obj
     security: [{ bearer: [] }, ...(route.keyInForm ? [{}] : [])],
     ...(scope === 'any' ? {} : { 'x-required-scope': scope }),
     ...(route.limit ? { 'x-rate-area': route.limit } : {}),
+    'x-error-codes': codes,
     parameters: parameters(parts, route, path),
     ...requestBodyOf(parts, route),
-    responses: { ...successes(parts, route), ...failures(parts, errorCodesOf(route)) },
+    responses: { ...successes(parts, route), ...failures(parts, codes) },
   }
 }
 

@@ -49,7 +49,7 @@ export class Outbound {
     if (problem !== null) throw new AppError('INVALID_URL', `${field} ${problem}.`)
   }
 
-  /** Send one request. Failures of the other side are outcomes; a rejection is a bug of the caller. */
+  /** Sends one request. Failures of the other side are outcomes; a rejection is a bug of the caller. */
   send(request: OutboundRequest): Promise<Outcome> {
     const target = this.#target(request.url)
     if ('problem' in target) return Promise.resolve(blocked(target.problem))
@@ -68,6 +68,12 @@ export class Outbound {
     )
     const isAllowed = this.#rules.problemOfAddresses(target, purpose, found.map(addressOf)) === null
     return isAllowed ? found.map(({ address }) => address) : []
+  }
+
+  /** Whether an IP address may be reached; for protocols that name one inside an exchange, such as SIP. */
+  mayReach(address: string, purpose: Purpose): boolean {
+    const target = parseTarget(`https://${address.includes(':') ? `[${address}]` : address}/`)
+    return !('problem' in target) && target.literal !== null && this.#rules.problemOf(target, purpose) === null
   }
 
   /** Destination of a URL for another protocol, which `connectTo` dials; a Failure when it may not be called. */

@@ -314,7 +314,7 @@ interface Reply {
   refused?: string
 }
 
-/** Start the server from a separate process, which lives until killed. */
+/** Starts the server from a separate process, which lives until killed. */
 async function startElsewhere(source: string, dir: string) {
   const script = `
     import { startPostgres } from ${JSON.stringify(source)}
@@ -331,7 +331,7 @@ async function startElsewhere(source: string, dir: string) {
   return { child, reply }
 }
 
-/** Lay out the module like `npm install --ignore-scripts`: no library links. Returns its path. */
+/** Lays out the module like `npm install --ignore-scripts`: no library links. Returns its path. */
 async function installElsewhere(root: string, withBinaries: boolean, version?: string): Promise<string> {
   const require = createRequire(import.meta.url)
   const source = path.join(root, 'src/postgres.js')

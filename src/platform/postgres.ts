@@ -293,7 +293,7 @@ async function isPostmaster(pid: number, data: string): Promise<boolean> {
   }
 }
 
-/** Connect over the socket and create our database if missing. Every failure means: not yet. */
+/** Connects over the socket and create our database if missing. Every failure means: not yet. */
 async function ask(socketDirectory: string): Promise<{ version: string } | { error: unknown }> {
   // A server without an open socket yet names none, and the driver would try TCP.
   if (!path.isAbsolute(socketDirectory)) return { error: new Error('the server has no socket yet') }

@@ -42,7 +42,7 @@ const findDataKeys = statement.tenant<Owner, { id: number; wrapped: Buffer }>(
   `select id, wrapped from platform.data_keys where bucket = $bucket and account_id = $account`,
 )
 
-/** Add a data key; when two nodes create the same one at once, the first one's stays. */
+/** Adds a data key; when two nodes create the same one at once, the first one's stays. */
 const addDataKey = statement.tenant<Owner & { id: number; rootKey: string; wrapped: Buffer }, object>(
   'platform.add_data_key',
   `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped)
@@ -114,7 +114,7 @@ export class Secrets {
     this.#roots = new Map([roots.active, ...roots.others].map(({ id, key }) => [id, key]))
   }
 
-  /** Load or create the fingerprint key. */
+  /** Loads or creates the fingerprint key. */
   async start(): Promise<void> {
     const { name, place } = fingerprintKey
     const sealed = this.sealForInstallation(place, randomBytes(keyBytes))
@@ -130,14 +130,14 @@ export class Secrets {
     return createHmac('sha256', this.#fingerprintKey).update(`${use}\n${value}`).digest()
   }
 
-  /** Encrypt a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
+  /** Encrypts a value of an account. `place` is where it will be stored, as `schema.table.column:row`. */
   async seal(owner: Owner, place: string, plaintext: Buffer | string): Promise<Buffer> {
     const ring = (await this.#keyring(owner)) ?? (await this.#firstKeyring(owner))
     const key = this.#dataKey(owner, ring, ring.activeId)
     return encrypt(key, dataKeyHeader(ring.activeId), owner.account, place, plaintext)
   }
 
-  /** Decrypt a value sealed for this account and place; throws for any other, and for a changed one. */
+  /** Decrypts a value sealed for this account and place; throws for any other, and for a changed one. */
   async open(owner: Owner, place: string, sealed: Buffer): Promise<Buffer> {
     const id = dataKeyIdOf(sealed)
     let ring = await this.#keyring(owner)
@@ -147,7 +147,7 @@ export class Secrets {
     return decrypt(this.#dataKey(owner, ring, id), owner.account, place, sealed)
   }
 
-  /** Encrypt an installation's value directly under the active root key. */
+  /** Encrypts an installation's value directly under the active root key. */
   sealForInstallation(place: string, plaintext: Buffer | string): Buffer {
     return this.#sealUnderRoot(noAccount, place, plaintext)
   }
@@ -163,7 +163,7 @@ export class Secrets {
   }
 
   /**
-   * Create a new data key for an account; older ones only decrypt. No command uses this yet: no account comes near the
+   * Creates a new data key for an account; older ones only decrypt. No command uses this yet: no account comes near the
    * number of values one key may seal.
    */
   async rotateDataKey(owner: Owner): Promise<void> {

@@ -3,6 +3,7 @@
 // readable when it must not be.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { after, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createMigratedDatabase } from '../../test/database.ts'
+import { eventually } from '../../test/eventually.ts'
 import { startObjectStore } from '../../test/object-store.ts'
 import { loadConfig } from '../config.ts'
 import { bucketOf, newUuid } from '../kernel/ids.ts'
@@ -65,6 +67,7 @@ async function storageWith(given: Record<string, string>): Promise<Storage> {
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 const megabyte = 1024 * 1024
+const lasting = fileKind({ name: 'test.lasting', types: { 'audio/l16': megabyte }, keepDays: 30, isSalvaged: true })
 const kind = fileKind({ name: 'test.file', types: { 'image/png': 100, '*': 64 * megabyte }, keepDays: 30 })
 
 for (const [where, storage, directory] of [
@@ -173,6 +176,50 @@ for (const [where, storage, directory] of [
       /had been removed/,
     )
     clock.ms = startMs
+  })
+
+  test(`what had come of a file whose writer died is had from ${where}, and leaves it with the file`, async () => {
+    const tenant = newTenant()
+    const id = newUuid(startMs)
+    const given = randomBytes(6 * 64 * 1024)
+    const death = new AbortController()
+    async function* recorded() {
+      for (let at = 0; at < given.length; at += 16_000) yield given.subarray(at, at + 16_000)
+      await once(death.signal, 'abort')
+      throw new Error('the writer died')
+    }
+    const writing = storage.put(lasting, {
+      tenant,
+      type: 'audio/l16',
+      name: null,
+      bytes: recorded(),
+      nowMs: startMs,
+      id,
+    })
+    writing.catch(() => undefined)
+    const salvaged = await eventually(async () => {
+      const bytes = await storage.salvage(tenant, id)
+      const found = bytes && (await whole(bytes))
+      return found && found.length >= 2 * 64 * 1024 ? found : null
+    }, 'two chunks')
+    assert.deepEqual(salvaged, given.subarray(0, salvaged.length))
+    assert.equal(await storage.salvage({ ...tenant, environment: 'live' }, id), null)
+    death.abort()
+    await assert.rejects(writing, /the writer died/)
+    assert.deepEqual(
+      (await filesIn(directory)).filter((name) => name.includes(id)),
+      [],
+    )
+    const complete = await storage.put(lasting, {
+      tenant,
+      type: 'audio/l16',
+      name: null,
+      bytes: inPieces(given),
+      nowMs: startMs,
+    })
+    assert.equal((await filesIn(directory)).filter((name) => name.includes(`${complete.id}.part`)).length, 0)
+    const uncommitted = await storage.salvage(tenant, complete.id)
+    assert.deepEqual(uncommitted && (await whole(uncommitted)), given, 'one that is whole and was not kept')
   })
 
   test(`a file leaves ${where} after its days, and it is known that there was one`, async () => {

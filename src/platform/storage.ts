@@ -8,7 +8,7 @@ import { dayMs } from '../kernel/time.ts'
 import type { Clock } from './clock.ts'
 import { type Database, maybe, one, type Tx } from './db.ts'
 import type { Secrets } from './secrets.ts'
-import { type FileKind, FileRefused, mostBytes } from './storage/file-kind.ts'
+import { type FileKind, FileRefused, fileKinds, maxBytes } from './storage/file-kind.ts'
 import {
   addArriving,
   dropExpired,
@@ -22,7 +22,7 @@ import {
   noteRemoved,
 } from './storage/file-rows.ts'
 import type { Place } from './storage/place.ts'
-import { type ByteRange, open, seal, sealedRange } from './storage/sealed-chunks.ts'
+import { type ByteRange, open, openUnfinished, seal, sealedRange } from './storage/sealed-chunks.ts'
 import { readToken, tokenOf } from './storage/signed-address.ts'
 import { type One, type Tenant, tenantOf } from './tenant.ts'
 
@@ -34,6 +34,8 @@ export interface Incoming {
   bytes: AsyncIterable<Buffer>
   /** Account time, from which retention counts. */
   nowMs: number
+  /** UUID under which an unfinished file can be salvaged; a new one unless given. */
+  id?: string
 }
 
 /** File whose bytes are stored; it is deleted unless kept. */
@@ -62,7 +64,7 @@ export interface StoredFile {
 
 export interface OpenedFile {
   readonly file: StoredFile
-  /** Read all of it, or a range. */
+  /** Reads all of it, or a range. */
   read(range?: ByteRange): AsyncIterable<Buffer>
 }
 
@@ -93,15 +95,15 @@ export class Storage {
   }
 
   /**
-   * Store a file: count, hash and encrypt it as it arrives. Throws FileRefused, or what `bytes` throws; then nothing is
+   * Stores a file: counts, hashes and encrypts it as it arrives. Throws FileRefused, or what `bytes` throws; then nothing is
    * left.
    */
-  async put(kind: FileKind, { tenant, type, name, bytes, nowMs }: Incoming): Promise<ArrivedFile> {
-    const most = mostBytes(kind, type)
+  async put(kind: FileKind, { tenant, type, name, bytes, nowMs, id: givenId }: Incoming): Promise<ArrivedFile> {
+    const most = maxBytes(kind, type)
     if (most === null) throw new FileRefused('type', `files of the type ${type} are not taken`)
     const { db, secrets, clock, places } = this.#options
     const [place] = places
-    const id = newUuid(clock.nowMs())
+    const id = givenId ?? newUuid(clock.nowMs())
     const file: One = { ...tenant, id }
     const key = randomBytes(keyBytes)
     const createdAt = new Date(nowMs)
@@ -123,29 +125,29 @@ export class Storage {
       return whole(this.#read(place, key, file, counted.length, range))
     }
     try {
-      await place.write(pathOf(file), seal(key, counted))
+      await place.write(pathOf(file), seal(key, counted), kind.isSalvaged === true)
       if (counted.length === 0) throw new FileRefused('empty', 'the file is empty')
       const problem = await kind.check?.({ type, name, bytes: counted.length, read })
       if (problem) throw new FileRefused('content', `the file ${problem}`)
     } catch (error) {
-      await this.#undo(file, place)
+      await this.#undo(file, kind.name, place)
       throw error
     }
     return { ...file, kind, type, name, bytes: counted.length, sha256: counted.sha256(), createdAt, expiresAt, read }
   }
 
-  /** Keep an arrived file, within the transaction; with another type, if known by now. */
+  /** Keeps an arrived file, within the transaction; with another type, if known by now. */
   async keep(tx: Tx, file: ArrivedFile, type: string = file.type): Promise<void> {
     const { bucket, account, environment, id, bytes, sha256 } = file
     const kept = await tx.query(keepFile, { bucket, account, environment, id, type, bytes: BigInt(bytes), sha256 })
     if (kept.length === 0) throw new Error('a file was kept that had been removed')
   }
 
-  /** Delete an arrived file that is not wanted. */
+  /** Deletes an arrived file that is not wanted. */
   async discard(file: ArrivedFile): Promise<void> {
     const { bucket, account, environment, id } = file
     const [place] = this.#options.places
-    await this.#undo({ bucket, account, environment, id }, place)
+    await this.#undo({ bucket, account, environment, id }, file.kind.name, place)
   }
 
   /** File metadata; null when unknown, `gone` when deleted. */
@@ -155,7 +157,7 @@ export class Storage {
     return row.state === 'kept' ? storedFile(row) : 'gone'
   }
 
-  /** Open a kept file; null when there is none. */
+  /** Opens a kept file; null when there is none. */
   async open({ bucket, account, environment }: Tenant, id: string): Promise<OpenedFile | null> {
     const file: One = { bucket, account, environment, id }
     const row = await maybe(this.#options.db.query(findFile, file))
@@ -169,11 +171,20 @@ export class Storage {
     }
   }
 
-  /** Delete files: their keys with the transaction, their bytes soon after. */
+  /** Bytes that arrived of a file whose node died before it was kept; null when there is none. */
+  async salvage({ bucket, account, environment }: Tenant, id: string): Promise<AsyncIterable<Buffer> | null> {
+    const file: One = { bucket, account, environment, id }
+    const row = await maybe(this.#options.db.query(findFile, file))
+    if (row?.state !== 'arriving' || row.key === null) return null
+    const key = await this.#options.secrets.open(file, keyPlace(id), row.key)
+    return openUnfinished(key, this.#placeOf(row.place).salvage(pathOf(file)))
+  }
+
+  /** Deletes files: their keys with the transaction, their bytes soon after. */
   async drop(tx: Tx, { bucket, account, environment }: Tenant, ids: readonly string[]): Promise<void> {
-    for (const { id, place } of await tx.query(dropFiles, { bucket, account, environment, ids })) {
+    for (const { id, kind, place } of await tx.query(dropFiles, { bucket, account, environment, ids })) {
       const file: One = { bucket, account, environment, id }
-      tx.afterCommit(() => void this.#remove(file, this.#placeOf(place)).catch(() => undefined))
+      tx.afterCommit(() => void this.#remove(file, kind, this.#placeOf(place)).catch(() => undefined))
     }
   }
 
@@ -183,7 +194,7 @@ export class Storage {
     return `${publicUrl()}/files/${tokenOf(secrets, file, Math.floor(clock.nowMs() / 1000) + forSeconds)}`
   }
 
-  /** Open a file by signed URL token; null when invalid or expired. */
+  /** Opens a file by signed URL token; null when invalid or expired. */
   async openByToken(token: string): Promise<OpenedFile | null> {
     const { secrets, clock } = this.#options
     const found = readToken(secrets, token)
@@ -191,7 +202,7 @@ export class Storage {
     return this.open(found.file, found.file.id)
   }
 
-  /** Delete expired files and those never kept, and remove the bytes of deleted ones. */
+  /** Deletes expired files and those never kept, and removes the bytes of deleted ones. */
   async tidy(): Promise<void> {
     const { db, clock } = this.#options
     const nowMs = clock.nowMs()
@@ -202,7 +213,7 @@ export class Storage {
     for (;;) {
       const rows = await db.query(findToRemove, { buckets, after, most: removedAtOnce })
       for (const row of rows) {
-        await this.#remove({ ...tenantOf(row), id: row.id }, this.#placeOf(row.place))
+        await this.#remove({ ...tenantOf(row), id: row.id }, row.kind, this.#placeOf(row.place))
         after = row.id
       }
       if (rows.length < removedAtOnce) break
@@ -214,19 +225,19 @@ export class Storage {
     return open(key, fileBytes, range, place.read(pathOf(file), sealedRange(fileBytes, range)))
   }
 
-  /** Remove now; after a crash the chore does it. */
-  async #undo(file: One, place: Place): Promise<void> {
+  /** Removes now; after a crash the chore does it. */
+  async #undo(file: One, kind: string, place: Place): Promise<void> {
     const { bucket, account, environment, id } = file
     try {
       await this.#options.db.query(dropFiles, { bucket, account, environment, ids: [id] })
-      await this.#remove(file, place)
+      await this.#remove(file, kind, place)
     } catch {
       // The original error is the one to report.
     }
   }
 
-  async #remove(file: One, place: Place): Promise<void> {
-    await place.remove(pathOf(file))
+  async #remove(file: One, kind: string, place: Place): Promise<void> {
+    await place.remove(pathOf(file), fileKinds.get(kind)?.isSalvaged === true)
     await this.#options.db.query(noteRemoved, file)
   }
 

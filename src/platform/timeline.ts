@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timelines: wire frames of a message or payment, for its account. Always in test; in live where the operator enables
-// it. Frames are buffered and written by COPY a few times a second, like the request log: a crash may lose the last
-// moment, and an overload drops some (counted).
+// it. All of what an account does now and then is recorded; of a busy one a sample, each resource whole or not at all, so
+// that a load test in the sandbox costs what it costs in live. Frames are buffered and written by COPY a few times a
+// second, like the request log: a crash may lose the last moment, and an overload drops some (counted).
 import { withoutCardNumbers } from '../kernel/card.ts'
 import { firstUuidAt, msOfId, newUuidOf, timeOfUuid, uuidOf } from '../kernel/ids.ts'
 import { type Database, type Queryable, statement } from './db.ts'
@@ -9,14 +10,13 @@ import { findRequest } from './http/logged-requests.ts'
 import { copyField } from './http/request-log.ts'
 import type { Logger } from './telemetry/log.ts'
 import { type Environment, mine, type Tenant } from './tenant.ts'
+import { Sample } from './timeline/sample.ts'
 
 const flushMs = 250
 const maxRows = 500
 const maxWaiting = 10_000
 /** Frame limit per resource, against endless retries. */
-const mostOfOne = 100
-/** Limit of resources counted; beyond it counting restarts. */
-const mostCounted = 20_000
+const maxOfOne = 100
 const maxTextLength = 4_096
 const mask = '[redacted]'
 
@@ -35,7 +35,7 @@ export interface Frame {
   readonly answer: string | null
 }
 
-/** Record a frame that started `durationMs` ago. */
+/** Records a frame that started `durationMs` ago. */
 export type Note = (frame: Frame) => void
 
 const columns = [
@@ -75,7 +75,7 @@ export class Timeline {
   readonly #nowMs: () => number
   readonly #keepsLive: boolean
   #rows: string[] = []
-  readonly #counts = new Map<string, number>()
+  readonly #sample: Sample
   #timer: NodeJS.Timeout | null = null
   #flushing: Promise<void> | null = null
   dropped = 0
@@ -85,6 +85,7 @@ export class Timeline {
     this.#log = log
     this.#nowMs = options.nowMs
     this.#keepsLive = options.keepsLive
+    this.#sample = new Sample(options.nowMs)
   }
 
   start(): void {
@@ -101,14 +102,14 @@ export class Timeline {
     return environment === 'test' || this.#keepsLive
   }
 
-  /** Recorder for a resource; null when frames are not kept, so that building them can be skipped. */
+  /** Recorder for a resource; null when its frames are not kept, so that building them can be skipped. */
   of(tenant: Tenant, resource: string, clockOffsetMs: number): Note | null {
-    if (!this.keeps(tenant.environment)) return null
+    if (!this.keeps(tenant.environment) || !this.#sample.has(tenant.account, resource)) return null
     return (frame) => this.#add(tenant, resource, clockOffsetMs, frame)
   }
 
   #add({ bucket, account, environment }: Tenant, resource: string, clockOffsetMs: number, frame: Frame): void {
-    if (this.#rows.length >= maxWaiting || !this.#counted(resource)) {
+    if (this.#rows.length >= maxWaiting || this.#sample.count(resource) > maxOfOne) {
       this.dropped++
       return
     }
@@ -122,15 +123,7 @@ export class Timeline {
     if (this.#rows.length % maxRows === 0) void this.flush()
   }
 
-  #counted(resource: string): boolean {
-    const count = (this.#counts.get(resource) ?? 0) + 1
-    // Clear all at once: removing the oldest of a Map repeatedly skips over removed entries.
-    if (this.#counts.size >= mostCounted) this.#counts.clear()
-    this.#counts.set(resource, count)
-    return count <= mostOfOne
-  }
-
-  /** Write the buffer, one batch after the other. */
+  /** Writes the buffer, one batch after the other. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = null
@@ -154,7 +147,7 @@ export class Timeline {
     }
   }
 
-  /** Delete an account's frames older than its message retention. */
+  /** Deletes an account's frames older than its message retention. */
   async forget(account: { bucket: number; account: string }, beforeMs: number): Promise<void> {
     await this.#db.query(forget, { ...account, before: firstUuidAt(beforeMs) })
   }
@@ -181,7 +174,7 @@ export async function timelineOf(db: Queryable, tenant: Tenant, subject: Subject
   const from = firstUuidAt(subject.createdAt.getTime() - 1_000)
   const [request, frames] = await Promise.all([
     requestOf(db, tenant, subject),
-    db.query(select, { ...tenant, resource: subject.resource, from, most: 2 * mostOfOne }),
+    db.query(select, { ...tenant, resource: subject.resource, from, most: 2 * maxOfOne }),
   ])
   const states = subject.states.map(({ at, state, note }): Told => {
     return { ...nothing, at, kind: 'state', title: state, status: note, isOk: state === 'failed' ? false : null }

@@ -554,7 +554,7 @@ function newNode({ started = false, roles = ['dispatch'] }: { started?: boolean;
   return { work, node }
 }
 
-/** Insert a due job for any node that polls. */
+/** Inserts a due job for any node that polls. */
 async function due(name: string): Promise<NewJob> {
   const maker = new Work<Context>({
     db,
@@ -584,7 +584,7 @@ async function rowOf({ bucket, id }: NewJob): Promise<Row | undefined> {
   return row
 }
 
-/** Poll a condition, and poke the work poll meanwhile. */
+/** Polls a condition, and poke the work poll meanwhile. */
 function until<T>(look: () => Promise<T | null | undefined | false>, what: string): Promise<T> {
   return eventually(() => {
     for (const node of nodes) node.poke()

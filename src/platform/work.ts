@@ -6,7 +6,6 @@
 import type { Static, TSchema } from 'typebox'
 import { type RowIn, rowType } from './commit/row-encoding.ts'
 import { operation } from './commit.ts'
-import type { Trace } from './telemetry/tracing.ts'
 import type { Tenant } from './tenant.ts'
 
 /** Outcome of one run of a job. */
@@ -19,7 +18,7 @@ export type Outcome =
   | { kind: 'again'; afterMs: number }
   /** Failed: retry after the next delay of the job, or after `afterMs`. */
   | { kind: 'retry'; reason: string; afterMs?: number }
-  /** Run at another place, or with another payload: in the lane `job.lane@place`, or `job.lane` for null. */
+  /** Runs at another place, or with another payload: in the lane `job.lane@place`, or `job.lane` for null. */
   | { kind: 'move'; place: string | null; payload: unknown; afterMs: number }
 
 /** Run of a job, as its handler gets it. */
@@ -76,8 +75,6 @@ export interface NewJob extends RowIn<typeof jobRow> {
   readonly bucket: number
   readonly lane: string
   readonly payload: string
-  /** Trace of the cause, known to this node only: a job run by another node starts its own trace. */
-  readonly trace: Trace | null
 }
 
 /** Group commit that settles jobs: deletes or reschedules their rows, fenced by the attempt. */

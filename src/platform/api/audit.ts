@@ -23,7 +23,7 @@ export const auditRow = rowType('platform.audit_item', {
   request_id: 'text',
 })
 
-/** Insert any number of entries, of any accounts. */
+/** Inserts any number of entries, of any accounts. */
 const insert = statement.tenant<{ buckets: readonly number[]; items: Buffer }, object>(
   'platform.record',
   'select platform.record($items::platform.audit_item[])',
@@ -37,7 +37,7 @@ export interface AuditAs {
   requestId: string
 }
 
-/** Record a caller's change. `before` and `after` hold the changed fields, without secrets. */
+/** Records a caller's change. `before` and `after` hold the changed fields, without secrets. */
 export async function record(
   tx: Queryable,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function record(
   await recordAs(tx, { ...caller, id: newUuid(caller.receivedMs) }, action, target, change)
 }
 
-/** Record a change not made by a request of the account. */
+/** Records a change not made by a request of the account. */
 export async function recordAs(
   tx: Queryable,
   by: AuditAs,
@@ -59,7 +59,7 @@ export async function recordAs(
   await recordAll(tx, [{ by, action, target, ...change }])
 }
 
-/** Record several changes at once. */
+/** Records several changes at once. */
 export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
   const buckets = changes.map(({ by }) => by.tenant.bucket)

@@ -22,7 +22,7 @@ export interface Download {
   readonly disposition?: 'inline' | 'attachment'
   /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Read a range, or everything when `size` is null. Stopped when the client disconnects. */
+  /** Reads a range, or everything when `size` is null. Stopped when the client disconnects. */
   open(range: ByteRange | null): AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>
 }
 

@@ -42,7 +42,7 @@ export interface Keyed {
   /** Cell for `platform.claim_keys`: `key: keyRow`. Null without a key. */
   row(reply: unknown): KeyItem | null
 
-  /** Pass the result of claim_keys: a used key ends the request, with the first reply or an error. */
+  /** Passes the result of claim_keys: a used key ends the request, with the first reply or an error. */
   settle(seen: string | null): void
 }
 
@@ -75,7 +75,7 @@ const find = statement.tenant<KeyParameters, Row>(
     where ${mine} and key = $key`,
 )
 
-/** Take a key that is new, or whose request timed out. */
+/** Takes a key that is new, or whose request timed out. */
 const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
   'platform.claim_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, running_until)
@@ -86,7 +86,7 @@ const take = statement.tenant<Claim & { seconds: number }, { key: string }>(
    returning key`,
 )
 
-/** Store the reply; a key taken over and finished by another node keeps its first reply. */
+/** Stores the reply; a key taken over and finished by another node keeps its first reply. */
 const finish = statement.tenant<StoredAnswer, { key: string }>(
   'platform.finish_idempotency',
   `insert into platform.idempotency as i (bucket, account_id, environment, key, request_hash, status, location, body, sealed)
@@ -98,7 +98,7 @@ const finish = statement.tenant<StoredAnswer, { key: string }>(
    returning key`,
 )
 
-/** Mark a reply as preliminary: until it is settled or times out, repeats are refused. */
+/** Marks a reply as preliminary: until it is settled or times out, repeats are refused. */
 const keepRunning = statement.tenant<KeyParameters & { seconds: number }, object>(
   'platform.keep_idempotency_running',
   `update platform.idempotency set running_until = now() + $seconds::int * interval '1 second'
@@ -154,7 +154,7 @@ export class Idempotency {
     return hash('sha256', `${this.#hashKey}${method} ${plain}\n${body}`, 'base64')
   }
 
-  /** Claim a key for a plain transaction. Returns the stored reply of the same request. */
+  /** Claims a key for a plain transaction. Returns the stored reply of the same request. */
   async begin(claim: Claim, secret: boolean): Promise<Answer | null> {
     // Load the sealing key now: inside the transaction that would need a second connection.
     if (secret) await this.#secrets.seal(claim, placeOf(claim), '')
@@ -173,20 +173,20 @@ export class Idempotency {
     return { status: row.status, location: row.location, body }
   }
 
-  /** Store the reply in the transaction of the effects. */
+  /** Stores the reply in the transaction of the effects. */
   async finish(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     const stored = await tx.query(finish, await this.#storable(claim, answer, secret))
     // Timed out and taken over by another node: roll back, so that exactly one execution remains.
     if (stored.length === 0) throw stillRunning()
   }
 
-  /** Store a preliminary reply; until it is settled, the request counts as running. */
+  /** Stores a preliminary reply; until it is settled, the request counts as running. */
   async finishForNow(tx: Queryable, claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     await this.finish(tx, claim, answer, secret)
     await tx.query(keepRunning, { ...claim, seconds: runningSeconds })
   }
 
-  /** Replace a preliminary reply. */
+  /** Replaces a preliminary reply. */
   async amend(claim: Claim, answer: Answer, secret: boolean): Promise<void> {
     await this.#db.query(amend, await this.#storable(claim, answer, secret))
   }
@@ -198,12 +198,12 @@ export class Idempotency {
     return { ...claim, ...answer, body, sealed: secret }
   }
 
-  /** Make the preliminary reply final. */
+  /** Makes the preliminary reply final. */
   async settle(claim: Claim): Promise<void> {
     await this.#db.query(settle, claim)
   }
 
-  /** Delete a key and its preliminary reply. */
+  /** Deletes a key and its preliminary reply. */
   async release(claim: Claim): Promise<void> {
     await this.#db.query(release, claim)
   }
@@ -212,7 +212,7 @@ export class Idempotency {
     await this.#db.query(free, claim)
   }
 
-  /** Reserve a key for a group commit of this node: a batch cannot contain it twice. */
+  /** Reserves a key for a group commit of this node: a batch cannot contain it twice. */
   enter({ account, environment, key }: Claim): () => void {
     const name = `${account} ${environment} ${key}`
     if (this.#running.has(name)) throw stillRunning()

@@ -11,7 +11,7 @@ import { noteExact, writeNotes } from '../metadata/exact.ts'
 
 const maxDepth = 32
 
-/** Parse a request body; throws INVALID_REQUEST with the position. Returns text and value. */
+/** Parses a request body; throws INVALID_REQUEST with the position. Returns text and value. */
 export function parseJson(bytes: Buffer): { text: string; value: unknown } {
   if (!isUtf8(bytes)) throw refused('the body is not valid UTF-8')
   const text = bytes.toString()
@@ -132,7 +132,7 @@ function textProblem(text: string): string | null {
   return text.isWellFormed() ? null : 'a text contains half of a surrogate pair'
 }
 
-/** Record a key of the open object; returns the problem with it. */
+/** Records a key of the open object; returns the problem with it. */
 function keyProblem(object: Open, key: string): string | null {
   if (key === '__proto__') return 'the key "__proto__" is not allowed'
   if (object.isConstructor && key === 'prototype') return 'the key "constructor.prototype" is not allowed'

@@ -48,6 +48,11 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   query?: Q
   body?: B
   bodyLimitBytes?: number
+  /**
+   * Whether, for test keys, it is answered by the node whose simulators all use; that is so for routes of the sandbox unless they
+   * say otherwise, such as those of calls, whose phones are on the node of the call.
+   */
+  simulated?: boolean
   /** Also accept application/x-www-form-urlencoded. */
   form?: boolean
   /** The form may hold the key, as `client_secret`. */
@@ -63,18 +68,20 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   examples?: readonly Example<P, Q, B>[]
   /**
    * How to create what the path or an example names; by default the first example of the collection's POST. `nothing`:
-   * the path names something that always exists.
+   * the path names something that always exists. `itself`: the request makes what the path names, as its example does.
    */
-  needs?: Need | 'nothing'
+  needs?: Need | 'nothing' | 'itself'
 }
 
-/** Request the tests make first, in the same account. */
+/** Requests the tests make first, in the same account. */
 export interface Need {
   readonly operation: string
   /** Path of the id in its reply: `session_id`, `customer.customer_id`, `data.0.id`. */
   readonly id?: string
   /** Replaces the body of its first example. */
   readonly body?: object | ((nowMs: number) => object)
+  /** Content of the file, where it takes one. */
+  readonly file?: string
   /** Further request it needs. */
   readonly after?: Need
 }
@@ -243,7 +250,7 @@ export type Messages = (
   reader: Reader,
 ) => Promise<AsyncIterable<StreamMessage>>
 
-/** Store the reply in the transaction of a write. */
+/** Stores the reply in the transaction of a write. */
 export type Conclude<Reply> = (tx: Tx, reply: Reply) => Promise<void>
 
 /** Reader of a stream. */
@@ -318,7 +325,7 @@ export function write<
 }
 
 /**
- * Write whose transaction also changes installation rows, such as keys and prices, or another tenant's: operator routes
+ * Writes whose transaction also changes installation rows, such as keys and prices, or another tenant's: operator routes
  * and few others.
  */
 export function writeAcross<

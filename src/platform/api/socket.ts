@@ -8,7 +8,7 @@ import type { Caller } from '../auth.ts'
 export interface Connection {
   /** Whether the connection is open; false once disconnected. */
   readonly isOpen: boolean
-  /** Send a message. A reader whose buffer is full is cut off. */
+  /** Sends a message. A reader whose buffer is full is cut off. */
   send(message: object): void
   /** Close with a code of RFC 6455, or 4000 to 4999 for the area's own reasons. */
   close(code: number, reason: string): void
@@ -32,6 +32,6 @@ export interface Socket {
   readonly messagesPerSecond: number
   /** Connections per account and node. */
   readonly perAccount: number
-  /** Accept a connection, or throw an AppError, which closes it with that code. */
+  /** Accepts a connection, or throws an AppError, which closes it with that code. */
   open(app: App, connection: Connection, caller: Caller): Promise<Conversation>
 }

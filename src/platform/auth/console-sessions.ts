@@ -36,7 +36,7 @@ export function csrfOf(token: string): string {
   return createHash('sha256').update(`csrf ${token}`).digest('base64url')
 }
 
-/** Refuse cross-site requests; reads pass. */
+/** Refuses cross-site requests; reads pass. */
 export function refuseForgery(method: string, headers: IncomingHttpHeaders, token: string): void {
   if (method === 'GET' || method === 'HEAD') return
   refuseOtherOrigins(headers)

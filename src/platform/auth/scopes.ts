@@ -39,6 +39,12 @@ export function allows(scopes: ReadonlySet<string>, wanted: string): boolean {
   return alsoAllowedBy(wanted)?.some((word) => scopes.has(`${area}:${word}`)) ?? false
 }
 
+/** What two lists of scopes have in common. */
+export function commonScopes(some: readonly string[], others: readonly string[]): string[] {
+  const within = (inner: readonly string[], outer: ReadonlySet<string>) => inner.filter((scope) => allows(outer, scope))
+  return [...new Set([...within(some, new Set(others)), ...within(others, new Set(some))])]
+}
+
 function alsoAllowedBy(scope: string): readonly string[] | undefined {
   const [area = '', word = '', ...rest] = scope.split(':')
   const words = declared.get(area)?.words

@@ -60,7 +60,7 @@ const rotateAfterMs = 30 * dayMs
 /** Time that a replaced public key is kept; no token lives that long. */
 const keptForMs = 31 * dayMs
 const maxLifetimeSeconds = 30 * 86_400
-/** Time a new key is published before it signs, so that all nodes and JWKS readers know it. */
+/** Times a new key is published before it signs, so that all nodes and JWKS readers know it. */
 const publishedAheadMs = 600_000
 const reloadEveryMs = 3_000
 
@@ -76,7 +76,7 @@ const findKeys = statement.home<Record<never, never>, Row>(
   `select id, public_key, sealed, created_at from platform.signing_keys order by created_at desc, id`,
 )
 
-/** Insert a signing key, unless another node was first. Two at the same moment do no harm. */
+/** Inserts a signing key, unless another node was first. Two at the same moment do no harm. */
 const addKey = statement.home<{ id: string; publicKey: string; sealed: Buffer; now: Date; newerThan: Date }, object>(
   'platform.add_signing_key',
   `insert into platform.signing_keys (id, public_key, sealed, created_at)
@@ -84,7 +84,7 @@ const addKey = statement.home<{ id: string; publicKey: string; sealed: Buffer; n
     where not exists (select from platform.signing_keys where created_at > $newerThan)`,
 )
 
-/** Delete keys by the time they were replaced, not made: rotation may have been paused. */
+/** Deletes keys by the time they were replaced, not made: rotation may have been paused. */
 const removeKeys = statement.home<{ replacedBefore: Date }, object>(
   'platform.remove_signing_keys',
   `delete from platform.signing_keys k
@@ -109,7 +109,7 @@ export class Tokens {
     this.#issuer = issuer
   }
 
-  /** Load the signing keys and create the first. Throws when their root key is missing. */
+  /** Loads the signing keys and creates the first. Throws when their root key is missing. */
   async start(): Promise<void> {
     await this.rotate()
     this.#privateHalf(this.#signer())
@@ -222,7 +222,7 @@ export class Tokens {
     return key.publicKey
   }
 
-  /** Reload at most once in a few seconds, so that forged tokens cannot load the database. */
+  /** Reloads at most once in a few seconds, so that forged tokens cannot load the database. */
   async #reloadSometimes(): Promise<void> {
     const nowMs = this.#clock.nowMs()
     if (this.#loading === null) {

@@ -35,7 +35,7 @@ export type RowIn<T extends RowType> = PlainRow<T['columns']>
 /** All row types, for the test that compares them with the database. */
 export const rowTypes = new Map<string, RowType>()
 
-/** Declare a composite type of the database: its columns in order. */
+/** Declares a composite type of the database: its columns in order. */
 export function rowType<C extends PlainColumns>(name: string, columns: C): RowType<C> {
   const made = { name, columns }
   rowTypes.set(name, made)
@@ -85,7 +85,7 @@ const layouts = new WeakMap<Columns, Layout>()
 /** Shared buffer, written and copied within one synchronous call. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** Encode items as one parameter, an array of rows. Missing columns are null. */
+/** Encodes items as one parameter, an array of rows. Missing columns are null. */
 export function encodeItems<Item extends Columns>(takes: Item, items: readonly Partial<RowOf<Item>>[]): Buffer {
   const layout = layoutOf(takes)
   try {
@@ -136,7 +136,7 @@ function isRow(cell: Cell): cell is PlainRow<PlainColumns> {
   return typeof cell === 'object' && !(cell instanceof Date) && !(cell instanceof Uint8Array)
 }
 
-/** Ensure free space in the buffer. */
+/** Ensures free space in the buffer. */
 function reserve(at: number, bytes: number): void {
   if (at + bytes <= scratch.length) return
   if (at + bytes > maxItemsBytes) throw new RangeError(`the items are more than ${maxItemsBytes} bytes`)
@@ -145,7 +145,7 @@ function reserve(at: number, bytes: number): void {
   scratch = larger
 }
 
-/** Write a row: length, number of columns, and per column type, length and content. A nested row has the same form. */
+/** Writes a row: length, number of columns, and per column type, length and content. A nested row has the same form. */
 function writeRow(out: Buffer, start: number, { names, types }: Layout, item: Partial<RowOf<Columns>>): number {
   let at = writeInt(out, start + 4, names.length)
   for (let i = 0; i < names.length; i++) {
@@ -166,7 +166,7 @@ function nameOf(type: PlainType | Layout): string {
   return typeof type === 'string' ? type : `row (${type.names.join(', ')})`
 }
 
-/** Write a cell and return its end; -1 when the value does not fit its type. */
+/** Writes a cell and returns its end; -1 when the value does not fit its type. */
 function writeCell(out: Buffer, at: number, type: PlainType, cell: Cells[PlainType]): number {
   switch (type) {
     case 'text':
@@ -224,7 +224,7 @@ function writeShort(out: Buffer, at: number, text: string): number {
   return at + text.length
 }
 
-/** Write microseconds since PostgreSQL's epoch; PostgreSQL checks the range. */
+/** Writes microseconds since PostgreSQL's epoch; PostgreSQL checks the range. */
 function writeMoment(out: Buffer, at: number, ms: number): number {
   if (Number.isNaN(ms)) return -1
   const micros = (ms - epochMs) * 1_000

@@ -18,7 +18,7 @@ export interface OpenNetwork {
   readonly Tensor: typeof Tensor
 }
 
-/** Open a model from its bytes. */
+/** Opens a model from its bytes. */
 export async function openSession(name: string, model: Uint8Array): Promise<OpenNetwork> {
   const { InferenceSession, Tensor } = await runtime()
   try {

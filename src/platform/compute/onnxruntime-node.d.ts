@@ -17,6 +17,7 @@ declare module 'onnxruntime-node' {
 
   export interface InferenceSession {
     run(feeds: Readonly<Record<string, Value>>): Promise<Readonly<Record<string, Value>>>
+    release(): Promise<void>
   }
 
   interface SessionOptions {

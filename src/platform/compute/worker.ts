@@ -63,7 +63,7 @@ export class Worker {
     return this.#child?.pid
   }
 
-  /** Run a task; rejects when the process crashes or times out. */
+  /** Runs a task; rejects when the process crashes or times out. */
   run(name: string, input: unknown, timeoutMs: number): Promise<WorkOutcome> {
     if (this.#hasEnded) return Promise.reject(new Error('the process was ended'))
     if (this.#idle) clearTimeout(this.#idle)

@@ -11,7 +11,7 @@ export interface GathererOptions<Item, Result> {
   readonly atOnce: number
   /** Batches of one holder running at once; 1 by default. */
   readonly ofHolder?: number
-  /** Run a batch: one result per item, in order. When it throws, all items fail. */
+  /** Runs a batch: one result per item, in order. When it throws, all items fail. */
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
 
@@ -38,7 +38,7 @@ export class Gatherer<Item, Result> {
     this.#options = options
   }
 
-  /** Add an item to the next batch of its holder; returns its result. */
+  /** Adds an item to the next batch of its holder; returns its result. */
   join(item: Item, holder = ''): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting >= maxWaiting) {
@@ -54,7 +54,7 @@ export class Gatherer<Item, Result> {
   }
 
   /**
-   * Start at the end of the event loop turn, so that calls of one turn, such as jobs claimed together, share a batch.
+   * Starts at the end of the event loop turn, so that calls of one turn, such as jobs claimed together, share a batch.
    */
   #wake(): void {
     if (this.#isWoken) return
@@ -65,7 +65,7 @@ export class Gatherer<Item, Result> {
     })
   }
 
-  /** Start at most one batch per holder; further ones come in the next turn. */
+  /** Starts at most one batch per holder; further ones come in the next turn. */
   #begin(): void {
     const { most, atOnce, ofHolder = 1 } = this.#options
     for (const [holder, line] of [...this.#lines]) {
@@ -111,7 +111,7 @@ export class Gatherer<Item, Result> {
 const maxBatch = 256
 const maxLookups = 2
 
-/** Turn a batch query into a function for one question; concurrent calls share a query. */
+/** Turns a batch query into a function for one question; concurrent calls share a query. */
 export function gathered<Question, Answer>(
   lookAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {

@@ -34,7 +34,7 @@ export class Handover<Thing> {
     this.#things.clear()
   }
 
-  /** Remove expired and excess entries. Not on every keep: finding the oldest skips over those already taken. */
+  /** Removes expired and excess entries. Not on every keep: finding the oldest skips over those already taken. */
   #tidy(nowMs: number): void {
     this.#tidiedMs = nowMs
     for (const [oldest, { untilMs }] of this.#things) {

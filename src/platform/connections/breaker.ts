@@ -18,7 +18,7 @@ export interface BreakerPolicy {
   isFailing(outcomes: Outcomes): boolean
   /** Degraded: shown in the status, requests still pass. */
   isDegraded?(outcomes: Outcomes): boolean
-  /** Time it stays open before probing, and timeout of probes. */
+  /** Times it stays open before probing, and timeout of probes. */
   readonly waitMs: number
   /** Requests let through as probes. */
   readonly probes: number
@@ -56,7 +56,7 @@ export class Breaker {
     return this.admit(nowMs) !== 'wait'
   }
 
-  /** Admit a request normally, as a probe, or not. A manual request need not wait. */
+  /** Admits a request normally, as a probe, or not. A manual request need not wait. */
   admit(nowMs: number, isAskedFor = false): 'send' | 'probe' | 'wait' {
     if (this.#state === 'closed') return 'send'
     // Also while half-open: probes without an outcome for so long count as lost.
@@ -70,7 +70,7 @@ export class Breaker {
     return 'probe'
   }
 
-  /** Record an outcome; returns a change of state. */
+  /** Records an outcome; returns a change of state. */
   record(succeeded: boolean, nowMs: number): 'opened' | 'closed' | null {
     if (this.#state !== 'closed') {
       if (succeeded) {

@@ -20,9 +20,9 @@ export interface HeldKind<P extends Place, Open> {
   readonly leases: string
   /** Connection that is not open yet; null when its settings are unusable, until they change. */
   make(place: P): Open | null
-  /** Open it. `isNew`: no node had it, or another one. */
+  /** Opens it. `isNew`: no node had it, or another one. */
   begin(name: string, open: Open, isNew: boolean): Promise<void>
-  /** Close it after its requests in progress. */
+  /** Closes it after its requests in progress. */
   close(open: Open): Promise<void>
   /** Runs when this node stops serving a connection. */
   leave?(name: string): Promise<void>
@@ -66,7 +66,7 @@ export class Held<P extends Place, Open> {
     return this.#wanted.has(name)
   }
 
-  /** Replace the list of connections: close what is gone or changed, open what is free. */
+  /** Replaces the list of connections: closes what is gone or changed, opens what is free. */
   async want(places: readonly P[]): Promise<void> {
     this.#wanted = new Map(places.map((place) => [place.name, place]))
     const replaced: Promise<void>[] = []
@@ -83,7 +83,7 @@ export class Held<P extends Place, Open> {
     await this.openFree()
   }
 
-  /** Open connections that this node owns or that are free. */
+  /** Opens connections that this node owns or that are free. */
   async openFree(): Promise<void> {
     const places = [...this.#wanted.values()]
     const closed = places.filter(({ name }) => !this.#open.has(name) && !this.#closing.has(name))
@@ -94,7 +94,7 @@ export class Held<P extends Place, Open> {
     await Promise.all(ours.map((place) => this.#begin(place, taken.includes(place.name))))
   }
 
-  /** Close all, so that other nodes can open them at once. */
+  /** Closes all, so that other nodes can open them at once. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const name of [...this.#open.keys()]) void this.#leave(name, true)

@@ -46,7 +46,7 @@ export class Ownership {
     return taken
   }
 
-  /** Release a connection closed here. */
+  /** Releases a connection closed here. */
   async release(name: string): Promise<void> {
     const lease = this.#leases.get(name)
     this.#leases.delete(name)

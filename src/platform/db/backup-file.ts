@@ -74,7 +74,7 @@ export function line(value: Line): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** Write a backup atomically: to a temporary file, renamed once it is on the disk. */
+/** Writes a backup atomically: to a temporary file, renamed once it is on the disk. */
 export async function writeBackup(file: string, content: AsyncIterable<Buffer>): Promise<number> {
   const part = `${file}.part`
   try {
@@ -118,7 +118,7 @@ function writingProblem(file: string, error: unknown): unknown {
     : error
 }
 
-/** Load all rows of a table, or skip them. */
+/** Loads all rows of a table, or skip them. */
 type Taker = (table: Static<typeof TableBegin>, rows: AsyncIterable<Buffer>) => Promise<void>
 
 interface Contents {
@@ -128,7 +128,7 @@ interface Contents {
 
 class Damage extends Error {}
 
-/** Read a file completely; returns only if it is intact. */
+/** Reads a file completely; returns only if it is intact. */
 export async function readBackup(file: string, take: Taker = async () => undefined): Promise<Contents> {
   let begun = false
   let whole = false

@@ -16,7 +16,7 @@ const head = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 4 + hashBytes, 0
 const tail = Buffer.from([3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
 export const sealBytes = head.length + hashBytes + tail.length
 
-/** Pass the content through and append its seal. */
+/** Passes the content through and appends its seal. */
 export async function* seal(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   for await (const chunk of content) {
@@ -26,7 +26,7 @@ export async function* seal(content: AsyncIterable<Buffer>): AsyncGenerator<Buff
   yield sealOf(hash.digest())
 }
 
-/** Pass the content through without its seal; returns whether the seal is valid. */
+/** Passes the content through without its seal; returns whether the seal is valid. */
 export async function* unseal(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, boolean> {
   const hash = createHash('sha256')
   let held: Buffer = Buffer.alloc(0)

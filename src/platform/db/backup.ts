@@ -26,10 +26,11 @@ const lockTimeoutMs = 10_000
 const transientTables: ReadonlySet<string> = new Set([
   'platform.nodes', // The processes that run.
   'platform.leases', // What each of them is doing; they end by themselves within seconds.
+  'platform.sandbox', // Where one of them is reached.
   'platform.rate_slots', // What each of them may admit within the next minute.
 ])
 
-/** Write a snapshot of all data to a file, without blocking writers. Returns a sentence for the operator. */
+/** Writes a snapshot of all data to a file, without blocking writers. Returns a sentence for the operator. */
 export async function backup(db: Database, file: string): Promise<string> {
   const client = await db.connect()
   try {
@@ -142,7 +143,7 @@ async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGener
   yield line({ rows: Object.fromEntries(counts), sequences: await readSequences(client) })
 }
 
-/** Refuse if a migration ran: a table it rewrote looks empty to an older snapshot. */
+/** Refuses if a migration ran: a table it rewrote looks empty to an older snapshot. */
 async function refuseIfMigrated(client: pg.Client, before: Migrations): Promise<void> {
   if (beyond(await appliedMigrations(client), before).length > 0)
     throw new BackupError('The database was migrated while it was backed up: start the backup again.')
@@ -169,7 +170,7 @@ async function lock(client: pg.Client, tables: readonly Table[]): Promise<void> 
   }
 }
 
-/** Refuse a database with accounts or their data; other rows come from migrations and nodes. */
+/** Refuses a database with accounts or their data; other rows come from migrations and nodes. */
 async function requireEmpty(client: pg.Client, tables: readonly Table[]): Promise<void> {
   const tests = tables.flatMap(({ name, quoted, columns }) => {
     if (name === 'accounts.accounts') return [`exists (select from ${quoted})`]
@@ -228,7 +229,7 @@ async function load(
   return { counts, left }
 }
 
-/** Drop the foreign keys, so that the order of tables does not matter. Returns the SQL to recreate them. */
+/** Drops the foreign keys, so that the order of tables does not matter. Returns the SQL to recreate them. */
 async function dropForeignKeys(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ drop: string; add: string }>(`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
@@ -238,7 +239,7 @@ async function dropForeignKeys(client: pg.Client): Promise<string[]> {
   return rows.map(({ add }) => add)
 }
 
-/** Replace the rows of a table, with triggers disabled. */
+/** Replaces the rows of a table, with triggers disabled. */
 async function fill(client: pg.Client, table: Table, given: TableBegin, rows: AsyncIterable<Buffer>): Promise<number> {
   const unknown = given.columns.find((column) => !table.columns.includes(column))
   if (unknown !== undefined)
@@ -264,7 +265,7 @@ async function rebuildPartitions(client: pg.Client, table: Table, given: TableBe
     await client.query(`create table ${partition(name)} partition of ${table.quoted} ${bounds}`)
 }
 
-/** Release the leases of jobs: their nodes are gone. */
+/** Releases the leases of jobs: their nodes are gone. */
 async function freeJobs(client: pg.Client, counts: ReadonlyMap<string, number>): Promise<void> {
   if (counts.has('work.jobs'))
     await client.query('update work.jobs set owner = null, run_at = least(run_at, now()) where owner is not null')

@@ -17,7 +17,7 @@ interface Applied {
   replaced: Set<string>
 }
 
-/** Create the list of applied functions. The caller holds the lock of migrations. */
+/** Creates the list of applied functions. The caller holds the lock of migrations. */
 export async function makeFunctionList(client: pg.Client): Promise<void> {
   await client.query(`create table if not exists public.pamoja_functions
     (name text, checksum text, signature text not null, applied_at timestamptz not null default now(),
@@ -53,7 +53,7 @@ function isOlder(version: string | undefined, than: string | null): boolean {
   return at >= 0 && Number(ours?.[at]) < Number(theirs?.[at])
 }
 
-/** Apply functions, within the caller's transaction. */
+/** Applies functions, within the caller's transaction. */
 export async function applyFunctions(client: pg.Client, files: Functions): Promise<void> {
   const { functions, version } = files
   const applied = await appliedFunctions(client)
@@ -75,7 +75,7 @@ function isOther({ signature, types }: SqlFunction, applied: Applied | undefined
   return applied ? applied.signature !== signature : types !== ''
 }
 
-/** Drop a function, its types, and the functions that use them. */
+/** Drops a function, its types, and the functions that use them. */
 async function dropOld(client: pg.Client, { name, types }: SqlFunction): Promise<void> {
   const names = typeNames(types)
   const { rows } = await client.query<{ signature: string }>(

@@ -11,7 +11,7 @@ import { isHistory, takeOver } from './takeover.ts'
 /** Advisory lock number, the same in every version. */
 const lockNumber = 7_266_562
 
-/** Apply what is missing or changed. Returns the names of applied migrations. */
+/** Applies what is missing or changed. Returns the names of applied migrations. */
 export async function migrate(db: Database, files: SchemaFiles): Promise<string[]> {
   const client = await db.connect()
   try {
@@ -30,7 +30,7 @@ export async function migrate(db: Database, files: SchemaFiles): Promise<string[
   }
 }
 
-/** Throw when the database is not at this program's version. */
+/** Throws when the database is not at this program's version. */
 export async function requireMigrated(db: Database, files: SchemaFiles): Promise<void> {
   const client = await db.connect()
   try {

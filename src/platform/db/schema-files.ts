@@ -33,7 +33,7 @@ export interface SchemaFiles {
   version?: string
 }
 
-/** Read the migrations and functions of folders, sorted by name within each. */
+/** Reads the migrations and functions of folders, sorted by name within each. */
 export function schemaFiles(...folders: URL[]): SchemaFiles {
   return {
     migrations: folders.flatMap((folder) => textsIn(folder).map(({ name, text }) => migration(name, text))),

@@ -13,7 +13,7 @@ export function isHistory(name: string, migrations: readonly Migration[]): boole
   return new RegExp(numbered).test(name) && migrations.some((file) => baseline.test(file.name))
 }
 
-/** Replace the history by today's files in the list of applied migrations. */
+/** Replaces the history by today's files in the list of applied migrations. */
 export async function takeOver(client: pg.Client, migrations: readonly Migration[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from public.pamoja_migrations')
   const history = rows.filter(({ name }) => isHistory(name, migrations))

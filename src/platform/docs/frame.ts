@@ -4,7 +4,7 @@ import type { Area } from '../area.ts'
 import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html } from '../web/html.ts'
 import { guides } from './guides.ts'
-import type { Place } from './samples.ts'
+import type { Place } from './sdk-samples.ts'
 
 export interface Reference {
   version: string

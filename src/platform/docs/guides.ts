@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guides: the pages of docs/, its decisions and examples/, as pages of the site.
+// Guides: the pages of docs/, its decisions, its runbooks, examples/ and the changelog, as pages of the site.
 import { readdirSync, readFileSync } from 'node:fs'
 import { root } from '../program/root.ts'
 import type { Html } from '../web/html.ts'
 import { type Guide, guideOf } from './markdown.ts'
-import type { Place } from './samples.ts'
+import type { Place } from './sdk-samples.ts'
 
 export interface GuidePage {
   /** Path after /docs/guides/ */
@@ -15,6 +15,9 @@ export interface GuidePage {
 /** Order of the first guides; the others follow by name. */
 const order = [
   'api',
+  'sdks',
+  'cli',
+  'mcp',
   'examples',
   'sandbox',
   'console',
@@ -27,10 +30,16 @@ const order = [
   'callcenter',
   'identity',
   'payments',
+  'refunds',
+  'payouts',
+  'wallet',
   'fraud',
+  'customers',
   'billing',
   'subscriptions',
   'operating',
+  'scale',
+  'providers',
 ]
 
 /** Cache: the guides come with the program. */
@@ -68,9 +77,11 @@ export function appliedTo({ url, home, caFile }: Place, { html }: Html): Html {
 function readAll(): GuidePage[] {
   const sources = new Map<string, string>()
   for (const name of filesIn('docs/')) if (name.endsWith('.md')) sources.set(name.slice(0, -3), `docs/${name}`)
-  for (const name of filesIn('docs/decisions/'))
-    if (name.endsWith('.md')) sources.set(`decisions/${name.slice(0, -3)}`, `docs/decisions/${name}`)
+  for (const folder of ['decisions', 'runbooks'])
+    for (const name of filesIn(`docs/${folder}/`))
+      if (name.endsWith('.md')) sources.set(`${folder}/${name.slice(0, -3)}`, `docs/${folder}/${name}`)
   if (filesIn('examples/').includes('README.md')) sources.set('examples', 'examples/README.md')
+  if (filesIn('./').includes('CHANGELOG.md')) sources.set('changelog', 'CHANGELOG.md')
   const names = [...sources.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
   return names.map((name) => {
     const file = sources.get(name) ?? ''

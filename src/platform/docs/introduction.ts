@@ -3,7 +3,8 @@
 import type { Route } from '../api/route.ts'
 import { type Html, html, json } from '../web/html.ts'
 import { codeBlock } from './operations.ts'
-import { curlCommand, type Place } from './samples.ts'
+import { curlCommand } from './samples.ts'
+import type { Place } from './sdk-samples.ts'
 
 interface Surroundings {
   routes: readonly Route[]
@@ -23,7 +24,7 @@ export const introduction: readonly Section[] = [
           <h1>One API for messages, calls and money</h1>
           <p class="lead">Everything is HTTPS and JSON under <code>${place.url}/api/v1</code>. The same paths work without <code>/api</code>.</p>
           <p>Put your test key into <code>KEY</code> and run the command; the first start prints one and keeps it in <code>credentials.json</code>. Commands of operators take theirs from <code>OPERATOR</code>. Where a sample has <code>$payment_id</code> or the like, export that too, in the same way: programs read it from there. Test keys work on a sandbox of their own: nothing they do reaches a person or costs money.</p>
-          ${place.caFile !== null && html`<p>This installation made its own certificate authority: <code>--cacert</code> tells curl to trust it, <code>NODE_EXTRA_CA_CERTS</code> does the same for Node.</p>`}
+          ${place.caFile !== null && html`<p>This installation made its own certificate authority: <code>--cacert</code> tells curl to trust it, <code>PAMOJA_CA_FILE</code> does the same for the <a href="/docs/guides/sdks">SDKs</a>.</p>`}
           ${place.home.startsWith('$') && html`<p>This installation keeps its files in a directory of its own: commands find it in <code>PAMOJA_HOME</code>.</p>`}`,
         first
           ? html`${codeBlock('The keys, where the program runs', keyLines(place))}${codeBlock('Your first request', curlCommand(place, { method: first.method, address: first.path }))}`

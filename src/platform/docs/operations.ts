@@ -11,7 +11,8 @@ import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
 import { type Html, html, json, prose } from '../web/html.ts'
 import { countFields, replyTable, requestTable, sampleOf } from './fields.ts'
 import { replyLike } from './replies.ts'
-import { type Place, type Sample, samplesOf } from './samples.ts'
+import { type Sample, samplesOf } from './samples.ts'
+import type { Place, SdkCall } from './sdk-samples.ts'
 
 export function operationArticle(route: Route, place: Place, routes: readonly Route[]): Html {
   const { method, path, aliases = [], operation, summary } = route
@@ -206,13 +207,29 @@ function sampleRequest(route: Route, { params, query, body }: ExampleShown): Sam
     key: scope === 'operator' ? 'OPERATOR' : 'KEY',
     body,
     ...(route.kind === 'multipart' ? { parts: partsOf(route) } : {}),
+    ...(route.kind === 'upload' ? {} : { call: sdkCall(route, given, query, body) }),
   }
 }
 
-function givesOf({ kind, reply }: Route): NonNullable<Sample['gives']> {
+/** The same request as a call of an SDK, where query and body are one. */
+function sdkCall(route: Route, params: Readonly<Record<string, unknown>>, query: unknown, body: unknown): SdkCall {
+  const { operation, path, scope, kind, files = {} } = route
+  const isForm = kind === 'multipart'
+  return {
+    operation,
+    path: [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => String(params[name] ?? `$${name}`)),
+    input: { ...Object(query), ...Object(isForm ? neededOf(route.body) : body) },
+    files: isForm ? Object.keys(files).filter((name) => !files[name]?.optional) : [],
+    gives: givesOf(route),
+    isOperator: scope === 'operator',
+  }
+}
+
+function givesOf({ kind, reply }: Route): SdkCall['gives'] {
   if (kind === 'download') return 'file'
   if (kind === 'stream') return 'stream'
-  return reply.text === true || reply.status === 204 ? 'text' : 'json'
+  if (reply.text === true) return 'text'
+  return reply.list ? 'list' : 'value'
 }
 
 /** Required parts of a multipart request, for curl. */

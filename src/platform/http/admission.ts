@@ -18,7 +18,9 @@ import { limitCode } from '../limits/plan-limits.ts'
 import type { Policy } from '../limits/share.ts'
 import type { Admission } from '../limits.ts'
 import type { Span, Tracer } from '../telemetry/tracing.ts'
+import { doorPathOf } from './door-mark.ts'
 import { asError, type CompiledRoute, type Exchange, nothingAt } from './exchange.ts'
+import { forward, forwardedFor, isForElsewhere } from './forward.ts'
 import type { Methods } from './methods.ts'
 
 /** Rate limit per second and IP address for requests without valid credentials. */
@@ -85,7 +87,7 @@ export function principalOf(app: App, request: FastifyRequest, ip: string): Prin
   return app.authenticator.authenticateSession(token, environmentOf(headers), ip)
 }
 
-/** Refuse two Authorization headers: Node uses the first, a proxy may have checked the other. */
+/** Refuses two Authorization headers: Node uses the first, a proxy may have checked the other. */
 function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string | undefined {
   const name = 'authorization'
   let found = 0
@@ -97,7 +99,7 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
   return headers.authorization
 }
 
-/** Admit a key sent in a form, by the same rules. Other routes accept none there. */
+/** Admits a key sent in a form, by the same rules. Other routes accept none there. */
 export async function admitByForm(app: App, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { body, exchange } = request
   const given =
@@ -138,6 +140,7 @@ function admitPrincipal(
       new AppError('UNAUTHORIZED', 'the sandbox takes test keys only'),
       done,
     )
+  if (isForElsewhere(app, request, principal)) return forward(app, request, reply, done)
   exchange.principal = principal
   reply.header('pamoja-environment', principal.tenant.environment)
   const { expiresAt } = principal.facts
@@ -159,7 +162,7 @@ function missing(request: FastifyRequest): AppError | undefined {
   return request.is404 ? nothingAt(request) : undefined
 }
 
-/** Start a request: assign its id and the headers of every response. */
+/** Starts a request: assigns its id and the headers of every response. */
 export function begin(
   app: App,
   trustedProxies: BlockList,
@@ -169,12 +172,14 @@ export function begin(
 ): Exchange {
   const receivedMs = app.clock.nowMs()
   const { id, uuid } = newIdAndUuid('request', receivedMs)
+  const client = forwardedFor(app, request.raw)
   const exchange: Exchange = {
     uuid,
     id,
     startedAt: performance.now(),
     receivedMs,
-    ip: addressOf(request, trustedProxies),
+    ip: client ?? addressOf(request, trustedProxies),
+    isForwarded: client !== null,
     principal: null,
     asStranger: null,
     compiled,
@@ -186,6 +191,7 @@ export function begin(
     replyText: null,
     resultText: null,
     span: null,
+    doorPath: doorPathOf(request.headers),
   }
   request.exchange = exchange
   if (app.tracer) exchange.span = beginSpan(app.tracer, request)

@@ -36,7 +36,7 @@ export function send(
   return give(reply, compiled.route, answer)
 }
 
-/** Replay a stored reply, in the envelope this request asks for. */
+/** Replays a stored reply, in the envelope this request asks for. */
 export function replay(
   { route }: CompiledRoute,
   request: FastifyRequest,
@@ -173,10 +173,10 @@ const frameworkErrors: Readonly<Record<string, (error: Error, bodyLimit: number)
 /** Time of the last write the database refused although it is up: disk full or read-only. */
 export const writeRefusals = onePerApp(() => ({ lastMs: Number.NEGATIVE_INFINITY }))
 
-/** Convert any exception into an AppError: ours unchanged, Fastify's translated, others INTERNAL_ERROR. */
+/** Converts any exception into an AppError: ours unchanged, Fastify's translated, others INTERNAL_ERROR. */
 export function asAppError(
   app: App,
-  { id, compiled }: Exchange,
+  { id, compiled }: Pick<Exchange, 'id' | 'compiled'>,
   thrown: unknown,
   bodyLimit = compiled?.route.bodyLimitBytes ?? maxBodyBytes,
 ): AppError {

@@ -24,7 +24,7 @@ const renewalDays = 30
 const watchIntervalMs = 2000
 
 /**
- * Load the configured certificate, or the local one in `dir`. The local one is created when missing, and reissued by
+ * Loads the configured certificate, or the local one in `dir`. The local one is created when missing, and reissued by
  * the same CA when it is about to expire or the host name changed.
  */
 export async function serverIdentity(options: {
@@ -42,7 +42,7 @@ export async function serverIdentity(options: {
 }
 
 /**
- * Poll the configured files every two seconds: unlike file system events this notices swapped symbolic links and
+ * Polls the configured files every two seconds: unlike file system events this notices swapped symbolic links and
  * network drives. A pair is used once two reads agree, so that half-written files are rarely seen. An invalid pair is
  * logged once and the old one stays in use.
  */

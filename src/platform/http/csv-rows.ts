@@ -90,7 +90,7 @@ class RowReader {
     else if (letter !== '\ufeff') this.#cell += letter
   }
 
-  /** Detect the separator: the first of the usual ones outside quotes, until it is certain. */
+  /** Detects the separator: the first of the usual ones outside quotes, until it is certain. */
   #separates(letter: string): boolean {
     if (this.#separator === '' && (letter === ',' || letter === ';' || letter === '\t')) this.#separator = letter
     return letter === this.#separator

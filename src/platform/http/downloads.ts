@@ -55,7 +55,7 @@ function wantedRange(headers: FastifyRequest['headers'], tag: string, size: numb
   return condition === undefined || condition === tag ? rangeOf(headers.range, size) : null
 }
 
-/** Read the source before sending headers, so that its error can still be reported. */
+/** Reads the source before sending headers, so that its error can still be reported. */
 async function opened(download: Download, range: ByteRange | null, promised: number | null): Promise<Readable> {
   const source = (await download.open(range))[Symbol.asyncIterator]()
   const first = await source.next()

@@ -32,6 +32,8 @@ export interface Exchange {
   startedAt: number
   receivedMs: number
   ip: string
+  /** Whether another node of the installation sent it on, for a client of its own. */
+  isForwarded: boolean
   principal: Principal | null
   /** Result of the IP address limit, if it was checked: a key in a form is checked later. */
   asStranger: Admission | null
@@ -48,6 +50,8 @@ export interface Exchange {
   /** Reply without its envelope, for the request log. */
   resultText: string | null
   span: Span | null
+  /** Path of the door that it came through; null of a request to the own API. */
+  doorPath: string | null
 }
 
 declare module 'fastify' {

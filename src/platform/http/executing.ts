@@ -24,7 +24,7 @@ interface Keyed {
   received?: Received<unknown>
 }
 
-/** Run the handler of a request without an idempotency key. */
+/** Runs the handler of a request without an idempotency key. */
 export function execute(
   app: App,
   { route }: CompiledRoute,
@@ -59,7 +59,7 @@ export async function verbOf(
   return route.follow ? route.follow(app, input, caller, made) : made
 }
 
-/** Run the handler of a request with an idempotency key. */
+/** Runs the handler of a request with an idempotency key. */
 export function executeOnce(what: Keyed): Promise<unknown> {
   return what.compiled.route.kind === 'commit' ? inGroupCommit(what) : inTransaction(what)
 }
@@ -130,7 +130,7 @@ async function inGroupCommit({ app, compiled, request, reply, caller, key, hash 
 const storedRefusals = new Set([402, 403, 404, 409, 422])
 
 /**
- * Store an error by a business rule as the reply; other errors leave the key free for a retry. False when the key
+ * Stores an error by a business rule as the reply; other errors leave the key free for a retry. False when the key
  * belongs to an earlier reply or another request.
  */
 async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<boolean> {
@@ -154,7 +154,7 @@ async function storeRefusal(app: App, exchange: Exchange, claim: Claim, error: u
 }
 
 /**
- * Replace the stored reply after a failure. What was committed stays, and so does the key: with the error, or with the
+ * Replaces the stored reply after a failure. What was committed stays, and so does the key: with the error, or with the
  * reply of the commit. Only when no provider was called and everything was undone may the key be used again.
  */
 async function amendByRefusal(app: App, exchange: Exchange, claim: Claim, error: unknown): Promise<void> {

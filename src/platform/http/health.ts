@@ -40,7 +40,7 @@ export async function readiness(app: App, areas: readonly Area[], draining: bool
   const refusedAgoMs = app.clock.nowMs() - writeRefusals(app).lastMs
   checks.writes = refusedAgoMs < refusedForMs ? 'refused by the database' : 'ok'
   checks.disk = await disk(app.config.PAMOJA_HOME)
-  checks.signals = app.signals.connected ? 'ok' : 'not connected'
+  checks.signals = !app.signals.connected ? 'not connected' : (await app.signals.arrive()) ? 'ok' : 'do not arrive'
   for (const { name, health } of areas) if (health) checks[name] = health(app)
   if (draining) checks.shutdown = 'in progress'
   const unavailable = draining || checks.database !== 'ok' || checks.writes !== 'ok'

@@ -20,7 +20,7 @@ export interface Listener {
    */
   server: HttpsServer
   listen(port: number, host: string): Promise<AddressInfo>
-  /** Stop accepting, close idle connections, and wait for requests in progress. */
+  /** Stops accepting, close idle connections, and wait for requests in progress. */
   close(): Promise<void>
   destroyAll(): void
   /** Certificate for new connections; throws and changes nothing when key and certificate do not match. */
@@ -62,11 +62,11 @@ const defaultTimeouts = {
   requestMs: 60_000,
   /** Longer than the 60 seconds of load balancers, so that they close idle connections first. */
   keepAliveMs: 65_000,
-  /** Write timeout: a client that reads nothing of its reply. */
+  /** Writes timeout: a client that reads nothing of its reply. */
   writeMs: 120_000,
   /** Check interval of `headersMs` and `requestMs`. */
   checkMs: 5_000,
-  /** Time a connection stays half-open after a refusal, so that a client still sending can read it. */
+  /** Times a connection stays half-open after a refusal, so that a client still sending can read it. */
   lingerMs: 2_000,
 }
 
@@ -242,7 +242,7 @@ function secureOptions(identity: { key: string; cert: string }) {
   }
 }
 
-/** Require exactly one Host header (RFC 9112 3.2): of two, a proxy may have used the other. */
+/** Requires exactly one Host header (RFC 9112 3.2): of two, a proxy may have used the other. */
 function withHost(options: ListenerOptions): RequestListener {
   const { handler } = options
   return (request, response) => {
@@ -267,7 +267,7 @@ function hostsIn({ rawHeaders, headers }: IncomingMessage): number {
 
 type PlainPeer = 'open' | 'proxy' | 'stranger' | 'refused'
 
-/** Serve or refuse plain requests. The peer is classified once per connection. */
+/** Serves or refuse plain requests. The peer is classified once per connection. */
 function plainGuard(options: ListenerOptions, lingerMs: number): (serve: RequestListener) => RequestListener {
   const peers = new WeakMap<Socket, PlainPeer>()
   return (serve) => (request, response) => {
@@ -293,7 +293,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Classify a peer. Dual-stack ports report IPv4 peers as ::ffff:192.0.2.1, which BlockList understands. */
+/** Classifies a peer. Dual-stack ports report IPv4 peers as ::ffff:192.0.2.1, which BlockList understands. */
 function plainPeer(options: ListenerOptions, address: string | undefined): PlainPeer {
   if (address === undefined) return 'stranger'
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
@@ -352,7 +352,7 @@ function answerMalformed(
 }
 
 /**
- * Close a connection after its timeout: an idle one, or one whose client does not read. One that waits for its reply,
+ * Closes a connection after its timeout: an idle one, or one whose client does not read. One that waits for its reply,
  * or is a live stream, stays.
  */
 function endUnread(socket: Socket): void {

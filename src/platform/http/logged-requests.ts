@@ -44,6 +44,7 @@ const list = statement.tenant<
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
+  { mayBeLate: true },
 )
 
 const find = statement.tenant<Tenant & { id: string }, LoggedRequest>(
@@ -63,6 +64,7 @@ const sumUsage = statement.tenant<
      from platform.usage
     where ${mine} and day >= $from::date and day <= $to::date
     group by 1, 2, 3 order by 1, 2, 3`,
+  { mayBeLate: true },
 )
 
 export async function listRequests(
@@ -92,6 +94,7 @@ export const requestFinder = finder({
   kind: 'request',
   prefix: 'request',
   table: 'platform.requests',
+  ...{ scope: 'logs:read', label: `t.method || ' ' || t.path` },
   status: 't.status',
   path: (id) => `/logs/${idOf('request', id)}`,
 })

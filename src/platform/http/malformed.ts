@@ -8,7 +8,7 @@ import { addressPolicy, transportSecurity } from './admission.ts'
 import { errorBody } from './answer.ts'
 import type { ListenerOptions } from './listener.ts'
 
-/** Build the reply. Such requests count towards the IP address limit without credentials. */
+/** Builds the reply. Such requests count towards the IP address limit without credentials. */
 export function malformed(app: App): ListenerOptions['malformed'] {
   return ({ code, message }, status, peer) => {
     const nowMs = app.clock.nowMs()

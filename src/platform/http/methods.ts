@@ -32,7 +32,7 @@ export class Methods {
     return this.#nearest.to(method, path, { isSameMethod: this.allowedAt(url) !== null })
   }
 
-  /** Allow header of a URL's path; null when it is unknown. */
+  /** Allows header of a URL's path; null when it is unknown. */
   allowedAt(url: string): string | null {
     const segments = segmentsOf(url.split('?', 1)[0] ?? '').map(decoded)
     const path = this.#withAsMany(segments).find((one) => isTakenFor(segments, one.segments))

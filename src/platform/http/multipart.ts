@@ -63,7 +63,7 @@ export async function readParts<T>(reading: Reading<T>): Promise<Parts> {
   }
 }
 
-/** Discard the rest of a refused body, so that the client can read the error. */
+/** Discards the rest of a refused body, so that the client can read the error. */
 async function discardRest(bytes: AsyncIterator<Buffer>): Promise<void> {
   try {
     while (!(await bytes.next()).done);
@@ -151,11 +151,14 @@ class Arriving<T> {
     }
     const about = { part, name: nameOf(filename), type }
     const kept = await this.#reading.take({ ...about, bytes: read() })
-    // Drain what the handler did not read, so that it is counted and the next part can come.
-    for await (const _ of read());
-    const file = { ...about, size, sha256: sha.digest('hex'), kept }
-    this.#reading.taken(file)
-    return file
+    const file = (): ReceivedFile<T> => ({ ...about, size, sha256: sha.copy().digest('hex'), kept })
+    try {
+      // Drain what the handler did not read, so that it is counted and the next part can come.
+      for await (const _ of read());
+    } finally {
+      this.#reading.taken(file())
+    }
+    return file()
   }
 
   /** A route with one file accepts it under any name. */

@@ -11,7 +11,7 @@ import { bodyChecker, queryChecker } from './validate.ts'
 
 const noFields = Type.Object({})
 
-/** Prepare a route to be run repeatedly. */
+/** Prepares a route to be run repeatedly. */
 export function performing(route: Route) {
   const checkParams = queryChecker(route.params ?? noFields)
   const checkBody = bodyChecker(route.body ?? noFields)

@@ -14,7 +14,7 @@ export function leave(app: App, request: FastifyRequest, reply: FastifyReply): v
   const { config, url } = request.routeOptions
   const operation = compiled?.route.operation ?? config.hook?.operation ?? null
   // A public path may contain a credential: log it as declared.
-  const path = config.open && url !== undefined ? url : pathOf(request)
+  const path = exchange.doorPath ?? (config.open && url !== undefined ? url : pathOf(request))
   app.metrics.request(operation ?? 'none', reply.statusCode, seconds)
   exchange.span?.end(
     {

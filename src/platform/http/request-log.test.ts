@@ -15,12 +15,12 @@ after(() => database.drop())
 /** Refuses the first write. */
 class Back extends Database {
   lines = 0
-  mostAtOnce = 0
+  maxAtOnce = 0
   #atOnce = 0
   #isBack = false
 
   override async copyIn(_table: string, _columns: readonly string[], rows: readonly string[]): Promise<void> {
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.#atOnce)
+    this.maxAtOnce = Math.max(this.maxAtOnce, ++this.#atOnce)
     await database.sql('select 1')
     this.#atOnce--
     if (this.#isBack) this.lines += rows.length
@@ -57,7 +57,7 @@ test('all who waited for a write that failed have the next lines written once, o
   const log = new RequestLog(db, systemClock, createLog({ level: 'silent', pretty: false, file: '/dev/null' }))
   for (let i = 0; i < 2_500; i++) log.add(tenant, line)
   await Promise.all([log.flush(), log.flush(), log.flush(), log.flush()])
-  assert.deepEqual([db.lines, db.mostAtOnce, log.dropped], [2_000, 1, 500])
+  assert.deepEqual([db.lines, db.maxAtOnce, log.dropped], [2_000, 1, 500])
 })
 
 /** Accepts lines, but refuses counts at first. */

@@ -82,7 +82,7 @@ export class RequestLog {
     if (this.#rows.length % maxRows === 0 && !this.#flushing) void this.flush()
   }
 
-  /** Write the buffer, one write at a time: slow writes must not take a connection each. */
+  /** Writes the buffer, one write at a time: slow writes must not take a connection each. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing
     if (this.#rows.length === 0 && this.#counts.size === 0) return
@@ -120,7 +120,7 @@ export class RequestLog {
     }
   }
 
-  /** Add the counts of a failed write back to the buffer. */
+  /** Adds the counts of a failed write back to the buffer. */
   #countAgain(counts: ReadonlyMap<string, Count>): void {
     for (const [name, missed] of counts) {
       const count = this.#counts.get(name)
@@ -148,7 +148,7 @@ export class RequestLog {
     }
   }
 
-  /** Write counts; returns success. Counts not written are kept for the next write. */
+  /** Writes counts; returns success. Counts not written are kept for the next write. */
   async #writeCounts(): Promise<boolean> {
     const counts = this.#counts
     const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]

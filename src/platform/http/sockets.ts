@@ -9,20 +9,21 @@ import { AppError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Connection, Conversation, Socket } from '../api/socket.ts'
 import type { App } from '../app.ts'
+import { environmentOf, refuseOtherOrigins, sessionTokenOf } from '../auth/console-sessions.ts'
 import { allows } from '../auth/scopes.ts'
 import type { Caller, Principal } from '../auth.ts'
 import { addressPolicy, clientAddress } from './admission.ts'
 import { errorBody } from './answer.ts'
 import { asError } from './exchange.ts'
 
-const mostConnections = 500
+const maxConnections = 500
 const pingEveryMs = 10_000
 /** Timeout without any frame, pongs included. */
 const silentMs = 25_000
-/** Send buffer limit in bytes. */
-const mostWaiting = 1_048_576
-/** Receive queue limit in messages. */
-const mostQueued = 100
+/** Sends buffer limit in bytes. */
+const maxWaiting = 1_048_576
+/** Receives queue limit in messages. */
+const maxQueued = 100
 const stopping = 1001
 const tooLong = 1008
 
@@ -59,15 +60,15 @@ export class Sockets {
     return this.#open.size
   }
 
-  /** Handle an upgrade request. */
+  /** Handles an upgrade request. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => undefined)
     const ip = clientAddress(request, this.#trustedProxies)
     try {
       const declared = this.#asked(request)
-      const credential = credentialOf(request)
-      const principal = await this.#admit(declared, credential, ip)
-      const again = () => this.#admit(declared, credential, ip)
+      const identify = this.#identifying(request, ip)
+      const principal = await this.#admit(declared, identify, ip)
+      const again = () => this.#admit(declared, identify, ip)
       this.#server.handleUpgrade(request, socket, head, (line) => this.#take(declared, line, principal, again, ip))
     } catch (error) {
       refuse(this.#app, socket, error)
@@ -79,15 +80,28 @@ export class Sockets {
     const declared = this.#declared.get(path.replace(/^\/api(?=\/v1\/)/, '').replace(/\/$/, ''))
     if (!declared || request.headers.upgrade?.toLowerCase() !== 'websocket')
       throw new AppError('NOT_FOUND', 'nothing at this address can be upgraded; send the request without Upgrade')
-    if (this.#isClosed || this.#open.size >= mostConnections)
+    if (this.#isClosed || this.#open.size >= maxConnections)
       throw new AppError('SERVICE_UNAVAILABLE', 'this node takes no more connections', { retryAfterSeconds: 5 })
     return declared
   }
 
+  /** How the client is known: by a key or a token, else by the console session of a page of this origin. */
+  #identifying(request: IncomingMessage, ip: string): () => Principal | Promise<Principal> {
+    const { authenticator } = this.#app
+    const credential = credentialOf(request)
+    const session = credential === undefined ? sessionTokenOf(request.headers) : null
+    if (session === null) return () => authenticator.authenticate(credential, ip)
+    if (request.headers.origin === undefined)
+      throw new AppError('FORBIDDEN', 'a session opens a websocket from a page of the console only')
+    refuseOtherOrigins(request.headers)
+    const environment = environmentOf({ 'pamoja-environment': queryOf(request).get('environment') ?? 'test' })
+    return () => authenticator.authenticateSession(session, environment, ip)
+  }
+
   /** Authenticate; invalid credentials count towards the IP address limit. */
-  async #admit(declared: Socket, credential: string | undefined, ip: string): Promise<Principal> {
+  async #admit(declared: Socket, identify: () => Principal | Promise<Principal>, ip: string): Promise<Principal> {
     try {
-      const principal = await this.#app.authenticator.authenticate(credential, ip)
+      const principal = await identify()
       if (principal.facts.suspended) throw new AppError('ACCOUNT_SUSPENDED', 'the account is suspended')
       if (!allows(principal.scopes, declared.scope))
         throw new AppError('FORBIDDEN', `the scope ${declared.scope} is missing`)
@@ -125,7 +139,7 @@ export class Sockets {
     }
   }
 
-  /** Close all connections and refuse new ones. */
+  /** Closes all connections and refuse new ones. */
   close(): void {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -181,7 +195,7 @@ class Talk implements Connection {
 
   send(message: object): void {
     if (!this.isOpen) return
-    if (this.#line.bufferedAmount > mostWaiting) return this.#line.terminate()
+    if (this.#line.bufferedAmount > maxWaiting) return this.#line.terminate()
     this.#line.send(JSON.stringify(message))
   }
 
@@ -237,7 +251,7 @@ class Talk implements Connection {
     const nowMs = this.#app.clock.nowMs()
     this.#tokens = Math.min(most, this.#tokens + ((nowMs - this.#refilledMs) / 1_000) * most)
     this.#refilledMs = nowMs
-    if (this.#tokens < 1 || this.#queued >= mostQueued) return false
+    if (this.#tokens < 1 || this.#queued >= maxQueued) return false
     this.#tokens--
     return true
   }
@@ -264,9 +278,13 @@ function parsed(data: RawData): object | undefined {
 }
 
 /** Browsers cannot set headers on a websocket, so the token may be in the query. */
-function credentialOf({ url = '', headers }: IncomingMessage): string | undefined {
-  const token = new URLSearchParams(url.split('?').slice(1).join('?')).get('token')
-  return token === null ? headers.authorization : `Bearer ${token}`
+function credentialOf(request: IncomingMessage): string | undefined {
+  const token = queryOf(request).get('token')
+  return token === null ? request.headers.authorization : `Bearer ${token}`
+}
+
+function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  return new URLSearchParams(url.split('?').slice(1).join('?'))
 }
 
 function callerOf(app: App, principal: Principal, ip: string): Caller {
@@ -276,7 +294,7 @@ function callerOf(app: App, principal: Principal, ip: string): Caller {
   return { principal, tenant, accountId, actor, ip, requestId, receivedMs, nowMs: receivedMs + facts.clockOffsetMs }
 }
 
-/** Refuse an upgrade with an HTTP reply and close the connection. */
+/** Refuses an upgrade with an HTTP reply and closes the connection. */
 function refuse(app: App, socket: Duplex, thrown: unknown): void {
   const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'it failed here')
   if (!(thrown instanceof AppError))

@@ -16,11 +16,11 @@ export interface StaticFile {
   /** Media type; text is UTF-8. */
   readonly type: string
   readonly contentSecurityPolicy: string
-  /** Build the content, once, at the first request: the address is known only after listening. */
+  /** Builds the content, once, at the first request: the address is known only after listening. */
   make(): string | Buffer
 }
 
-/** Serve files by one route per path pattern; the list of files is built at the first request. */
+/** Serves files by one route per path pattern; the list of files is built at the first request. */
 export function serveFiles(
   http: FastifyInstance,
   patterns: readonly string[],
@@ -48,7 +48,7 @@ export function fileHook(operation: string, file: StaticFile): Hook {
     methods: ['GET', 'HEAD'],
     path: file.path,
     operation,
-    summary: 'A page, or what a page needs',
+    summary: 'Get a page or one of its files',
     maxBytes: 1,
     limits: [{ by: 'address', perSecond }],
     handle: async (_app, { headers }) => answer(headers),

@@ -5,7 +5,7 @@ import { withoutCardNumbers } from '../../kernel/card.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Route } from '../api/route.ts'
 
-/** Throw when a body contains a card and the route takes none. */
+/** Throws when a body contains a card and the route takes none. */
 export function refuseStrayCard({ body: schema }: Route, body: unknown): void {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'card')) return
   if (takesCard(schema)) return

@@ -76,7 +76,7 @@ async function* counted(exchange: Exchange, messages: AsyncIterable<StreamMessag
   }
 }
 
-/** Recheck the credential of a stream: why it is no longer valid, or null, also when it cannot be looked up. */
+/** Rechecks the credential of a stream: why it is no longer valid, or null, also when it cannot be looked up. */
 async function stillAdmitted(app: App, route: Route, request: FastifyRequest): Promise<string | null> {
   try {
     return scopeRefusal(route, await principalOf(app, request, request.exchange.ip))?.details ?? null

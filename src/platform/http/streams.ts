@@ -18,7 +18,7 @@ const defaultLimits = {
 
 const retryAfterSeconds = 5
 
-/** Recheck the credential of a stream: null, or the reason to end it. */
+/** Rechecks the credential of a stream: null, or the reason to end it. */
 type Verify = () => Promise<string | null>
 
 /** Streams of this node. */
@@ -36,7 +36,7 @@ export class Streams {
     return this.#open.size
   }
 
-  /** Reserve a stream, or throw at the limit. Run it or release it. */
+  /** Reserves a stream, or throw at the limit. Run it or release it. */
   open(account: string, verify: Verify): Stream {
     const { perAccount, perNode, drainWithinMs } = this.#limits
     if (this.#isClosed) throw unavailable('this node is stopping')
@@ -51,12 +51,12 @@ export class Streams {
     return stream
   }
 
-  /** Recheck the credentials of an account's streams. */
+  /** Rechecks the credentials of an account's streams. */
   recheck(account: string): void {
     for (const stream of this.#open) if (stream.account === account) void stream.check()
   }
 
-  /** End all streams and refuse new ones. */
+  /** Ends all streams and refuse new ones. */
   close(): void {
     this.#isClosed = true
     if (this.#heartbeat) clearInterval(this.#heartbeat)
@@ -91,12 +91,12 @@ class Stream {
     return this.#ending.signal
   }
 
-  /** Release an unused stream. */
+  /** Releases an unused stream. */
   release(): void {
     this.#leave()
   }
 
-  /** Write messages as fast as the reader takes them, until they or the stream end. */
+  /** Writes messages as fast as the reader takes them, until they or the stream end. */
   async run(response: ServerResponse, messages: AsyncIterable<StreamMessage>): Promise<void> {
     this.#response = response
     response.once('close', () => this.#ending.abort())
@@ -117,7 +117,7 @@ class Stream {
     }
   }
 
-  /** Send a heartbeat, unless data is waiting to be read. */
+  /** Sends a heartbeat, unless data is waiting to be read. */
   beat(): void {
     const response = this.#response
     if (response && !this.signal.aborted && !response.writableNeedDrain) response.write(':\n\n')
@@ -128,7 +128,7 @@ class Stream {
     if (refusal !== null) this.end(refusal)
   }
 
-  /** End the stream with a comment line. A stalled reader is cut off. */
+  /** Ends the stream with a comment line. A stalled reader is cut off. */
   end(farewell: string | null): void {
     if (this.signal.aborted) return
     this.#ending.abort()

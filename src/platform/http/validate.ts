@@ -40,7 +40,7 @@ export interface UnknownField {
 
 export type Checker<S extends TSchema> = (value: unknown) => Checked<Static<S>>
 
-/** Compile the check of a JSON body: 422 when invalid. */
+/** Compiles the check of a JSON body: 422 when invalid. */
 export function bodyChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
@@ -68,7 +68,7 @@ export function fitter<S extends TSchema>(schema: S): (value: unknown) => value 
   return (value): value is Static<S> => compiled().Check(value)
 }
 
-/** Compile the check of a query string, with conversion to numbers, booleans and lists: 400 when invalid. */
+/** Compiles the check of a query string, with conversion to numbers, booleans and lists: 400 when invalid. */
 export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   const compiled = whenNeeded(() => Compile(schema))
   return (given) => {
@@ -82,7 +82,7 @@ export function queryChecker<S extends TSchema>(schema: S): Checker<S> {
   }
 }
 
-/** Compile at first use: hundreds of schemas would slow the start, and most are never needed. */
+/** Compiles at first use: hundreds of schemas would slow the start, and most are never needed. */
 function whenNeeded<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -153,7 +153,8 @@ function problems(schema: TSchema, found: TLocalizedValidationError[], fallback:
       const said = keyword === 'type' && at.type === 'string' ? rule?.replace(/^must have /, 'must be text of ') : rule
       // A refinement has its own message.
       const why = keyword === '~refine' ? message : (said ?? words)
-      note(fieldName(instancePath), codeOf(at) ?? codeOf(whole) ?? fallback, why)
+      const code = keyword === '~refine' ? refinementCode(at, params) : null
+      note(fieldName(instancePath), code ?? codeOf(at) ?? codeOf(whole) ?? fallback, why)
     }
   }
   return [...byField.values()].slice(0, maxProblems)
@@ -203,6 +204,12 @@ function codeOf({ errorCode }: Plain): ErrorCode | null {
   return typeof errorCode === 'string' && isErrorCode(errorCode) ? errorCode : null
 }
 
+/** Code of the refinement that failed, where the schema gives each its own. */
+function refinementCode({ refinementCodes: codes }: Plain, params: object): ErrorCode | null {
+  const index = 'index' in params ? Number(params.index) : 0
+  return Array.isArray(codes) ? codeOf({ errorCode: codes[index] }) : null
+}
+
 function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errors, text)
 }
@@ -244,7 +251,7 @@ function holdsNull(value: unknown): boolean {
   return false
 }
 
-/** Remove nulls of optional fields, which count as absent, and of objects that treat all members so. */
+/** Removes nulls of optional fields, which count as absent, and of objects that treat all members so. */
 function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')
@@ -329,7 +336,7 @@ function findUnknown(schema: TSchema | Plain, value: unknown, path: string, foun
   }
 }
 
-/** Remove unknown fields, so that they are not stored with the object, and no shared code obeys them. */
+/** Removes unknown fields, so that they are not stored with the object, and no shared code obeys them. */
 function withoutUnknown(schema: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items')

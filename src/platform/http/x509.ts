@@ -112,7 +112,7 @@ export function issueLeaf(
   })
 }
 
-/** Issue a certificate in the name of the local CA, including its own. */
+/** Issues a certificate in the name of the local CA, including its own. */
 function issue(certificate: {
   subject: string
   publicKey: KeyObject

@@ -27,7 +27,7 @@ const declared = new Map<string, PlanLimit>()
 /** Schema of limits of plans and accounts. Its fields are those declared so far. */
 export const PlanLimits = Type.Object(fields, { description: 'Requests a minute by area; null for no limit' })
 
-/** Declare a limit that a route may name as its `limit`. */
+/** Declares a limit that a route may name as its `limit`. */
 export function planLimit(name: string, code: ErrorCode = 'RATE_LIMITED'): PlanLimit {
   if (declared.has(name)) throw new Error(`the limit ${name} is declared twice`)
   const made = { name, code }

@@ -39,7 +39,7 @@ export class Ring {
     return this.#count === 0 ? 0 : this.#at(this.#count - 1) + this.windowMs - nowMs
   }
 
-  /** Free the memory of a past burst. */
+  /** Frees the memory of a past burst. */
   trim(): void {
     if (this.#times.length > smallestRing && this.#count < this.#times.length / 8) this.#resize(this.#times.length / 4)
   }

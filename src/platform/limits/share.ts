@@ -111,7 +111,7 @@ export class Share {
     }
   }
 
-  /** Refuse everything: there is no memory left to count it. */
+  /** Refuses everything: there is no memory left to count it. */
   close(): void {
     this.slots = 0
     this.free = 0
@@ -157,7 +157,7 @@ export class Share {
     return { limit: this.limit, wanted, used, yielding }
   }
 
-  /** Apply a grant. The lease counts from before the call was sent; the database's record may end a little later. */
+  /** Applies a grant. The lease counts from before the call was sent; the database's record may end a little later. */
   take(asked: Question, grant: Grant, leaseUntilMs: number, recordedUntilMs: number): void {
     this.slots = Math.min(grant.granted, this.limit)
     // Slots just given back are free for other nodes only.
@@ -229,7 +229,7 @@ export class Shares {
     }
   }
 
-  /** Remove one idle share, if found soon. Its slots expire in the database. */
+  /** Removes one idle share, if found soon. Its slots expire in the database. */
   makeRoom(nowMs: number): boolean {
     for (let tries = 0; tries < maxKeysTriedForRoom; tries++) {
       const share = this.#next()

@@ -13,7 +13,7 @@ const texts = new WeakMap<object, string>()
 
 const piece = /[ \t\r\n]*(?:([[\]{}:,])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*|true|false|null))/y
 
-/** Record the texts of all objects named `metadata` in a JSON body parsed to `value`. */
+/** Records the texts of all objects named `metadata` in a JSON body parsed to `value`. */
 export function noteExact(text: string, value: unknown): void {
   if (!text.includes('"metadata"')) return
   let at = 0
@@ -24,7 +24,7 @@ export function noteExact(text: string, value: unknown): void {
     const [, sign, string, scalar] = found ?? []
     return { ...(sign ? { sign } : {}), ...(string ? { string } : {}), ...(scalar ? { scalar } : {}) }
   }
-  /** Walk the text beside the parsed value; returns the text of a scalar. */
+  /** Walks the text beside the parsed value; returns the text of a scalar. */
   const walk = (parsed: unknown, name: string | null): string | null => {
     const { sign, string, scalar } = next()
     if (sign === '{') return members(Object(parsed), name)
@@ -58,7 +58,7 @@ export function noteExact(text: string, value: unknown): void {
   walk(value, null)
 }
 
-/** Copy an object's text to its copy. */
+/** Copies an object's text to its copy. */
 export function keepExact<T extends object>(from: object, copy: T): T {
   const text = texts.get(from)
   if (text !== undefined) texts.set(copy, text)
@@ -86,7 +86,7 @@ export function mergedNotes(whole: Notes = {}, entry: Notes = {}): Notes {
   return { ...plain, [exactName]: `{${[...written].map(([name, value]) => `${name}:${value}`).join()}}` }
 }
 
-/** Serialise metadata in its original text. */
+/** Serialises metadata in its original text. */
 export function writeNotes(notes: unknown): string {
   const text = typeof notes === 'object' && notes !== null ? Reflect.get(notes, exactName) : undefined
   return typeof text === 'string' && isObjectText(text) ? text : JSON.stringify(notes)

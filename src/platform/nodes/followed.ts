@@ -32,7 +32,7 @@ export class Followed {
     this.#following = following
   }
 
-  /** Load and follow changes. */
+  /** Loads and follow changes. */
   async start(): Promise<void> {
     const { topic, everyMs, between } = this.#following
     this.#signals.on(topic, () => this.#soon())

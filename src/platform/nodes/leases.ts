@@ -12,7 +12,7 @@ export interface Lease {
   readonly epoch: bigint
   /** Aborted when the lease is lost or released. */
   readonly signal: AbortSignal
-  /** Release the lease at once. Never throws: a lease that cannot be released expires. */
+  /** Releases the lease at once. Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
 }
 
@@ -114,7 +114,7 @@ export class Leases {
     return new Map(rows.map(({ name, owner }) => [name, owner]))
   }
 
-  /** Release all leases of this node and acquire no more. */
+  /** Releases all leases of this node and acquire no more. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.allSettled(this.#acquiring)
@@ -136,7 +136,7 @@ export class Leases {
   }
 }
 
-/** Throw when the epoch is outdated: call it inside the transaction the lease guards. */
+/** Throws when the epoch is outdated: call it inside the transaction the lease guards. */
 export async function fence(tx: Tx, { name, epoch }: Term): Promise<void> {
   const rows = await tx.query(guard, { name, epoch })
   if (rows.length === 0) throw new LeaseLostError(`another node has taken over ${name}`)
@@ -179,7 +179,7 @@ class HeldLease implements Lease {
     }
   }
 
-  /** Extend from before the statement was sent: the row cannot expire sooner. */
+  /** Extends from before the statement was sent: the row cannot expire sooner. */
   keep(sentAtMs: number): void {
     this.#endsAtMs = sentAtMs + this.#ttlSeconds * 1000 * (1 - stopEarly)
     this.#watch()

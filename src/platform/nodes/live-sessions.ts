@@ -29,7 +29,7 @@ interface Here {
 /** Wake topic: commands for sessions of a node. */
 const commands = 'session-commands'
 const commandWaitMs = 8_000
-const mostCommands = 100
+const maxCommands = 100
 /** A node without heartbeats for so long counts as dead; it sends one every five seconds. */
 const deadAfterSeconds = 15
 
@@ -152,18 +152,18 @@ class Sessions {
     return this.#here.size
   }
 
-  /** Register a session on this node. */
+  /** Registers a session on this node. */
   async begin(kind: SessionKind, session: One, obey: Obey): Promise<void> {
     this.hold(session, obey)
     await this.#app.db.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
   }
 
-  /** Register a session in the transaction that makes it this node's, so that the node cannot die between the two. */
+  /** Registers a session in the transaction that makes it this node's, so that the node cannot die between the two. */
   async register(tx: Tx, kind: SessionKind, session: One): Promise<void> {
     await tx.query(insert, { ...session, kind: kind.name, node: this.#app.nodeId })
   }
 
-  /** Put a registered session into this node's memory. */
+  /** Puts a registered session into this node's memory. */
   hold(session: One, obey: Obey): void {
     this.#here.set(session.id, { session, obey, line: Promise.resolve() })
     this.#obeyEarly(session)
@@ -175,7 +175,7 @@ class Sessions {
     this.#obeyEarly(session)
   }
 
-  /** Send a command to a session on any node. Null: no such session, or timeout. */
+  /** Sends a command to a session on any node. Null: no such session, or timeout. */
   async command(session: One, command: unknown): Promise<unknown> {
     const here = this.#here.get(session.id)
     if (here) return this.#inTurn(here, command)
@@ -195,7 +195,7 @@ class Sessions {
     return done
   }
 
-  /** Run commands of other nodes on sessions here, in order. */
+  /** Runs commands of other nodes on sessions here, in order. */
   async #obeyOthers(): Promise<void> {
     this.#isAskedAgain = true
     if (this.#isReading) return
@@ -213,9 +213,9 @@ class Sessions {
     this.#isAskedAgain = false
     const nowMs = performance.now()
     for (const [id, sinceMs] of this.#early) if (nowMs - sinceMs > commandWaitMs) this.#early.delete(id)
-    const where = { buckets, node: this.#app.nodeId, early: [...this.#early.keys()], limit: mostCommands }
+    const where = { buckets, node: this.#app.nodeId, early: [...this.#early.keys()], limit: maxCommands }
     const rows = await this.#app.db.query(waiting, where)
-    if (rows.length === mostCommands) this.#isAskedAgain = true
+    if (rows.length === maxCommands) this.#isAskedAgain = true
     for (const row of rows) {
       const session = { ...tenantOf(row), id: row.session_id }
       if (await this.#isEarly(session)) continue

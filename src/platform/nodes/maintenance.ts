@@ -14,7 +14,7 @@ import { forgetDeadNodes } from './nodes.ts'
 const leaseSeconds = 30
 const tickMs = 10_000
 const usualMs = 10 * 60_000
-/** Time a stopping node waits for a chore. Chores may be interrupted anywhere: the next node restarts them. */
+/** Times a stopping node waits for a chore. Chores may be interrupted anywhere: the next node restarts them. */
 const finishMs = 5_000
 
 /** Chore: periodic task of one node at a time. */
@@ -120,7 +120,7 @@ export const platformChores = (partitioned: readonly Partitioned[]): readonly Ch
   { name: 'retention of nodes', run: ({ db }) => forgetDeadNodes(db) },
 ]
 
-/** Delete in batches: after an outage there is more than one statement can do in time. */
+/** Deletes in batches: after an outage there is more than one statement can do in time. */
 async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): Promise<void> {
   while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
 }
@@ -147,7 +147,7 @@ export function isDue({ everyMs = usualMs }: Chore, sinceMs: number): boolean {
   return sinceMs >= everyMs - tickMs / 2
 }
 
-/** Run chores on this node. Returns the stop function, which waits a while for a chore in progress. */
+/** Runs chores on this node. Returns the stop function, which waits a while for a chore in progress. */
 export function runMaintenance(app: App, chores: readonly Chore[]): () => Promise<void> {
   const lastRun = new Map<Chore, number>()
   let stopped = false

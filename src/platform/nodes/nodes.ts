@@ -34,7 +34,7 @@ const forgetDead = statement.home<Record<never, never>, object>(
   `delete from platform.nodes where seen_at < now() - interval '1 day'`,
 )
 
-/** Register this process and send heartbeats. Returns the stop function. */
+/** Registers this process and send heartbeats. Returns the stop function. */
 export async function joinNodes(app: App): Promise<() => Promise<void>> {
   const row = { id: app.nodeId, host: hostname(), version: app.version, roles: [...app.config.PAMOJA_ROLES] }
   await app.db.query(beat, row)

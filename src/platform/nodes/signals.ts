@@ -2,16 +2,20 @@
 // Signals between nodes over LISTEN/NOTIFY, as hints: "drop this key", "slots wanted". A signal may be lost and is
 // never part of a hot write (a pending NOTIFY serialises commits); caches that rely on signals must be dropped when the
 // connection was cut.
+import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { type Database, type Queryable, statement } from '../db.ts'
 
 const channel = 'pamoja'
 const reconnectMs = 250
+/** How long a proof holds, and how long one may take. */
+const provenForMs = 1_000
+const proofMs = 2_000
 
 const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
 
-/** Topics of the platform: credentials, rate limit slots, prices, wakes. */
-const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'wakes']
+/** Topics of the platform: credentials, rate limit slots, prices, proofs that signals arrive, the node of the sandbox, wakes. */
+const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'proofs', 'simulators', 'wakes']
 
 export class Signals {
   readonly #db: Database
@@ -21,6 +25,7 @@ export class Signals {
   #client: pg.Client | null = null
   #timer: NodeJS.Timeout | null = null
   #stopped = false
+  #proof: Promise<boolean> | null = null
 
   /** `topics` are those of areas. */
   constructor(db: Database, topics: readonly string[] = []) {
@@ -43,10 +48,40 @@ export class Signals {
     this.#gapListeners.push(listener)
   }
 
-  /** Send a signal to every node, this one included; inside a transaction, after the commit. */
+  /** Sends a signal to every node, this one included; inside a transaction, after the commit. */
   async send(queryable: Queryable, topic: string, text: string): Promise<void> {
     this.#requireDeclared(topic)
     await queryable.query(notify, { message: `${topic} ${text}` })
+  }
+
+  /** Whether a signal of this node comes back to it. Asked at most once a second, whoever wants to know. */
+  arrive(): Promise<boolean> {
+    if (!this.#proof) {
+      this.#proof = this.#prove().catch(() => false)
+      setTimeout(() => {
+        this.#proof = null
+      }, provenForMs).unref()
+    }
+    return this.#proof
+  }
+
+  async #prove(): Promise<boolean> {
+    if (!this.connected) return false
+    const mark = randomUUID()
+    let hear: (isHeard: boolean) => void = () => undefined
+    const heard = new Promise<boolean>((resolve) => {
+      hear = resolve
+    })
+    const listener = { topic: 'proofs', heard: (text: string) => text === mark && hear(true) }
+    const timer = setTimeout(() => hear(false), proofMs)
+    this.#listeners.push(listener)
+    try {
+      await this.#db.queryBeside(notify, { message: `proofs ${mark}` })
+      return await heard
+    } finally {
+      clearTimeout(timer)
+      this.#listeners.splice(this.#listeners.indexOf(listener), 1)
+    }
   }
 
   async start(): Promise<void> {

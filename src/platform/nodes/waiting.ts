@@ -22,9 +22,9 @@ interface Kind {
   readonly most: number
   /** Poll interval for missed events. */
   readonly lookMs: number
-  /** Poll once at the start, since the event may have happened just before. */
+  /** Polls once at the start, since the event may have happened just before. */
   readonly looksFirst?: boolean
-  /** Tell other nodes what is waited for, so that they wake this one. Without it they always send wakes. */
+  /** Tells other nodes what is waited for, so that they wake this one. Without it they always send wakes. */
   readonly isTold?: boolean
   /** Ids among the waited ones that have happened. */
   happened(db: Database, waited: Waited): Promise<readonly { id: string }[]>
@@ -105,7 +105,7 @@ export class Waiting {
     return { over, stop: () => stop('news') }
   }
 
-  /** Wake the waiters for an id, here and on other nodes known to wait. */
+  /** Wakes the waiters for an id, here and on other nodes known to wait. */
   happened(id: string): void {
     this.wake(id)
     if (this.#elsewhere.delete(id)) this.#wakes.ring(this.#kind.name, `happened ${this.#app.nodeId} ${id}`)
@@ -118,7 +118,7 @@ export class Waiting {
     return waiters.length > 0
   }
 
-  /** End all waits, after their grace periods. */
+  /** Ends all waits, after their grace periods. */
   stop(): void {
     this.#stoppedMs = performance.now()
     for (const waiter of [...this.#waiters.values()].flatMap((waiters) => [...waiters]))
@@ -160,7 +160,7 @@ export class Waiting {
     this.#elsewhere.set(id, untilMs)
   }
 
-  /** Poll once at a time; waits added meanwhile are seen by the next. */
+  /** Polls once at a time; waits added meanwhile are seen by the next. */
   #look(): Promise<void> {
     this.#looking ??= this.#find().finally(() => {
       this.#looking = null

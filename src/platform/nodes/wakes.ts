@@ -7,9 +7,9 @@ import { onePerApp } from '../program/one-per-app.ts'
 const topic = 'wakes'
 const gatherMs = 2
 /** Queue limit of wakes; further ones are dropped. */
-const mostGathered = 10_000
+const maxGathered = 10_000
 /** NOTIFY payloads must be below 8,000 bytes. */
-const mostBytes = 7_800
+const maxBytes = 7_800
 
 type Surroundings = Pick<App, 'db' | 'signals'> & { readonly log: Pick<App['log'], 'warn'> }
 
@@ -37,7 +37,7 @@ export class Wakes {
 
   /** Wake `whom` on every node; returns at once. The text has no line breaks. */
   ring(whom: string, text: string): void {
-    if (this.#gathered.length >= mostGathered) return
+    if (this.#gathered.length >= maxGathered) return
     this.#gathered.push(`${whom} ${text}`)
     this.#plan()
   }
@@ -77,7 +77,7 @@ function messagesOf(lines: readonly string[]): string[] {
   const messages: string[] = []
   for (const line of lines) {
     const last = messages.at(-1)
-    if (last !== undefined && last.length + line.length < mostBytes) messages[messages.length - 1] = `${last}\n${line}`
+    if (last !== undefined && last.length + line.length < maxBytes) messages[messages.length - 1] = `${last}\n${line}`
     else messages.push(line)
   }
   return messages

@@ -30,14 +30,21 @@ export function tagOf({ operation }: Pick<Route, 'operation'>): string {
 
 /** Operations by tag, in the order of declared chapters; those without a chapter first. */
 export function chaptersOf(areas: readonly Described[]): WrittenChapter[] {
-  const routes = areas.flatMap((area) => area.routes)
   const chapters = new Map(areas.flatMap((area) => Object.entries(area.chapters ?? {})))
   const order = [...chapters.keys()]
-  const tags = [...new Set(routes.map(tagOf))].sort((a, b) => order.indexOf(a) - order.indexOf(b))
-  return tags.map((tag) => {
-    const { title, about } = chapters.get(tag) ?? { title: spelled(tag), about: '' }
-    return { tag, title, about, routes: routes.filter((route) => tagOf(route) === tag) }
-  })
+  const byTag = new Map<string, Route[]>()
+  for (const route of areas.flatMap((area) => area.routes)) {
+    const tag = tagOf(route)
+    const known = byTag.get(tag)
+    if (known) known.push(route)
+    else byTag.set(tag, [route])
+  }
+  return [...byTag]
+    .sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))
+    .map(([tag, routes]) => {
+      const { title, about } = chapters.get(tag) ?? { title: spelled(tag), about: '' }
+      return { tag, title, about, routes }
+    })
 }
 
 /** Declared description of a route, and what holds for every change of a part: the schemas are shared with POST. */

@@ -42,8 +42,11 @@ export const codesInOrder: readonly ErrorCode[] = Object.keys(errors)
 function fieldCodes(schema: unknown): ErrorCode[] {
   if (Array.isArray(schema)) return schema.flatMap(fieldCodes)
   if (!isJsonSchema(schema)) return []
-  const { errorCode } = schema
-  const own = typeof errorCode === 'string' && isErrorCode(errorCode) ? [errorCode] : []
+  const { errorCode, refinementCodes = [] } = schema
+  const own = [errorCode, refinementCodes]
+    .flat()
+    .filter((code) => typeof code === 'string')
+    .filter(isErrorCode)
   return [...own, ...Object.values(schema).flatMap(fieldCodes)]
 }
 

@@ -80,7 +80,7 @@ async function callerForAccount(
   return { ...caller, principal, tenant, accountId, nowMs: caller.receivedMs + facts.clockOffsetMs }
 }
 
-/** Record the names of filters, not their values, which may contain message text. */
+/** Records the names of filters, not their values, which may contain message text. */
 async function writeDown(app: App, caller: Caller, seen: Tenant, path: string, query: object): Promise<void> {
   const after = { account_id: caller.accountId, environment: seen.environment, filters: Object.keys(query) }
   const noted = { action: 'operator.read', target: path, after }

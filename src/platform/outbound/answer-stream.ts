@@ -18,7 +18,7 @@ export class AnswerStream extends Readable {
     this.#wait()
   }
 
-  /** Add a chunk; returns whether the reader wants more now, otherwise `resume` is called later. */
+  /** Adds a chunk; returns whether the reader wants more now, otherwise `resume` is called later. */
   add(chunk: Buffer): boolean {
     if (this.#isOver) return false
     clearTimeout(this.#timer)

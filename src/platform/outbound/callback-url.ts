@@ -6,6 +6,7 @@ import { minuteMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { onePerApp } from '../program/one-per-app.ts'
 import type { Tenant } from '../tenant.ts'
+import { dialectOf } from './dialect-url.ts'
 
 const cachedForMs = minuteMs
 const maxCached = 10_000
@@ -22,7 +23,7 @@ export async function checkCallback(app: App, { environment }: Tenant, url: stri
   const key = `${environment} ${url}`
   const nowMs = app.clock.nowMs()
   if ((cache.get(key) ?? 0) > nowMs) return
-  await app.outbound.checkUrl(url, 'callback', environment, 'callback_url')
+  await app.outbound.checkUrl(dialectOf(url).url, 'callback', environment, 'callback_url')
   const [oldest] = cache.size >= maxCached ? cache.keys() : []
   if (oldest !== undefined) cache.delete(oldest)
   cache.set(key, nowMs + cachedForMs)

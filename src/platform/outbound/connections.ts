@@ -273,18 +273,23 @@ export class Connections {
   }
 }
 
-/** Connect timeout. Without one, the exchange's timeout applies. */
+/** Connects timeout. Without one, the exchange's timeout applies. */
 function within(ms: number | null, connection: Connection, opened: buildConnector.Callback): buildConnector.Callback {
   if (ms === null) return opened
   let isOver = false
-  const timer = setTimeout(() => {
+  const expire = (): void => {
+    if (isOver) return
     isOver = true
     opened(new Failure('TIMEOUT', `No connection was open within ${ms / 1_000} seconds.`), null)
     connection.dialling?.destroy()
-  }, ms)
+  }
+  // After a turn in which nothing ran here, what arrived meanwhile is read before the time is called over.
+  const timer = setTimeout(() => setImmediate(expire), ms)
   return (...found) => {
     clearTimeout(timer)
-    if (!isOver) opened(...found)
+    if (isOver) return
+    isOver = true
+    opened(...found)
   }
 }
 

@@ -16,7 +16,7 @@ export interface OutboundPolicy {
   production: boolean
   /** Outside production, allow loopback and private addresses for test keys. */
   allowPrivate: boolean
-  /** Allow plain http: anywhere. */
+  /** Allows plain http: anywhere. */
   allowHttp: boolean
   /** Ranges that count as public, and ranges that are always refused, which win. */
   allowCidrs: readonly string[]
@@ -52,7 +52,7 @@ const maxUrlLength = 2_048
 const maxNameLength = 253
 const leastPort = 1_024
 
-/** Parse a URL, or return its problem: the rest of a sentence that begins with the field's name. */
+/** Parses a URL, or returns its problem: the rest of a sentence that begins with the field's name. */
 export function parseTarget(text: string): Target | { problem: string } {
   if (text.length > maxUrlLength) return { problem: `must have at most ${maxUrlLength} characters` }
   // The URL parser drops or rewrites these characters, so the customer would read another URL than is called.

@@ -66,19 +66,19 @@ export function secureContextOf(extraCa: string | null): SecureContext {
   if (known) return known
   const ca = extraCa === null ? {} : { ca: [...rootCertificates, extraCa] }
   const context = createSecureContext({ minVersion: 'TLSv1.2', ...ca })
-  if (contexts.size >= mostContexts) contexts.clear()
+  if (contexts.size >= maxContexts) contexts.clear()
   contexts.set(extraCa, context)
   return context
 }
 
-const mostContexts = 10
+const maxContexts = 10
 
 /** Connection that is opened now, with nothing measured yet. */
 export function newConnection(): Connection {
   return { openedAt: performance.now(), dialling: null, ip: null, dnsMs: null, connectMs: null, tlsMs: null }
 }
 
-/** Connect to a checked destination, or reject with a Failure. */
+/** Connects to a checked destination, or reject with a Failure. */
 export function connectTo({ target, extraCa, ...how }: Destination, timeoutMs: number): Promise<Socket> {
   const connection = newConnection()
   return new Promise((resolve, reject) => {
@@ -95,7 +95,7 @@ export function connectTo({ target, extraCa, ...how }: Destination, timeoutMs: n
   })
 }
 
-/** Open a connection to checked addresses only. */
+/** Opens a connection to checked addresses only. */
 export function dial(call: Call, callback: buildConnector.Callback): void {
   const { pool, connection, addresses, proxy } = call
   const { port } = pool.target

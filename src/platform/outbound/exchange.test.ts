@@ -312,6 +312,18 @@ test('a connection that takes too long to open is given up before the rest of th
   await eventually(async () => connections() === 1, 'the connection to be seen')
 })
 
+test('a program that stood still finds the connection that was opened meanwhile, and does not say that it took too long', async (t) => {
+  const { port } = await web(t, (_, response) => response.end('here'))
+  const outbound = opened(t, plainToOurselves)
+  const url = `http://127.0.0.1:${port}/`
+  assert.equal(answered(await outbound.send(request(url))).body, 'here')
+  const asked = outbound.send(request(`${url}again`, { timeoutMs: 60_000, connectTimeoutMs: 50, connections: 2 }))
+  const other = outbound.send(request(`${url}other`, { timeoutMs: 60_000, connectTimeoutMs: 50, connections: 2 }))
+  await new Promise((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  assert.deepEqual([answered(await asked).body, answered(await other).body], ['here', 'here'])
+})
+
 test('whether a request can have arrived is told: once it was written nobody knows', async (t) => {
   const { port } = await receiver(t, (socket) => socket.on('data', () => socket.resetAndDestroy()))
   const { port: closed, stop } = await receiver(t, () => {})

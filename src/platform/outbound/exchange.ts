@@ -3,6 +3,7 @@
 // connections.ts assigns the connection.
 import { performance } from 'node:perf_hooks'
 import { Readable } from 'node:stream'
+import { TextDecoder } from 'node:util'
 import type { Client, Dispatcher } from 'undici'
 import { errorCode } from '../../kernel/error-code.ts'
 import { AnswerStream } from './answer-stream.ts'
@@ -24,9 +25,9 @@ export interface OutboundRequest extends Purpose {
   isStreamed?: boolean
   /** Timeout from the start of the request to the end of the response headers; the body has one more second. */
   timeoutMs?: number
-  /** Let the timeout cover everything: queue, connection and whole response. */
+  /** Lets the timeout cover everything: queue, connection and whole response. */
   isTimedWhole?: boolean
-  /** Connect timeout, where shorter than the rest. */
+  /** Connects timeout, where shorter than the rest. */
   connectTimeoutMs?: number
   /** Response body kept; 4 KiB by default. */
   maxAnswerBytes?: number
@@ -86,7 +87,7 @@ export interface Lane {
   release(): void
   /** The connection is no longer usable. */
   abandon(): void
-  /** Replace a connection that was closed while idle by a new one. */
+  /** Replaces a connection that was closed while idle by a new one. */
   replace(): void
 }
 
@@ -139,7 +140,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject
   }
 
-  /** Wait in the queue for a connection. `leave` removes it when it times out. */
+  /** Waits in the queue for a connection. `leave` removes it when it times out. */
   wait(leave: () => void): void {
     if (!this.#isTimedWhole) return
     this.#leave = leave
@@ -229,7 +230,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail('TIMEOUT', `No answer came within ${this.#timeoutMs / 1_000} seconds.`)
   }
 
-  /** Resolve now with a body still to come; the connection is released after it. */
+  /** Resolves now with a body still to come; the connection is released after it. */
   #beginStream(resume: () => void): boolean {
     clearTimeout(this.#timer)
     const stream = new AnswerStream(pieceTimeoutMs, resume, (isWhole) => this.#settle(isWhole))
@@ -251,7 +252,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #answer(truncated: boolean): void {
     const { ip, timing } = this.#settle(!truncated)
-    const body = this.#body === null ? '' : textOf(this.#body, this.#maxAnswerBytes, truncated)
+    const body =
+      this.#body === null ? '' : textOf(this.#body, this.#headers['content-type'], this.#maxAnswerBytes, truncated)
     this.#resolve({
       kind: 'answered',
       status: this.#status,
@@ -275,7 +277,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(onTimeout, this.#timeoutMs, this)
   }
 
-  /** Finish once: record timing and address; release or close the connection. */
+  /** Finishes once: record timing and address; release or close the connection. */
   #settle(mayServeAnother: boolean): { ip: string | null; timing: Timing } {
     this.#isSettled = true
     clearTimeout(this.#timer)
@@ -307,8 +309,9 @@ function isInPieces(body: OutboundRequest['body']): boolean {
   return body !== null && typeof body === 'object' && !Buffer.isBuffer(body)
 }
 
+/** After a turn in which nothing ran here, an answer that arrived meanwhile is read before the time is called over. */
 function onTimeout(exchange: Exchange): void {
-  exchange.timeOut()
+  setImmediate(() => exchange.timeOut())
 }
 
 /** The client refuses such a request; nothing was sent. */
@@ -327,8 +330,18 @@ function headersOf(pairs: readonly Buffer[]): Record<string, string> {
   return headers
 }
 
-/** Drop a partial last character of a truncated text. */
-function textOf(bytes: Buffer, maxBytes: number, isCut: boolean): string {
-  const text = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: isCut })
+/** Decoder of the charset that a response declares; UTF-8 for none, and for one that is unknown. */
+function decoderOf(contentType = ''): TextDecoder {
+  const [, charset] = /;\s*charset="?([\w:.-]+)/i.exec(contentType) ?? []
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return new TextDecoder()
+  }
+}
+
+/** Drops a partial last character of a truncated text. */
+function textOf(bytes: Buffer, contentType: string | undefined, maxBytes: number, isCut: boolean): string {
+  const text = decoderOf(contentType).decode(bytes.subarray(0, maxBytes), { stream: isCut })
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }

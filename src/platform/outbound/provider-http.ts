@@ -24,7 +24,7 @@ export interface ProviderRequest {
   url: string
   headers: Record<string, string>
   body?: object
-  /** Send as a form instead, as most OAuth servers want. */
+  /** Sends as a form instead, as most OAuth servers want. */
   form?: Readonly<Record<string, string>>
   /** Timeout from now to the end of the response. */
   timeoutMs: number
@@ -36,7 +36,7 @@ type Trace = NonNullable<ProviderRequest['trace']>
 
 const traces = new AsyncLocalStorage<Trace>()
 
-/** Report all requests within `work` to `trace`, unless they name another. */
+/** Reports all requests within `work` to `trace`, unless they name another. */
 export function traced<T>(trace: Trace | undefined, work: () => Promise<T>): Promise<T> {
   return trace ? traces.run(trace, work) : work()
 }

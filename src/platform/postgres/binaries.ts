@@ -47,7 +47,7 @@ function resolvePackage(name: string): string {
   }
 }
 
-/** Create the library links of the package's install script; false if not writable. */
+/** Creates the library links of the package's install script; false if not writable. */
 async function completeLinks(native: string): Promise<boolean> {
   const list = await unlessMissing(fs.readFile(path.join(native, 'pg-symlinks.json'), 'utf8'))
   const links: { source: string; target: string }[] = JSON.parse(list ?? '[]')

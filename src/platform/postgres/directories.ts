@@ -7,7 +7,7 @@ import { hasCode } from '../../kernel/error-code.ts'
 
 const building = new Set<string>()
 
-/** Build a directory under a temporary name and rename it: nobody sees half of it, and a second one is discarded. */
+/** Builds a directory under a temporary name and rename it: nobody sees half of it, and a second one is discarded. */
 export async function buildOnce(target: string, build: (temporary: string) => Promise<void>): Promise<void> {
   const exists = await hasEntries(target)
   await removeLeftovers(target, exists)
@@ -28,7 +28,7 @@ export async function buildOnce(target: string, build: (temporary: string) => Pr
   }
 }
 
-/** Remove leftovers of killed builds. Unless the target exists, a live process's build is left alone. */
+/** Removes leftovers of killed builds. Unless the target exists, a live process's build is left alone. */
 async function removeLeftovers(target: string, all: boolean): Promise<void> {
   const prefix = `${path.basename(target)}.tmp`
   for (const name of await fs.readdir(path.dirname(target))) {
@@ -59,7 +59,7 @@ export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefin
   }
 }
 
-/** Send a signal; false if there is no such process. Signal 0 only checks. */
+/** Sends a signal; false if there is no such process. Signal 0 only checks. */
 export function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

@@ -2,7 +2,7 @@
 // Start errors of the embedded server, explained in one sentence with a remedy.
 import { StartError } from '../../kernel/start-error.ts'
 
-/** Start error: one sentence for the operator, with the tail of PostgreSQL's output. */
+/** Starts error: one sentence for the operator, with the tail of PostgreSQL's output. */
 export class PostgresStartError extends StartError {
   override readonly name = 'PostgresStartError'
   readonly details: string

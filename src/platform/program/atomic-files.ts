@@ -13,7 +13,7 @@ export async function readIfPresent(file: string): Promise<string | null> {
   }
 }
 
-/** Write a file atomically; with 'keep' an existing file stays and the result is false. */
+/** Writes a file atomically; with 'keep' an existing file stays and the result is false. */
 export async function placeFile(
   file: string,
   text: string,

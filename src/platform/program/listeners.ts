@@ -20,6 +20,8 @@ export interface AreaListener {
   readonly scheme: string
   readonly host: HostSetting
   readonly port: PortSetting
+  /** Whether nobody asked for it. */
+  isOff?(config: Config): boolean
   /** Listen, or throw the system's error. */
   open(app: App, at: Place): Promise<OpenListener>
 }
@@ -34,11 +36,11 @@ export interface Place {
 export interface OpenListener {
   /** Actual port. */
   readonly port: number
-  /** Stop accepting; open connections end by themselves or at the deadline. */
+  /** Stops accepting; open connections end by themselves or at the deadline. */
   close(withinMs: number): Promise<void>
 }
 
-/** Open a listener on its own port or a free one. */
+/** Opens a listener on its own port or a free one. */
 export async function openListener(
   app: App,
   listener: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'>,

@@ -43,13 +43,13 @@ export function isJsonSchema(value: unknown): value is JsonSchema {
 }
 
 /** Our own keywords, not part of JSON Schema. */
-const ownKeywords = new Set(['rule', 'nameRule', 'nullsAreNone', 'errorCode', 'sensitive'])
+const ownKeywords = new Set(['rule', 'nameRule', 'nullsAreNone', 'errorCode', 'refinementCodes', 'sensitive'])
 
 /** Keywords copied unchanged. */
 const plainKeywords = new Set(
   `$ref type const enum default examples pattern title description deprecated readOnly writeOnly minimum maximum
    exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minContains maxContains
-   minProperties maxProperties required contentEncoding contentMediaType`.split(/\s+/),
+   minProperties maxProperties required contentEncoding contentMediaType x-providers x-payouts-of`.split(/\s+/),
 )
 
 /** Keywords with one schema, several, or several by name. */
@@ -86,7 +86,7 @@ const publicFormats: Readonly<Record<string, string>> = {
 const anyKey = '^.*$'
 
 function translated(given: JsonSchema, publish: (schema: unknown) => JsonSchema): JsonSchema {
-  const schema = judgedBy(given)
+  const schema = isJsonSchema(given.publishedAs) ? given.publishedAs : judgedBy(given)
   const out: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (ownKeywords.has(keyword) || keyword === 'additionalItems') continue

@@ -34,7 +34,7 @@ export interface Page<Row> {
   nextCursor: string | null
 }
 
-/** Build a page: drop the extra row and set the next cursor. */
+/** Builds a page: drops the extra row and sets the next cursor. */
 export function pageOf<Row extends { id: string }, Out>(
   { limit }: Window,
   rows: readonly Row[],

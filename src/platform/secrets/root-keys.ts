@@ -28,7 +28,7 @@ export interface RootKeyOptions {
   allowCreate: boolean
 }
 
-/** Load the root keys. Throws one sentence for the operator when there is no usable one. */
+/** Loads the root keys. Throws one sentence for the operator when there is no usable one. */
 export async function loadRootKeys({ value, file, allowCreate }: RootKeyOptions): Promise<RootKeys> {
   if (value !== null) return parseRootKeys(value, 'PAMOJA_SECRET_KEY')
   const text = (await readIfPresent(file)) ?? (allowCreate ? await createRootKeyFile(file) : null)
@@ -61,7 +61,7 @@ function parseRootKey(text: string, position: number, source: string): RootKey {
   return { id, key: createSecretKey(bytes) }
 }
 
-/** Create the file atomically; two processes at once both use the first one's. */
+/** Creates the file atomically; two processes at once both use the first one's. */
 async function createRootKeyFile(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true })
   await placeFile(file, `${randomBytes(keyBytes).toString('base64')}\n`, 0o600, 'keep')

@@ -35,6 +35,15 @@ export class Disk implements Place {
     return createReadStream(join(this.#directory, name), { start, end: end - 1, highWaterMark: readAtOnce })
   }
 
+  /** A file grows as it is written: what is there of it is what arrived. */
+  async *salvage(name: string): AsyncGenerator<Buffer> {
+    const handle = await open(join(this.#directory, name)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
+    if (handle) yield* handle.createReadStream({ highWaterMark: readAtOnce })
+  }
+
   async remove(name: string): Promise<void> {
     await rm(join(this.#directory, name), { force: true })
   }

@@ -8,7 +8,9 @@ export interface FileKind {
   readonly types: Readonly<Record<string, number>>
   /** Retention in days; null: until the file or its account is deleted. */
   readonly keepDays: number | null
-  /** Check a complete file; returns the problem as the rest of a sentence that begins with "the file". */
+  /** Bytes of an unfinished file can be had when its node dies (`salvage`): for what comes over minutes, not at once. */
+  readonly isSalvaged?: boolean
+  /** Checks a complete file; returns the problem as the rest of a sentence that begins with "the file". */
   check?(file: ArrivedBytes): Promise<string | null>
 }
 
@@ -31,7 +33,7 @@ export function fileKind(kind: FileKind): FileKind {
 }
 
 /** Size limit of a type; null when it is not accepted. */
-export function mostBytes(kind: FileKind, type: string): number | null {
+export function maxBytes(kind: FileKind, type: string): number | null {
   return kind.types[type] ?? kind.types['*'] ?? null
 }
 

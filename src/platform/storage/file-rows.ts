@@ -41,10 +41,13 @@ export const findFile = statement.tenant<One, FileRow>(
 )
 
 /** Drop files with their keys: without one a file is unreadable, whatever becomes of its bytes. */
-export const dropFiles = statement.tenant<Tenant & { ids: readonly string[] }, { id: string; place: string }>(
+export const dropFiles = statement.tenant<
+  Tenant & { ids: readonly string[] },
+  { id: string; kind: string; place: string }
+>(
   'platform.drop_files',
   `update platform.files set state = 'dropped', key = null, dropped_at = now()
-    where ${mine} and id = any($ids::uuid[]) and state <> 'dropped' returning id, place`,
+    where ${mine} and id = any($ids::uuid[]) and state <> 'dropped' returning id, kind, place`,
 )
 
 export const noteRemoved = statement.tenant<One, object>(
@@ -67,7 +70,7 @@ export const dropExpired = statement.everywhere<
    ) select count(*)::int as gone from gone`,
 )
 
-/** Delete files that never completed or were not kept. */
+/** Deletes files that never completed or were not kept. */
 export const dropOrphans = statement.everywhere<
   { buckets: readonly number[]; before: string; most: number },
   { gone: number }
@@ -85,10 +88,10 @@ export const dropOrphans = statement.everywhere<
 
 export const findToRemove = statement.everywhere<
   { buckets: readonly number[]; after: string; most: number },
-  { bucket: number; account_id: string; environment: 'test' | 'live'; id: string; place: string }
+  { bucket: number; account_id: string; environment: 'test' | 'live'; id: string; kind: string; place: string }
 >(
   'platform.find_files_to_remove',
-  `select bucket, account_id, environment, id, place from platform.files
+  `select bucket, account_id, environment, id, kind, place from platform.files
     where bucket = any($buckets::smallint[]) and state = 'dropped' and removed_at is null and id > $after::uuid
     order by id limit $most`,
 )

@@ -5,9 +5,11 @@ import type { ByteRange } from './sealed-chunks.ts'
 export interface Place {
   /** Name in file rows. */
   readonly name: string
-  /** Store under a new name; durable when it resolves. */
-  write(name: string, bytes: AsyncIterable<Buffer>): Promise<void>
+  /** Store under a new name; durable when it resolves. One that `isSalvaged` can be salvaged before. */
+  write(name: string, bytes: AsyncIterable<Buffer>, isSalvaged: boolean): Promise<void>
   read(name: string, range: ByteRange): AsyncIterable<Buffer>
-  /** Remove a file, also a partial one; idempotent. */
-  remove(name: string): Promise<void>
+  /** Bytes that arrived of a file whose writer died; none where nothing did. */
+  salvage(name: string): AsyncIterable<Buffer>
+  /** Removes a file, also a partial one; idempotent. */
+  remove(name: string, isSalvaged: boolean): Promise<void>
 }

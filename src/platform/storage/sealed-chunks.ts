@@ -15,7 +15,7 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Seal a stream in chunks, holding one at a time. */
+/** Seals a stream in chunks, holding one at a time. */
 export async function* seal(key: Buffer, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let index = 0
   let held: Buffer[] = []
@@ -46,7 +46,7 @@ export function sealedRange(fileBytes: number, { start, end }: ByteRange): ByteR
   }
 }
 
-/** Decrypt a range from the sealed bytes of `sealedRange`. Throws when they were changed. */
+/** Decrypts a range from the sealed bytes of `sealedRange`. Throws when they were changed. */
 export async function* open(
   key: Buffer,
   fileBytes: number,
@@ -69,6 +69,37 @@ export async function* open(
     }
   }
   if (index <= end) throw new Error('a file in storage ends before its time')
+}
+
+/** Decrypts what there is of an unfinished file, chunk by chunk: it ends before the first one that is not whole. */
+export async function* openUnfinished(key: Buffer, sealed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let index = 0
+  let held: Buffer = Buffer.alloc(0)
+  for await (const piece of sealed) {
+    held = held.length === 0 ? piece : Buffer.concat([held, piece])
+    for (; held.length >= sealedChunkBytes; held = held.subarray(sealedChunkBytes)) {
+      const chunk = openedOrNull(key, index, false, held.subarray(0, sealedChunkBytes))
+      if (chunk) yield chunk
+      // A last chunk may be full.
+      else return yield* lastOf(key, index, held.subarray(0, sealedChunkBytes))
+      index++
+    }
+  }
+  yield* lastOf(key, index, held)
+}
+
+/** The last chunk, where the writer came to it. */
+function* lastOf(key: Buffer, index: number, sealed: Buffer): Generator<Buffer> {
+  const chunk = sealed.length > tagBytes ? openedOrNull(key, index, true, sealed) : null
+  if (chunk) yield chunk
+}
+
+function openedOrNull(key: Buffer, index: number, isLast: boolean, sealed: Buffer): Buffer | null {
+  try {
+    return openChunk(key, index, isLast, sealed)
+  } catch {
+    return null
+  }
 }
 
 function chunkOf(at: number): number {

@@ -9,7 +9,7 @@ export const signedFiles = hook({
   methods: ['GET', 'HEAD'],
   path: '/files/:token',
   operation: 'files.read',
-  summary: 'Whoever was given the address of a file reads it',
+  summary: 'Download a file by signed URL',
   maxBytes: 1_024,
   limits: [{ by: 'token', perMinute: 600 }],
   async handle(app, { params }) {

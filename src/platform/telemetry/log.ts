@@ -133,7 +133,7 @@ const terminal = {
   },
 }
 
-/** Hold back terminal lines until the returned function is called. */
+/** Holds back terminal lines until the returned function is called. */
 export function holdTerminal(): () => void {
   held ??= []
   return () => {

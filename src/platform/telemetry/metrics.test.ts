@@ -4,6 +4,7 @@ import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { notesMigrations } from '../../../test/notes/area.ts'
+import { startReceiver } from '../../../test/receiver.ts'
 import { eventually, quiet, startWorld, type World } from '../../../test/world.ts'
 import { areas } from '../../areas.ts'
 import { loadConfig } from '../../config.ts'
@@ -88,7 +89,7 @@ test('what becomes of a text shows by its status, with how long it took', async 
     ['sms.status', 'delivered'],
     ['sms.delivered', 'delivered'],
   ]) {
-    const labels = `\\{event="${event}",status="${status}"`
+    const labels = `\\{environment="test",event="${event}",status="${status}"`
     assert.match(text, new RegExp(`^pamoja_events_age_seconds_count${labels}\\} 1$`, 'm'))
     assert.match(text, new RegExp(`^pamoja_events_age_seconds_bucket${labels},le="300"\\} 1$`, 'm'))
     assert.match(text, new RegExp(`^pamoja_events_age_seconds_sum${labels}\\} (0\\.|[1-9])`, 'm'))
@@ -159,14 +160,23 @@ test('the public port knows nothing of metrics', async () => {
   assert.equal((await world.stranger.get('/v1/metrics')).status, 401)
 })
 
-test('a ledger that does not add up shows', async () => {
+test('a ledger that does not add up shows, and the operator is told of it', async (t) => {
   const { client } = await world.account({ balance: 5 })
   assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
   await withSql(world.databaseUrl, (sql) =>
     sql(`update ledger.wallets set balance = balance + 1 where (bucket, account_id) in
     (select bucket, account_id from ledger.wallets where balance > 0 limit 1)`),
   )
-  const { config } = loadConfig({}, { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl })
+  const receiver = await startReceiver()
+  t.after(() => receiver.stop())
+  const { config } = loadConfig(
+    {},
+    {
+      ...{ ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl },
+      PAMOJA_NOTICE_WEBHOOK: receiver.url('/notices'),
+      PAMOJA_NOTICE_EMAILS: ['night@operator.example'],
+    },
+  )
   // A starting node verifies the ledger; a running one would do so within the hour.
   const second = await startNode({ config, areas, extraMigrations: notesMigrations })
   try {
@@ -174,6 +184,13 @@ test('a ledger that does not add up shows', async () => {
       async () => /^pamoja_ledger_imbalance [1-9]/m.test(await scrape(second.adminUrl)),
       'the imbalance to show',
     )
+    const told = JSON.parse((await receiver.next('/notices')).body)
+    assert.deepEqual([told.type, told.name, told.until], ['trouble.began', 'ledger', null])
+    assert.match(told.text, /trouble with ledger on .*\nThe ledger does not add up/)
+    await eventually(async () => {
+      const { body } = await world.demo.get('/v1/email?recipient=night%40operator.example')
+      return body.data?.some(({ subject }: { subject: string }) => /trouble with ledger/.test(subject))
+    }, 'the mail to the operator')
   } finally {
     await second.stop()
   }

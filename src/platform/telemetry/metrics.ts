@@ -46,7 +46,7 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** Count a request. Hot path: a lookup and three additions, where a library takes a microsecond. */
+  /** Counts a request. Hot path: a lookup and three additions, where a library takes a microsecond. */
   request(operation: string, status: number, seconds: number): void {
     let classes = this.#durations.get(operation)
     if (!classes) {
@@ -62,9 +62,9 @@ export class Metrics {
     count(durations, bounds, seconds)
   }
 
-  /** Count an event and the age of its resource. Names and statuses are the catalogue's. */
-  event(name: string, status: string | null, seconds: number): void {
-    const labels = `event="${name}",status="${status ?? ''}"`
+  /** Counts an event and the age of its resource. Names and statuses are the catalogue's. */
+  event(environment: string, name: string, status: string | null, seconds: number): void {
+    const labels = `environment="${environment}",event="${name}",status="${status ?? ''}"`
     let ages = this.#ages.get(labels)
     if (!ages) {
       ages = { counts: new Array(ageBounds.length + 1).fill(0), sum: 0 }

@@ -6,7 +6,11 @@ import { Session } from 'node:inspector'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { eventually, startWorld, type World } from '../../../test/world.ts'
+import { notes, notesMigrations } from '../../../test/notes/area.ts'
+import { eventually, quiet, startWorld, type World } from '../../../test/world.ts'
+import { areas } from '../../areas.ts'
+import { loadConfig } from '../../config.ts'
+import { startNode } from '../../node/server.ts'
 import { createLog } from './log.ts'
 import { startTracer, TraceCache } from './tracing.ts'
 
@@ -109,6 +113,28 @@ test('a request and the job it started are spans of the caller’s own trace', a
   assert.equal(job?.kind, 5)
   assert.equal(job?.attributes['pamoja.lane'], 'notes.publish')
   assert.equal(job?.attributes['pamoja.outcome'], 'settled')
+})
+
+test('a job that another node runs is a span of the trace that queued it', async () => {
+  const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }
+  const asked = await startWorld({ ...traced, PAMOJA_ROLES: ['api', 'timers', 'sandbox'] })
+  world = asked
+  const settings = { ...quiet, ...traced, PAMOJA_HOME: asked.home, DATABASE_URL: asked.databaseUrl }
+  const { config } = loadConfig({}, { ...settings, PAMOJA_ROLES: ['dispatch'] })
+  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const { client } = await asked.account({ balance: 100 })
+  const { body, headers } = await client.post('/v1/notes', { text: 'Habari' })
+  await eventually(
+    async () => (await client.get(`/v1/notes/${body.note_id}`)).body.status === 'published',
+    'the note to be published',
+  ).finally(() => other.stop())
+  await asked.stop()
+  world = undefined
+  const request = spans.find(({ attributes }) => attributes['pamoja.request_id'] === headers['x-request-id'])
+  const job = spans.find(({ parentSpanId }) => parentSpanId === request?.spanId)
+  assert.equal(job?.name, 'run notes.publish')
+  assert.equal(job?.traceId, request?.traceId)
+  assert.notEqual(job?.resource['service.instance.id'], request?.resource['service.instance.id'])
 })
 
 test('a request without a traceparent begins a trace, and an unknown path gets no name of its own', () => {

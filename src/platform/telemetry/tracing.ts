@@ -23,11 +23,11 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** Start a request's span, in the caller's trace if the W3C header `traceparent` names one. */
+  /** Starts a request's span, in the caller's trace if the W3C header `traceparent` names one. */
   request(name: string, traceparent: string | string[] | undefined, attributes: Attributes): Span
-  /** Start the span of a job run, in the trace that queued it. */
+  /** Starts the span of a job run, in the trace that queued it. */
   job(name: string, parent: Trace | null, attributes: Attributes): Span
-  /** Run a function in a span, so that what it starts finds its trace. */
+  /** Runs a function in a span, so that what it starts finds its trace. */
   within<T>(span: Span, run: () => T): T
   current(): Trace | null
   /** Flush and stop. */
@@ -110,6 +110,22 @@ function remoteTrace(traceparent: string | string[] | undefined): Trace | null {
   const [, traceId, spanId, flags] = (typeof traceparent === 'string' && traceparentForm.exec(traceparent)) || []
   if (!traceId || !spanId || !flags) return null
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
+}
+
+/** Value of a traceparent header (W3C Trace Context, version 00). */
+export function traceparentOf({ traceId, spanId, traceFlags }: Trace): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & 1}`
+}
+
+/** Adds a trace to what is stored for later work, so that the node that does it, whichever that is, goes on with the trace. */
+export function withTrace<T>(payload: T, trace: Trace | null): T {
+  return trace === null ? payload : Object.assign({}, payload, { traceparent: traceparentOf(trace) })
+}
+
+/** Trace that `withTrace` added; null when there is none. */
+export function traceIn(payload: unknown): Trace | null {
+  if (typeof payload !== 'object' || payload === null || !('traceparent' in payload)) return null
+  return typeof payload.traceparent === 'string' ? remoteTrace(payload.traceparent) : null
 }
 
 /** Cache of traces by request and event id, for later work. The oldest are evicted. */

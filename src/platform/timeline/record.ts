@@ -43,14 +43,17 @@ const TimelineFrame = Type.Object(
 export const TimelineRecord = Type.Object(
   {
     id: Type.String({ description: 'What it is the timeline of' }),
-    frames: Type.Array(TimelineFrame, { description: 'Oldest first' }),
+    frames: Type.Array(TimelineFrame, {
+      description:
+        'Oldest first. What went over the wire is recorded for up to 10 resources a second of an account (300 at once), and for a sample beyond; requests and states are always here',
+    }),
   },
   { title: 'Timeline' },
 )
 
 type Fields = readonly { name: string; start: number; length: number; value: string }[]
 
-/** Parse the octets of a PDU; null when malformed. */
+/** Parses the octets of a PDU; null when malformed. */
 type ReadPdu = (octets: Buffer) => { readonly command: string; readonly fields: Fields } | null
 
 export function timelineRecord(

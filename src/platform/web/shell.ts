@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frame of pages for people without an account: payers, readers of texts. One document without scripts, pictures or
-// cookies. Its inline style is allowed by hash, and no other.
+// Frame of pages for people without an account: payers, readers of texts. One document without pictures or cookies, and
+// without scripts unless it asks for one. Its inline style is allowed by hash, and no other.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { HookAnswer } from '../api/hook.ts'
 import { root } from '../program/root.ts'
 import { type Brand, inkOn, logoOf, markColor } from './brand.ts'
-import { type Html, html } from './html.ts'
+import { breakable, type Html, html } from './html.ts'
 import { directionOf, type Language, languageNames, languages, wordsIn } from './language.ts'
 import { pageTexts } from './texts.ts'
 
@@ -32,13 +32,15 @@ export interface Page {
   /** Automatic refresh, to this page or another. */
   readonly next?: { readonly seconds: number; readonly path?: string }
   readonly content: Html
+  /** Script of the few pages that cannot do without, such as one that uses the camera: its address, and its own style. */
+  readonly script?: { readonly src: string; readonly style: string }
 }
 
 /** Form targets (CSP); a form that redirects to another site cannot be limited to this one. */
 type Forms = 'none' | 'here' | 'anywhere'
 
 export function page(status: number, content: Page, forms: Forms = 'none'): HookAnswer {
-  return { status, headers: pageHeaders(forms, content.brand ?? {}), body: written(content) }
+  return { status, headers: pageHeaders(forms, content.brand ?? {}, content.script), body: written(content) }
 }
 
 /** Style of the account's brand colour. */
@@ -51,10 +53,11 @@ function hashOf(style: string): string {
   return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }
 
-function pageHeaders(forms: Forms, brand: Brand): Readonly<Record<string, string>> {
-  const own = ownStyle(brand)
-  const styles = own === '' ? `'sha256-${styleHash}'` : `'sha256-${styleHash}' ${hashOf(own)}`
-  const pictures = logoOf(brand) === null ? '' : ' img-src data:;'
+function pageHeaders(forms: Forms, brand: Brand, script: Page['script']): Readonly<Record<string, string>> {
+  const own = [ownStyle(brand), ...(script ? [dense(script.style)] : [])].filter((one) => one !== '')
+  const styles = [`'sha256-${styleHash}'`, ...own.map(hashOf)].join(' ')
+  const runs = "script-src 'self'; connect-src 'self'; media-src blob:; img-src data: blob:;"
+  const pictures = script ? ` ${runs}` : logoOf(brand) === null ? '' : ' img-src data:;'
   const action = { none: "; form-action 'none'", here: "; form-action 'self'", anywhere: '' }[forms]
   return {
     'content-type': 'text/html; charset=utf-8',
@@ -77,14 +80,14 @@ const signs = {
   waiting: html`<svg class="soft" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="M12 6.5V12l3.5 2"/></svg>`,
 } as const
 
-function written({ title, language, from, brand = {}, isTest = false, next, content }: Page): string {
+function written({ title, language, from, brand = {}, isTest = false, next, content, script }: Page): string {
   const own = ownStyle(brand)
   const say = wordsIn(pageTexts, language ?? 'en')
   const path = next?.path === undefined ? '' : `; url=${next.path}`
   return html`<!doctype html>
 <html lang="${language ?? 'en'}" dir="${directionOf(language ?? 'en')}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark">${next !== undefined && html`<meta http-equiv="refresh" content="${next.seconds}${path}">`}
-<title>${title}</title><style>${{ html: style }}</style>${own !== '' && html`<style>${{ html: own }}</style>`}</head>
+<title>${title}</title><style>${{ html: style }}</style>${own !== '' && html`<style>${{ html: own }}</style>`}${script !== undefined && html`<style>${{ html: dense(script.style) }}</style><script src="${script.src}" defer></script>`}</head>
 <body><main>
 ${isTest && html`<p class="test">${say('test')}</p>`}
 ${from !== undefined && html`<p class="from">${markOf(from, brand)}${from}</p>`}
@@ -124,4 +127,13 @@ function dense(css: string): string {
     .replaceAll(': ', ':')
     .replaceAll(';}', '}')
     .trim()
+}
+
+/** Page in place of a redirect by a link in a test message, which says where it would lead. */
+export function testLink(url: string): Page {
+  const { href, host } = new URL(url)
+  const content = html`<h1>A link of a test message</h1>
+    <p>Sent in earnest, it leads to ${host} at once. Here it is only shown:</p>
+    <p><a href="${href}" rel="noreferrer nofollow">${breakable(href)}</a></p>`
+  return { title: 'A test link', isTest: true, content }
 }

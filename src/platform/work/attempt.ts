@@ -3,7 +3,7 @@
 import { backoffMs } from '../../kernel/backoff.ts'
 import { isUnavailable } from '../db.ts'
 import { type Logger, messageOf } from '../telemetry/log.ts'
-import type { Tracer } from '../telemetry/tracing.ts'
+import { type Tracer, traceIn } from '../telemetry/tracing.ts'
 import { tenantOf } from '../tenant.ts'
 import type { Job, Outcome } from '../work.ts'
 import type { Lane, Row } from './lane.ts'
@@ -12,7 +12,7 @@ import type { Lane, Row } from './lane.ts'
 const unavailableMs = 1_000
 const jitter = 0.2
 
-/** Run a job's handler, in a span of its own when tracing is on. */
+/** Runs a job's handler, in a span of its own when tracing is on. */
 export async function attempt<Context>(
   context: Context,
   lane: Lane<Job<Context>>,
@@ -20,7 +20,7 @@ export async function attempt<Context>(
   { log, tracer }: { log: Logger; tracer?: Tracer | null },
 ): Promise<Outcome> {
   if (!tracer) return handle(context, lane, row, log)
-  const span = tracer.job(`run ${row.lane}`, row.trace ?? null, {
+  const span = tracer.job(`run ${row.lane}`, traceIn(row.payload), {
     'pamoja.lane': row.lane,
     'pamoja.job': row.id,
     'pamoja.attempt': row.attempt,

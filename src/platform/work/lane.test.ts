@@ -146,7 +146,7 @@ function tenantOf(account: string) {
   return { bucket: bucketOf(account), account, environment: 'test' as const }
 }
 
-/** Insert due jobs for the nodes that serve their place. */
+/** Inserts due jobs for the nodes that serve their place. */
 async function waiting(place: string, account: string, many: number): Promise<void> {
   await database.sql(
     `select work.add(array(select row($1::smallint, gen_random_uuid(), 'trial.run@' || $2, $3::uuid, 'test', null, null, 0,

@@ -5,7 +5,6 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { nilUuid } from '../../kernel/ids.ts'
 import { mayHold, Turns } from '../../kernel/turns.ts'
-import type { Trace } from '../telemetry/tracing.ts'
 
 /** Limit of born-leased jobs queued here; further rows are left to nodes with capacity. */
 const maxLocalBacklog = 2_000
@@ -23,7 +22,6 @@ export interface Row {
   attempt: number
   failures: number
   payload: unknown
-  trace?: Trace | null
 }
 
 /** Job declaration, as far as a lane needs it. */
@@ -101,7 +99,7 @@ export class Lane<Job extends Runnable> {
     this.#forget(row)
   }
 
-  /** Remove and return queued jobs. */
+  /** Removes and return queued jobs. */
   empty(): Row[] {
     const rows = this.#waiting.takeAll()
     for (const row of rows) this.#forget(row)

@@ -7,6 +7,6 @@ export const defaultLeaseSeconds = settings.PAMOJA_JOB_LEASE_SECONDS.default
 
 /** Session settings for work.lease(). */
 export function leaseSetting(seconds: number): Readonly<Record<string, string>> {
-  // A connection pooler may refuse session settings: the default needs none.
+  // The default is that of work.lease() and needs no setting.
   return seconds === defaultLeaseSeconds ? {} : { 'pamoja.job_lease': `${seconds}s` }
 }

@@ -19,7 +19,7 @@ export interface Settlement {
   readonly againMs: number | null
 }
 
-/** Add prepared jobs; begin each after the commit. */
+/** Adds prepared jobs; each is begun after the commit. */
 export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return
   const buckets = jobs.map(({ bucket }) => bucket)

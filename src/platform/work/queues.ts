@@ -105,7 +105,7 @@ const returnStray = statement.everywhere<
       and run_at < 'infinity' and (owner is null or run_at <= now()) and bucket = any($buckets::smallint[])`,
 )
 
-/** Move jobs of other places than these back to the plain lane. */
+/** Moves jobs of other places than these back to the plain lane. */
 export async function returnStrays(
   queryable: Queryable,
   lanes: readonly string[],

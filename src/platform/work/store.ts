@@ -10,7 +10,7 @@ export const addAll = statement.tenant<{ buckets: readonly number[]; jobs: Buffe
   'select work.add($jobs::work.job_item[])',
 )
 
-/** Claim the oldest due jobs of each lane. */
+/** Claims the oldest due jobs of each lane. */
 export const claim = statement.everywhere<
   { node: string; buckets: readonly number[]; lanes: string[]; limits: number[]; leases: number[] },
   Row
@@ -39,7 +39,7 @@ export const claimInTurn = statement.everywhere<
                              $passedOver::uuid[])`,
 )
 
-/** Extend the leases of running jobs, fenced by their attempt. A job settled meanwhile has no owner. */
+/** Extends the leases of running jobs, fenced by their attempt. A job settled meanwhile has no owner. */
 export const extend = statement.everywhere<
   { node: string; buckets: readonly number[]; ids: string[]; attempts: number[]; leases: number[] },
   object
@@ -48,19 +48,19 @@ export const extend = statement.everywhere<
   'select work.extend($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[], $leases::int[])',
 )
 
-/** Release all leases of a stopping node: its jobs are due at once. */
+/** Releases all leases of a stopping node: its jobs are due at once. */
 export const releaseAll = statement.everywhere<{ node: string; buckets: readonly number[] }, object>(
   'work.hand_back',
   `update work.jobs set run_at = now(), owner = null where owner = $node and bucket = any($buckets::smallint[])`,
 )
 
-/** Release the leases of some jobs, fenced by their attempt. */
+/** Releases the leases of some jobs, fenced by their attempt. */
 export const releaseSome = statement.everywhere<
   { node: string; buckets: readonly number[]; ids: string[]; attempts: number[] },
   object
 >('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
-/** Release the leases other nodes have on jobs of a place that this node alone serves. */
+/** Releases the leases other nodes have on jobs of a place that this node alone serves. */
 export const releaseOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(
   'work.take_from_others',
   `update work.jobs set run_at = now(), owner = null
@@ -68,12 +68,19 @@ export const releaseOthers = statement.everywhere<{ node: string; buckets: reado
       and bucket = any($buckets::smallint[])`,
 )
 
-/** Bring an account's waiting jobs forward after its sandbox clock moved; running ones stay. */
+/** Brings an account's waiting jobs forward after its sandbox clock moved; running ones stay. */
 export const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   'work.bring_forward',
   `update work.jobs set run_at = run_at - $ms::bigint * interval '1 millisecond'
     where ${mine} and owner is null
       and run_at < 'infinity'`,
+)
+
+/** Puts jobs of these lanes off, when a test account's clock goes back to the real time. */
+export const putOff = statement.tenant<Tenant & { ms: number; lanes: readonly string[] }, object>(
+  'work.put_off',
+  `update work.jobs set run_at = run_at + $ms::bigint * interval '1 millisecond'
+    where ${mine} and owner is null and run_at < 'infinity' and lane = any($lanes::text[])`,
 )
 
 /** Milliseconds until the next waiting job of these lanes; null when none waits. */

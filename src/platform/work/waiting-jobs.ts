@@ -57,12 +57,12 @@ export async function waitingUnder(
   return new Map(rows.map(({ key, waiting }) => [key, waiting]))
 }
 
-/** Make the jobs of a key due now. */
+/** Makes the jobs of a key due now. */
 export async function hasten(tx: Queryable, tenant: Tenant, lane: string, key: string): Promise<void> {
   await tx.query(hastenWaiting, { ...tenant, lane, key })
 }
 
-/** Delete waiting jobs of a key, oldest first; returns their ids. */
+/** Deletes waiting jobs of a key, oldest first; returns their ids. */
 export async function withdraw(
   tx: Queryable,
   tenant: Tenant,

@@ -7,7 +7,7 @@ import { encodeItems } from '../commit/row-encoding.ts'
 import type { Committer } from '../commit.ts'
 import { type Database, one, type Queryable } from '../db.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Tracer } from '../telemetry/tracing.ts'
+import { type Tracer, traceIn, withTrace } from '../telemetry/tracing.ts'
 import type { Tenant } from '../tenant.ts'
 import { type Job, jobRow, type NewJob, type Outcome, settle } from '../work.ts'
 import { attempt, delayOf } from './attempt.ts'
@@ -22,6 +22,7 @@ import {
   isDueOf,
   move,
   nextOf,
+  putOff,
   releaseAll,
   releaseOthers,
   releaseSome,
@@ -74,19 +75,19 @@ export class Work<Context> {
     for (const job of options.jobs) this.#open(job, null)
   }
 
-  /** Serve the jobs of a place, such as a connection this node holds. */
+  /** Serves the jobs of a place, such as a connection this node holds. */
   serve(job: Job<Context>, place: string): void {
     if (!this.#lanes.has(laneName(job.lane, place))) this.#open(job, place)
   }
 
-  /** Serve a place that no other node serves: leases of its last node are released at once. */
+  /** Serves a place that no other node serves: leases of its last node are released at once. */
   async takeOver(job: Job<Context>, place: string): Promise<void> {
     const { db, nodeId: node } = this.#options
     await db.query(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
     this.serve(job, place)
   }
 
-  /** Stop serving a place: queued jobs are released, running ones finish. */
+  /** Stops serving a place: queued jobs are released, running ones finish. */
   async leave(job: Job<Context>, place: string): Promise<void> {
     const lane = this.#lanes.get(laneName(job.lane, place))
     if (!lane) return
@@ -115,7 +116,7 @@ export class Work<Context> {
     this.#lanes.set(lane.name, lane)
   }
 
-  /** Prepare a job for the caller's own commit; call `begin` with it once that commit is durable. */
+  /** Prepares a job for the caller's own commit; call `begin` with it once that commit is durable. */
   prepare<P extends TSchema>(
     job: Pick<Job<Context, P>, 'lane' | 'payload'>,
     tenant: Tenant | null,
@@ -124,6 +125,7 @@ export class Work<Context> {
   ): NewJob {
     const id = newUuid(this.#options.clock.nowMs())
     const name = laneName(job.lane, place)
+    const trace = this.#options.tracer?.current() ?? null
     const here = delayMs === 0 && !this.#stopped && this.#lanes.get(name)?.admits(tenant?.account ?? null) === true
     return {
       id,
@@ -134,17 +136,16 @@ export class Work<Context> {
       key,
       owner: here ? this.#options.nodeId : null,
       delay_ms: BigInt(Math.round(delayMs)),
-      payload: JSON.stringify(payload),
-      trace: this.#options.tracer?.current() ?? null,
+      payload: JSON.stringify(withTrace(payload, trace)),
     }
   }
 
-  /** Insert a prepared job in a plain transaction. */
+  /** Inserts a prepared job in a plain transaction. */
   async add(tx: Queryable, job: NewJob): Promise<void> {
     await tx.query(addAll, { buckets: [job.bucket], jobs: encodeItems(jobRow.columns, [job]) })
   }
 
-  /** Start a born-leased job whose commit is durable. */
+  /** Starts a born-leased job whose commit is durable. */
   begin(job: NewJob): void {
     const lane = job.owner ? this.#lanes.get(job.lane) : undefined
     if (!lane || this.#stopped) return
@@ -158,7 +159,6 @@ export class Work<Context> {
       attempt: 1,
       failures: 0,
       payload: JSON.parse(job.payload),
-      trace: job.trace,
     })
   }
 
@@ -184,7 +184,7 @@ export class Work<Context> {
       })
   }
 
-  /** Bring a test account's waiting jobs forward by the distance its clock moved. */
+  /** Brings a test account's waiting jobs forward by the distance its clock moved. */
   async bringForward(tx: Queryable, tenant: Tenant, ms: number): Promise<void> {
     await tx.query(bringForward, {
       bucket: tenant.bucket,
@@ -192,6 +192,11 @@ export class Work<Context> {
       environment: tenant.environment,
       ms,
     })
+  }
+
+  /** Puts the time-critical jobs of a tenant off: its clock went back. What merely waits its turn is not late by that. */
+  async putOffCalendar(tx: Queryable, tenant: Tenant, ms: number): Promise<void> {
+    await tx.query(putOff, { ...tenant, ms, lanes: this.#calendar.map(({ lane }) => lane) })
   }
 
   /** Milliseconds until a test account's next time-critical job; null when none waits. */
@@ -220,7 +225,7 @@ export class Work<Context> {
     return { running: this.#held.size - waiting, waiting }
   }
 
-  /** Stop claiming, wait up to `deadlineMs` for running jobs, and release the rest. */
+  /** Stops claiming, waits up to `deadlineMs` for running jobs, and releases the rest. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true
     for (const timer of this.#timers) clearInterval(timer)
@@ -255,7 +260,7 @@ export class Work<Context> {
     }
   }
 
-  /** Claim the oldest jobs of each lane. Returns whether there may be more. */
+  /** Claims the oldest jobs of each lane. Returns whether there may be more. */
   async #claimByAge(room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
     if (room.length === 0) return false
     const rows = await this.#options.db.query(claim, {
@@ -321,7 +326,7 @@ export class Work<Context> {
     }
   }
 
-  /** Run a job and store its outcome; returns the row when it is to run here again, in this lane or another. */
+  /** Runs a job and stores its outcome; returns the row when it is to run here again, in this lane or another. */
   async #run(lane: Lane<Job<Context>>, row: Row): Promise<Row | null> {
     const held = this.#held.get(row.id)
     try {
@@ -367,14 +372,14 @@ export class Work<Context> {
       id: row.id,
       attempt: row.attempt,
       lane,
-      payload: JSON.stringify(payload),
+      payload: JSON.stringify(withTrace(payload, traceIn(row.payload))),
       delay_ms: BigInt(Math.max(0, Math.round(afterMs))),
       keep,
     })
     return keep && moved ? { ...row, lane, payload, attempt: row.attempt + 1, failures: 0 } : null
   }
 
-  /** Extend the leases of jobs on this node. */
+  /** Extends the leases of jobs on this node. */
   async extend(jobs: readonly Pick<Row, 'bucket' | 'id' | 'attempt'>[]): Promise<void> {
     if (jobs.length === 0) return
     await this.#options.db.query(extend, {
