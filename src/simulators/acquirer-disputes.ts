@@ -9,7 +9,7 @@ import { type Asked, say } from './provider-server.ts'
 
 const openAfterMs = 20_000
 const tellAgainMs = 10_000
-const mostTellings = 5
+const maxTellings = 5
 const maxDisputes = 100_000
 
 interface Disputed {
@@ -98,7 +98,7 @@ export class DisputeDesk {
     dispute.tellings += 1
     this.#disputes.keep(intent.id)
     const isTaken = await tell(intent.notifyUrl, { type, data: { object: shown(dispute) } })
-    return isTaken || dispute.tellings >= mostTellings ? undefined : tellAgainMs
+    return isTaken || dispute.tellings >= maxTellings ? undefined : tellAgainMs
   }
 }
 

@@ -17,7 +17,7 @@ const maxRefunds = 100_000
 const refundLateMs = 60_000
 const refundBounceMs = 20_000
 const tellAgainMs = 10_000
-const mostTellings = 5
+const maxTellings = 5
 const noticeTimeoutMs = 5_000
 const challengePath = '/challenge/'
 
@@ -224,7 +224,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     await this.#tellNotice(intent.notifyUrl, notice)
   }
 
-  /** Send a notice; returns whether it was accepted. */
+  /** Sends a notice; returns whether it was accepted. */
   async #tellNotice(url: string, notice: object): Promise<boolean> {
     if (!url.startsWith('https://')) return false
     const text = JSON.stringify(notice)
@@ -276,7 +276,7 @@ export class AcquirerSimulator extends SimulatedProvider {
     this.#refunds.keep(refund.reference)
     const notice = { type: refundFailedNotice, data: { object: shownRefund(refund) } }
     const isTaken = await this.#tellNotice(this.#intents.get(refund.intent)?.notifyUrl ?? '', notice)
-    return isTaken || refund.tellings >= mostTellings ? undefined : tellAgainMs
+    return isTaken || refund.tellings >= maxTellings ? undefined : tellAgainMs
   }
 
   #capture(intent: Intent, body: Asked['body'], response: ServerResponse): void {

@@ -49,7 +49,7 @@ interface Requested {
   /** Status code; in process until the payer decided. */
   code: string
   airtelMoneyId: string
-  /** Set where a person answers for the payer: the answer, null until then. */
+  /** Sets where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
 }
 
@@ -160,7 +160,7 @@ export class AirtelSimulator extends SimulatedProvider {
     this.#payments.keep(requested.id)
   }
 
-  /** Refund a payment: whole, at once, and only once. */
+  /** Refunds a payment: whole, at once, and only once. */
   #refund({ headers, body }: Asked, response: ServerResponse): void {
     const receipt = String(Object(body?.transaction).airtel_money_id)
     const requested = this.#payments.values().find(({ airtelMoneyId }) => airtelMoneyId === receipt)

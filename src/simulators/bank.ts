@@ -156,7 +156,7 @@ export class BankSimulator extends SimulatedProvider {
     say(response, 201, this.#shown(held))
   }
 
-  /** Pay any amount into a virtual account; one that is paid or expired takes no more. */
+  /** Pays any amount into a virtual account; one that is paid or expired takes no more. */
   #payIn({ body }: Asked, response: ServerResponse): void {
     const held = this.#virtual.get(textOf(body?.account_number))
     if (!held) return say(response, 404, { code: bankCodes.noAccount })

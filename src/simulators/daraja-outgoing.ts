@@ -133,9 +133,9 @@ export class DarajaPayouts {
   #problemOf(body: Record<string, unknown>): string | null {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(body.OriginatorConversationID))) return 'OriginatorConversationID'
     if (!this.isInitiator(body.InitiatorName, body.SecurityCredential)) return 'SecurityCredential'
-    if (body.CommandID !== 'BusinessPayment') return 'CommandID'
+    if (!['BusinessPayment', 'SalaryPayment', 'PromotionPayment'].includes(String(body.CommandID))) return 'CommandID'
     if (!/^[1-9]\d{0,8}$/.test(String(body.Amount))) return 'Amount'
-    if (body.PartyA !== this.#initiator.shortcode) return 'PartyA'
+    if (String(body.PartyA) !== this.#initiator.shortcode) return 'PartyA'
     if (!/^254\d{9}$/.test(String(body.PartyB))) return 'PartyB'
     if (!/^.{2,100}$/.test(String(body.Remarks))) return 'Remarks'
     if (!isAddress(body.ResultURL)) return 'ResultURL'

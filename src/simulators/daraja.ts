@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { passwordOf, stkCallbackBody } from '../protocols/daraja.ts'
 import { byHand, type PayerAnswer, payerHeader } from '../protocols/sandbox-payer.ts'
 import { refusal } from './daraja-answers.ts'
+import { DarajaBusiness, withOriginator } from './daraja-business.ts'
 import { type DarajaInitiator, DarajaPayouts } from './daraja-outgoing.ts'
 import { DarajaReversals } from './daraja-reversals.ts'
 import type { Book } from './journal.ts'
@@ -46,7 +47,7 @@ interface Prompt {
   phone: string
   amount: string
   callbackUrl: string
-  /** Set where a person answers for the payer: the answer, null until then. */
+  /** Sets where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
   /** Result code; null while the payer thinks. */
   resultCode: string | null
@@ -61,6 +62,7 @@ export class DarajaSimulator extends SimulatedProvider {
   readonly #options: DarajaOptions
   readonly #prompts: Book<Prompt>
   readonly #tokens = new Set<string>()
+  readonly #business: DarajaBusiness
 
   private constructor(options: DarajaOptions) {
     super(options)
@@ -71,6 +73,7 @@ export class DarajaSimulator extends SimulatedProvider {
       due: (prompt) => this.#decide(prompt),
     })
     this.payouts = new DarajaPayouts(options.initiator, this.server, this.journal)
+    this.#business = new DarajaBusiness(options.shortcode, this.payouts, this.server, () => options.now())
     this.reversals = new DarajaReversals({
       shortcode: options.shortcode,
       isInitiator: (name, credential) => this.payouts.isInitiator(name, credential),
@@ -92,6 +95,8 @@ export class DarajaSimulator extends SimulatedProvider {
     if (path === '/mpesa/stkpush/v1/processrequest') return this.#push(body, headers[payerHeader] === byHand, response)
     if (path === '/mpesa/stkpushquery/v1/query') return this.#query(body, response)
     if (path === '/mpesa/b2c/v3/paymentrequest') return this.payouts.pay(body, response)
+    if (path === '/mpesa/b2c/v1/paymentrequest') return this.payouts.pay(withOriginator(body), response)
+    if (this.#business.answers(path)) return this.#business.take(path, body, response)
     if (path === '/mpesa/reversal/v1/request') return this.reversals.take(body, response)
     if (path === '/mpesa/transactionstatus/v1/query' && this.reversals.knows(body.OriginalConversationID))
       return this.reversals.query(body, response)
@@ -139,7 +144,7 @@ export class DarajaSimulator extends SimulatedProvider {
   #problemOf(body: Record<string, unknown>): string | null {
     const { shortcode, passkey } = this.#options
     const timestamp = String(body.Timestamp)
-    if (body.BusinessShortCode !== shortcode) return 'BusinessShortCode'
+    if (String(body.BusinessShortCode) !== shortcode) return 'BusinessShortCode'
     if (!/^\d{14}$/.test(timestamp)) return 'Timestamp'
     if (body.Password !== passwordOf(shortcode, passkey, timestamp)) return 'Password'
     if (!/^[1-9]\d{0,8}$/.test(String(body.Amount))) return 'Amount'
@@ -147,7 +152,7 @@ export class DarajaSimulator extends SimulatedProvider {
     if (!/^https:\/\//.test(String(body.CallBackURL))) return 'CallBackURL'
     if (/mpesa|safaricom|exe|cmd|sql|query/i.test(new URL(String(body.CallBackURL)).pathname)) return 'CallBackURL'
     if (!/^.{1,12}$/.test(String(body.AccountReference))) return 'AccountReference'
-    return /^.{1,13}$/.test(String(body.TransactionDesc)) ? null : 'TransactionDesc'
+    return /^.{1,182}$/s.test(String(body.TransactionDesc)) ? null : 'TransactionDesc'
   }
 
   #query(body: Record<string, unknown>, response: ServerResponse): void {

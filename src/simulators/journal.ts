@@ -42,7 +42,7 @@ export interface BookOptions<T> {
   /** The oldest is forgotten beyond it. */
   most: number
   /**
-   * Run the pending action; returns the delay of the next one. It stores (`keep`) its change before it calls anybody,
+   * Runs the pending action; returns the delay of the next one. It stores (`keep`) its change before it calls anybody,
    * and may run once more after a kill.
    */
   due?(value: T, key: string): Promise<number | undefined>
@@ -84,7 +84,7 @@ export class Journal {
     return book
   }
 
-  /** Begin once all books are open: what was due when they were read comes from now on. */
+  /** Begins once all books are open: what was due when they were read comes from now on. */
   begin(): void {
     if (this.#stopped) return
     this.#found.clear()
@@ -227,7 +227,7 @@ export class Book<T> {
     return [...this.#kept].map(([key, { value }]) => [key, value])
   }
 
-  /** Insert or replace an entry; `dueInMs` replaces its pending action. */
+  /** Inserts or replaces an entry; `dueInMs` replaces its pending action. */
   put(key: string, value: T, dueInMs?: number): void {
     const before = this.#kept.get(key)
     clearTimeout(before?.timer)
@@ -251,7 +251,7 @@ export class Book<T> {
     return this.#kept.get(key)?.dueMs != null
   }
 
-  /** Bring an entry's pending action forward. */
+  /** Brings an entry's pending action forward. */
   hasten(key: string, byMs: number): void {
     const kept = this.#kept.get(key)
     if (!kept || kept.dueMs === null || kept.isPlaying) return
@@ -275,7 +275,7 @@ export class Book<T> {
     this.#arm(key, kept)
   }
 
-  /** Do what is due; one that fails would fail at every start, so it counts as done. */
+  /** Does what is due; one that fails would fail at every start, so it counts as done. */
   async #do(key: string, value: T): Promise<number | undefined> {
     try {
       return await this.#options.due?.(value, key)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A messenger provider on a real port, with the routes of its Cloud API: messages, media, templates and the subscription of a
-// webhook. Its users do as the last digits of their number say. It keeps no file: of media that it is given it counts bytes.
-import { createHash, randomBytes } from 'node:crypto'
+// webhook. Its users do as the last digits of their number say. Beside the platform, clients of test accounts can use it, each
+// with a number of its own.
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -12,8 +13,11 @@ import {
   graphProduct,
   graphSignature,
   graphSignatureHeader,
+  simulatedBusinessOf,
 } from '../protocols/graph.ts'
 import { membersOf, textOf } from '../protocols/json.ts'
+import { readUpload, type StoredMedia } from './messenger-media.ts'
+import { messageProblem, parameterFiles, pressFirst } from './messenger-messages.ts'
 import { keepAliveMs } from './provider-server.ts'
 
 export interface MessengerOptions {
@@ -39,14 +43,6 @@ export interface UserMessage {
   context: string | null
 }
 
-interface StoredMedia {
-  type: string
-  bytes: number
-  sha256: string
-  /** URL of the bytes, when they are hosted elsewhere. */
-  url: string | null
-}
-
 interface Template {
   id: string
   name: string
@@ -54,6 +50,20 @@ interface Template {
   status: string
   reason: string
   components: readonly unknown[]
+}
+
+/** Keys of a client that is not the platform. */
+export interface OwnAccount {
+  token: string
+  appSecret: string
+  phoneNumberId: string
+  businessId: string
+}
+
+interface Caller {
+  /** Number of a client that is not the platform; null for the platform, which has all others. */
+  phoneNumberId: string | null
+  owns(object: string): boolean
 }
 
 interface Subscription {
@@ -64,6 +74,8 @@ const maxBodyBytes = 256 * 1024
 const maxRemembered = 10_000
 const callTries = 6
 const downMs = 10_000
+/** Uploaded files whose bytes are kept. */
+const maxKeptFiles = 50
 
 export class MessengerSimulator {
   readonly #options: MessengerOptions
@@ -72,6 +84,9 @@ export class MessengerSimulator {
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #media = new Map<string, StoredMedia>()
   readonly #templates = new Map<string, Template>()
+  /** Numbers of clients that are not the platform, from their first call on. */
+  readonly #owners = new Map<string, true>()
+  readonly #profiles = new Map<string, Readonly<Record<string, unknown>>>()
   /** Number of a user -> how often it was tried, or when it was first. */
   readonly #tries = new Map<string, { count: number; firstMs: number }>()
   #isStopped = false
@@ -130,17 +145,53 @@ export class MessengerSimulator {
     return id
   }
 
+  /** Account of a client that is not the platform: keys, and a number that only they can use. */
+  own(name: string): OwnAccount {
+    const phoneNumberId = `9${BigInt(`0x${this.#derived('number', name).slice(0, 12)}`)}`.padEnd(16, '0')
+    return {
+      token: `own-${phoneNumberId}-${this.#derived('token', phoneNumberId)}`,
+      appSecret: this.#derived('app secret', phoneNumberId),
+      phoneNumberId,
+      businessId: simulatedBusinessOf(phoneNumberId),
+    }
+  }
+
+  #derived(what: string, from: string): string {
+    return createHmac('sha256', this.#options.appSecret).update(`${what} ${from}`).digest('hex').slice(0, 32)
+  }
+
+  #isOwn(phoneNumberId: string): boolean {
+    return this.#owners.has(phoneNumberId)
+  }
+
+  #appSecretOf(businessId: string): string {
+    const phoneNumberId = businessId.replace(/^business-/, '')
+    return this.#isOwn(phoneNumberId) ? this.#derived('app secret', phoneNumberId) : this.#options.appSecret
+  }
+
+  #callerOf(authorization = ''): Caller | null {
+    if (authorization === `Bearer ${this.#options.token}`) return { phoneNumberId: null, owns: () => true }
+    const [, phoneNumberId, mac] = /^Bearer own-(\d+)-([0-9a-f]{32})$/.exec(authorization) ?? []
+    if (phoneNumberId === undefined || mac !== this.#derived('token', phoneNumberId)) return null
+    remember(this.#owners, phoneNumberId, true)
+    return { phoneNumberId, owns: (id) => id === phoneNumberId || id === simulatedBusinessOf(phoneNumberId) }
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request
     const [path = '', query = ''] = url.split('?')
     const [, version = '', object = '', edge = ''] = path.split('/')
-    if (headers.authorization !== `Bearer ${this.#options.token}`)
+    const caller = this.#callerOf(headers.authorization)
+    if (caller === null)
       return refuse(response, 401, {
         code: 190,
         title: 'Invalid OAuth access token',
         details: 'the token is not known',
       })
+    if (version === 'files' && method === 'GET') return this.#giveFile(object, response)
     if (!/^v\d+\.\d$/.test(version)) return refuse(response, 404, unknownPath)
+    if (edge !== '' && !caller.owns(object))
+      return refuse(response, 400, { code: 100, title: 'Invalid parameter', details: `${object} is not yours` })
     if (method === 'POST' && edge === 'media') return this.#takeMedia(request, response)
     const body = method === 'POST' ? await bodyOf(request) : {}
     if (body === null)
@@ -149,26 +200,42 @@ export class MessengerSimulator {
     if (method === 'POST' && edge === 'subscribed_apps') return this.#subscribe(object, body, response)
     if (method === 'POST' && edge === 'message_templates') return this.#takeTemplate(object, body, response)
     if (method === 'DELETE' && edge === 'message_templates')
-      return this.#forgetTemplate(object, new URLSearchParams(query).get('hsm_id') ?? '', response)
+      return this.#forgetTemplates(object, new URLSearchParams(query), response)
+    if (edge === 'subscribed_apps') return this.#subscription(method, object, response)
+    if (edge === 'whatsapp_business_profile') return this.#profile(method, object, body, response)
+    if (method === 'GET' && edge === 'phone_numbers')
+      return say(response, { data: [numberOf(object.replace(/^business-/, ''))] })
+    if (method === 'DELETE' && edge === '') return this.#forgetMedia(object, response)
     if (method === 'POST' && edge === '') return this.#changeTemplate(object, body, response)
     if (method === 'GET' && edge === 'message_templates') return say(response, { data: this.#templatesOf(object) })
-    if (method === 'GET' && edge === '') return this.#giveMedia(object, response)
+    if (method === 'GET' && edge === '') return this.#give(object, caller, response)
     refuse(response, 404, unknownPath)
   }
 
   #takeMessage(phoneNumberId: string, body: Record<string, unknown>, response: ServerResponse): void {
     if (body.status === 'read') return say(response, { success: true })
-    const to = textOf(body.to)
-    const type = textOf(body.type)
-    if (body.messaging_product !== graphProduct || !/^[1-9]\d{1,14}$/.test(to) || type === '')
-      return refuse(response, 400, { code: 100, title: 'Invalid parameter', details: 'to, type or messaging_product' })
+    // A number may be written with + and what people put between digits.
+    const to = textOf(body.to).replace(/[+() -]/g, '')
+    const type = textOf(body.type) || 'text'
+    const wrong = messageProblem(body, to, type)
+    if (wrong !== null) return refuse(response, 400, { code: 100, title: 'Invalid parameter', details: wrong })
+    if (
+      type === 'template' &&
+      this.#isOwn(phoneNumberId) &&
+      !this.#hasTemplate(phoneNumberId, membersOf(body.template))
+    )
+      return refuse(response, 400, {
+        code: 132001,
+        title: 'Template name does not exist in the translation',
+        details: 'there is no approved template with this name and language',
+      })
     const problem = this.#refusalOf(to, type, membersOf(body[type]))
     if (problem === 'down') return void response.writeHead(503).end()
     if (problem !== null) return refuse(response, problem.code === 130429 ? 429 : 400, problem)
     const id = newMessageId()
     say(response, {
       messaging_product: graphProduct,
-      contacts: [{ input: to, wa_id: to }],
+      contacts: [{ input: textOf(body.to), wa_id: to }],
       messages: [{ id, message_status: 'accepted' }],
     })
     this.#live(phoneNumberId, to, id, body)
@@ -197,7 +264,7 @@ export class MessengerSimulator {
     }
   }
 
-  /** Play the life of an accepted message. */
+  /** Plays the life of an accepted message. */
   #live(phoneNumberId: string, to: string, id: string, body: Record<string, unknown>): void {
     const scenario = scenarioOf(to)
     const opaque = textOf(body.biz_opaque_callback_data)
@@ -226,7 +293,7 @@ export class MessengerSimulator {
   }
 
   #reply(phoneNumberId: string, from: string, type: string, content: object, context: string): Promise<string | null> {
-    const business = businessOf(phoneNumberId)
+    const business = simulatedBusinessOf(phoneNumberId)
     const message = { phoneNumberId, displayNumber: '254700000000', from, name: 'Amina', type, content, context }
     return this.write(business, message)
   }
@@ -246,6 +313,7 @@ export class MessengerSimulator {
           timestamp: this.#seconds(),
           recipient_id: to,
           biz_opaque_callback_data: opaque,
+          ...(status === 'failed' ? {} : this.#billing(to, status)),
           ...(errors.length === 0
             ? {}
             : {
@@ -259,32 +327,38 @@ export class MessengerSimulator {
         },
       ],
     }
-    await this.#notify(businessOf(phoneNumberId), 'messages', value)
+    await this.#notify(simulatedBusinessOf(phoneNumberId), 'messages', value)
   }
 
   async #takeMedia(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const hash = createHash('sha256')
-    let bytes = 0
-    let head = Buffer.alloc(0)
-    for await (const chunk of request) {
-      const piece = Buffer.from(chunk)
-      if (head.length < 2048) head = Buffer.concat([head, piece])
-      hash.update(piece)
-      bytes += piece.length
-    }
-    if (!/^multipart\/form-data/.test(request.headers['content-type'] ?? '') || bytes === 0)
+    const media = await readUpload(request)
+    if (media === null)
       return refuse(response, 400, { code: 131053, title: 'Media upload error', details: 'there is no file' })
-    const type = /name="file"[\s\S]*?content-type: ([\w./+-]+)/i.exec(head.toString('latin1'))?.[1] ?? ''
     const id = newMediaId()
-    remember(this.#media, id, { type, bytes, sha256: hash.digest('hex'), url: null })
+    remember(this.#media, id, { ...media, url: `${this.url}/files/${id}` })
+    const [oldest] = [...this.#media].filter(([, one]) => one.content).slice(0, -maxKeptFiles)
+    if (oldest) oldest[1].content = null
     say(response, { id })
   }
 
-  #giveMedia(id: string, response: ServerResponse): void {
+  /** Gives what an id names: a file, a template, or a number of the caller's. */
+  #give(id: string, caller: Caller, response: ServerResponse): void {
     const media = this.#media.get(id)
-    if (!media) return refuse(response, 404, { code: 100, title: 'Unsupported get request', details: 'no such media' })
-    const { type: mime_type, sha256, bytes: file_size, url } = media
-    say(response, { messaging_product: graphProduct, url, mime_type, sha256, file_size, id })
+    if (media) {
+      const { type: mime_type, sha256, bytes: file_size, url } = media
+      return say(response, { messaging_product: graphProduct, url, mime_type, sha256, file_size, id })
+    }
+    const template = [...this.#templates.values()].find((one) => one.id === id)
+    if (template) return say(response, shownTemplate(template))
+    if (id === caller.phoneNumberId) return say(response, numberOf(id))
+    refuse(response, 404, { code: 100, title: 'Unsupported get request', details: 'no such media, template or number' })
+  }
+
+  #giveFile(id: string, response: ServerResponse): void {
+    const media = this.#media.get(id)
+    if (!media?.content)
+      return refuse(response, 404, { code: 100, title: 'Unsupported get request', details: 'no such file' })
+    response.writeHead(200, { 'content-type': media.type }).end(media.content)
   }
 
   /** Asks the webhook for the challenge before anything is told there. */
@@ -337,16 +411,66 @@ export class MessengerSimulator {
     this.#decide(businessId, template)
   }
 
-  #forgetTemplate(businessId: string, id: string, response: ServerResponse): void {
-    if (!this.#templates.delete(`${businessId} ${id}`))
-      return refuse(response, 404, { code: 100, title: 'Invalid parameter', details: 'no such template' })
-    say(response, { success: true })
+  /** Forgets a template by its id, or all languages of a name. */
+  #forgetTemplates(businessId: string, query: URLSearchParams, response: ServerResponse): void {
+    const [id, name] = [query.get('hsm_id'), query.get('name')]
+    const keys = [...this.#templates]
+      .filter(([key, one]) => key.startsWith(`${businessId} `) && (id === null ? one.name === name : one.id === id))
+      .map(([key]) => key)
+    for (const key of keys) this.#templates.delete(key)
+    if (keys.length > 0) return say(response, { success: true })
+    refuse(response, 404, { code: 100, title: 'Invalid parameter', details: 'no such template' })
+  }
+
+  #forgetMedia(id: string, response: ServerResponse): void {
+    if (this.#media.delete(id)) return say(response, { success: true })
+    refuse(response, 404, { code: 100, title: 'Unsupported delete request', details: 'no such media' })
+  }
+
+  #hasTemplate(phoneNumberId: string, { name, language }: Record<string, unknown>): boolean {
+    const code = textOf(membersOf(language).code)
+    const own = [...this.#templates].filter(([key]) => key.startsWith(`${simulatedBusinessOf(phoneNumberId)} `))
+    return own.some(([, one]) => one.name === name && one.language === code && one.status === 'APPROVED')
+  }
+
+  #subscription(method: string, businessId: string, response: ServerResponse): void {
+    if (method === 'DELETE') this.#subscriptions.delete(businessId)
+    if (method === 'DELETE') return say(response, { success: true })
+    const url = this.#subscriptions.get(businessId)?.url
+    const app = { id: '1', name: 'Sandbox', link: 'https://example.com' }
+    say(response, {
+      data: url === undefined ? [] : [{ whatsapp_business_api_data: app, override_callback_uri: url }],
+    })
+  }
+
+  #profile(method: string, phoneNumberId: string, body: Record<string, unknown>, response: ServerResponse): void {
+    if (method === 'POST') {
+      const { messaging_product: _, ...profile } = body
+      remember(this.#profiles, phoneNumberId, { ...this.#profiles.get(phoneNumberId), ...profile })
+      return say(response, { success: true })
+    }
+    const profile = this.#profiles.get(phoneNumberId) ?? { about: 'Sandbox' }
+    say(response, { data: [{ messaging_product: graphProduct, ...profile }] })
+  }
+
+  /** Conversation and price of a message, as statuses tell them. */
+  #billing(to: string, status: string): object {
+    const expires = String(Math.floor(this.#options.now() / 1000) + 86_400)
+    const id = createHash('sha256').update(to).digest('hex').slice(0, 32)
+    return {
+      conversation: {
+        id,
+        ...(status === 'sent' ? { expiration_timestamp: expires } : {}),
+        origin: { type: 'service' },
+      },
+      pricing: { billable: false, pricing_model: 'PMP', type: 'free_customer_service', category: 'service' },
+    }
   }
 
   #templatesOf(businessId: string): object[] {
     return [...this.#templates]
       .filter(([key]) => key.startsWith(`${businessId} `))
-      .map(([, { reason: rejected_reason, ...template }]) => ({ ...template, rejected_reason }))
+      .map(([, template]) => shownTemplate(template))
   }
 
   /** Report with retries for a while, as providers do; false when it was not acknowledged. */
@@ -356,7 +480,7 @@ export class MessengerSimulator {
     const body = graphNoticeBody(businessId, field, value)
     const headers = {
       'content-type': 'application/json',
-      [graphSignatureHeader]: graphSignature(this.#options.appSecret, body),
+      [graphSignatureHeader]: graphSignature(this.#appSecretOf(businessId), body),
     }
     for (let tries = 1; !this.#isStopped; tries++) {
       const answer = await this.#call('POST', subscription.url, body, headers)
@@ -406,41 +530,24 @@ export class MessengerSimulator {
 
 const unknownPath: GraphError = { code: 2500, title: 'Unknown path components', details: 'there is no such route' }
 
-/** Business of a number; each number has its own here. */
-export function businessOf(phoneNumberId: string): string {
-  return `business-${phoneNumberId}`
+function shownTemplate({ reason: rejected_reason, ...template }: Template): object {
+  return { ...template, rejected_reason }
+}
+
+function numberOf(id: string): object {
+  return {
+    id,
+    display_phone_number: '+254 700 000000',
+    verified_name: 'Sandbox',
+    quality_rating: 'GREEN',
+    code_verification_status: 'VERIFIED',
+    platform_type: 'CLOUD_API',
+  }
 }
 
 /** The two digits that say what a user does; others do the usual. */
 function scenarioOf(to: string): string {
   return /0000(\d\d)$/.exec(to)?.[1] ?? ''
-}
-
-/** Ids of the media in the parameters of a template. */
-function parameterFiles({ components }: Record<string, unknown>): string[] {
-  const parameters = listIn(components).flatMap((component) => listIn(membersOf(component).parameters))
-  return parameters.map((one) => textOf(membersOf(membersOf(one)[textOf(membersOf(one).type)]).id))
-}
-
-function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-function pressFirst(type: string, body: Record<string, unknown>): { type: string; content: object } | null {
-  if (type !== 'interactive') return null
-  const { type: kind, action } = membersOf(body.interactive)
-  const { buttons, sections } = membersOf(action)
-  if (kind === 'button' && Array.isArray(buttons)) {
-    const { id, title } = membersOf(membersOf(buttons[0]).reply)
-    return { type: 'interactive', content: { type: 'button_reply', button_reply: { id, title } } }
-  }
-  if (kind === 'list' && Array.isArray(sections)) {
-    const { rows } = membersOf(sections[0])
-    const { id, title, description } = membersOf(Array.isArray(rows) ? rows[0] : null)
-    const picked = { id, title, ...(description === undefined ? {} : { description }) }
-    return { type: 'interactive', content: { type: 'list_reply', list_reply: picked } }
-  }
-  return null
 }
 
 function newMessageId(): string {

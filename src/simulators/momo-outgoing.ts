@@ -14,6 +14,7 @@ import {
   readMomoOrder,
 } from './momo-product.ts'
 import { type MomoRefunds, refundsPath } from './momo-refunds.ts'
+import type { MomoUsers } from './momo-users.ts'
 import { type PayoutEnding, payoutPlayOf } from './payee.ts'
 import { type Asked, forgedUrl, type ProviderServer, say } from './provider-server.ts'
 
@@ -36,8 +37,8 @@ export class MomoTransfers {
   /** References whose first request got lost. */
   readonly #lost: Book<true>
 
-  constructor(product: MomoProduct, server: ProviderServer, journal: Journal, refunds: MomoRefunds) {
-    this.#door = new MomoDoor(product, '/disbursement/token/')
+  constructor(product: MomoProduct, server: ProviderServer, journal: Journal, refunds: MomoRefunds, users: MomoUsers) {
+    this.#door = new MomoDoor(product, '/disbursement/token/', users)
     this.#refunds = refunds
     this.#server = server
     this.#transfers = journal.book({
@@ -55,6 +56,7 @@ export class MomoTransfers {
 
   answer(asked: Asked, response: ServerResponse): void {
     if (!this.#door.admits(asked, response)) return
+    if (this.#door.common(asked, response)) return
     const { method, path } = asked
     if (method === 'POST' && path === transfersPath) return this.#take(asked, response)
     if (path.startsWith(refundsPath)) return this.#refunds.answer(asked, response)

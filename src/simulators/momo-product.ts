@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import type { PaymentResult } from '../protocols/momo.ts'
 import type { PayerAnswer } from '../protocols/sandbox-payer.ts'
 import type { Book } from './journal.ts'
+import type { MomoUsers } from './momo-users.ts'
 import { type Asked, say } from './provider-server.ts'
 
 const tokenSeconds = 3_600
@@ -22,10 +23,31 @@ export class MomoDoor {
   readonly #product: MomoProduct
   readonly #tokenPath: string
   readonly #tokens = new Set<string>()
+  readonly #users: MomoUsers
 
-  constructor(product: MomoProduct, tokenPath: string) {
+  constructor(product: MomoProduct, tokenPath: string, users: MomoUsers) {
     this.#product = product
+    this.#users = users
     this.#tokenPath = tokenPath
+  }
+
+  /** Answers what both products have: the balance, and whether a number has an account; false for any other path. */
+  common({ method, path }: Asked, response: ServerResponse): boolean {
+    const [, , , kind, ...rest] = path.split('/')
+    if (method !== 'GET' || (kind !== 'account' && kind !== 'accountholder')) return false
+    if (kind === 'account' && rest[0] === 'balance') {
+      say(response, 200, { availableBalance: '100000', currency: rest[1] ?? 'EUR' })
+      return true
+    }
+    const [idType = '', id = '', what = ''] = rest
+    if (kind !== 'accountholder' || !/^(msisdn|email|party_code)$/i.test(idType)) return false
+    // Nobody holds an account under a number that cannot be paid to.
+    const isHolder = idType.toLowerCase() !== 'msisdn' || /^[1-9]\d{7,14}$/.test(id)
+    if (what === 'active') say(response, 200, { result: isHolder })
+    else if (what === 'basicuserinfo' && isHolder)
+      say(response, 200, { given_name: 'Amina', family_name: 'Otieno', sub: id, locale: 'en' })
+    else return false
+    return true
   }
 
   /** Authenticate; false when it has answered already, with a token or a refusal. */
@@ -43,8 +65,8 @@ export class MomoDoor {
 
   #giveToken(authorization: string | undefined, response: ServerResponse): void {
     const { apiUser, apiKey } = this.#product
-    if (authorization !== `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`)
-      return say(response, 401, { error: 'login_failed' })
+    const isMerchant = authorization === `Basic ${Buffer.from(`${apiUser}:${apiKey}`).toString('base64')}`
+    if (!isMerchant && !this.#users.admits(authorization)) return say(response, 401, { error: 'login_failed' })
     const token = randomBytes(21).toString('base64url')
     this.#tokens.add(token)
     say(response, 200, { access_token: token, token_type: 'access_token', expires_in: tokenSeconds })
@@ -57,11 +79,11 @@ export interface MomoOrder extends PaymentResult {
   currency: string
   phone: string
   callbackUrl: string | null
-  /** Set where a person answers for the payer: the answer, null until then. */
+  /** Sets where a person answers for the payer: the answer, null until then. */
   byHand?: PayerAnswer | null
 }
 
-/** Read an order with a phone; null when malformed. */
+/** Reads an order with a phone; null when malformed. */
 export function readMomoOrder(asked: Asked, party: 'payer' | 'payee'): { reference: string; order: MomoOrder } | null {
   const other = Object(asked.body?.[party])
   const phone = String(other.partyId)
@@ -69,7 +91,7 @@ export function readMomoOrder(asked: Asked, party: 'payer' | 'payee'): { referen
   return isRight ? readMomoTerms(asked, `+${phone}`) : null
 }
 
-/** Read an order whose phone is known. */
+/** Reads an order whose phone is known. */
 export function readMomoTerms({ headers, body }: Asked, phone: string): { reference: string; order: MomoOrder } | null {
   const reference = String(headers['x-reference-id'])
   const isRight =

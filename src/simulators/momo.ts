@@ -16,6 +16,7 @@ import {
   readMomoOrder,
 } from './momo-product.ts'
 import { MomoRefunds } from './momo-refunds.ts'
+import { MomoUsers } from './momo-users.ts'
 import { type Ending, otherAmount, type Play, playedAs, playOf } from './payer.ts'
 import { type Asked, forgedUrl, type ProviderServerOptions, SimulatedProvider, say } from './provider-server.ts'
 
@@ -44,10 +45,12 @@ export class MomoSimulator extends SimulatedProvider {
   /** References whose first request got lost. */
   readonly #lost: Book<true>
   readonly #refunds: MomoRefunds
+  readonly #users: MomoUsers
 
   private constructor(options: MomoOptions) {
     super(options)
-    this.#door = new MomoDoor(options, '/collection/token/')
+    this.#users = new MomoUsers([options, options.disbursement ?? options])
+    this.#door = new MomoDoor(options, '/collection/token/', this.#users)
     const { journal, server } = this
     this.#requests = journal.book({
       name: 'requests',
@@ -56,7 +59,7 @@ export class MomoSimulator extends SimulatedProvider {
     })
     this.#lost = journal.book({ name: 'lost requests', most: maxRequests })
     this.#refunds = new MomoRefunds((reference) => this.#requests.get(reference), server, journal)
-    this.transfers = new MomoTransfers(options.disbursement ?? options, server, journal, this.#refunds)
+    this.transfers = new MomoTransfers(options.disbursement ?? options, server, journal, this.#refunds, this.#users)
   }
 
   static start(options: MomoOptions): Promise<MomoSimulator> {
@@ -76,7 +79,9 @@ export class MomoSimulator extends SimulatedProvider {
   protected override answer(asked: Asked, response: ServerResponse): void {
     const { method, path } = asked
     if (path.startsWith('/disbursement/')) return this.transfers.answer(asked, response)
+    if (path.startsWith('/v1_0/apiuser')) return this.#users.answer(asked, response)
     if (!this.#door.admits(asked, response)) return
+    if (this.#door.common(asked, response)) return
     if (method === 'POST' && path === requestsPath) return this.#request(asked, response)
     if (method === 'GET' && path.startsWith(`${requestsPath}/`))
       return this.#tellState(path.slice(requestsPath.length + 1), response)

@@ -89,7 +89,7 @@ export class ProviderServer {
     this.#timers.add(timer)
   }
 
-  /** Call back once, whatever the outcome: real providers do not retry either. */
+  /** Calls back once, whatever the outcome: real providers do not retry either. */
   call(method: 'POST' | 'PUT', url: string, body: object, headers: Record<string, string> = {}): Promise<void> {
     const ca = this.#options.ca()
     this.#options.onCall?.(body)
@@ -126,7 +126,7 @@ export abstract class SimulatedProvider {
     })
   }
 
-  /** End a waiting prompt; false when there is none. */
+  /** Ends a waiting prompt; false when there is none. */
   protected async endPrompt(_id: string, _ending: PayerAnswer): Promise<boolean> {
     return false
   }

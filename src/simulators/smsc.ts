@@ -228,7 +228,7 @@ export class SmscSimulator {
     for (const message of waiting) this.#reach(message)
   }
 
-  /** Bring handsets that an account made unreachable back, except those that still are; `*` is every one. */
+  /** Brings handsets that an account made unreachable back, except those that still are; `*` is every one. */
   recover(account: string, stillOut: readonly string[]): void {
     const out = new Set(stillOut.map((number) => (number === '*' ? number : digitsOf(number))))
     if (out.has('*')) return
@@ -308,7 +308,7 @@ export class SmscSimulator {
     return { status: 0, messageId }
   }
 
-  /** Deliver a message, or let it expire when its validity ends first. */
+  /** Delivers a message, or lets it expire when its validity ends first. */
   #send(underWay: UnderWay, outcome: Outcome, forMs: number | null): void {
     const { messageId, wish } = underWay
     // At once, so that it is already waiting when the handset is back.
@@ -368,7 +368,7 @@ export class SmscSimulator {
     return underWay.triesMs
   }
 
-  /** Continue when its handset is reachable again. */
+  /** Continues when its handset is reachable again. */
   #reach(underWay: UnderWay): void {
     underWay.expires = false
     underWay.wish = null

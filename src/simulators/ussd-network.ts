@@ -21,6 +21,8 @@ interface Handset {
   readonly dialog: number
   readonly session: SmscSession
   sequence: number
+  /** Number of the last screen. */
+  asked: number
   /** Screens that it was shown. */
   shown: number
   screen: HandsetScreen | null
@@ -47,6 +49,8 @@ export interface UssdNetworkOptions {
   readonly profile?: UssdProfile
   /** Whether it distrusts answers and sends everything twice. */
   readonly repeats?: boolean
+  /** Numbers of answers: rising by themselves, those of the screens that they answer, or always 0. */
+  readonly sequences?: 'own' | 'echoed' | 'none'
 }
 
 export class UssdNetworkSimulator {
@@ -94,11 +98,17 @@ export class UssdNetworkSimulator {
     const handset = this.#handsets.get(phone)
     if (!handset?.screen?.isOpen) return null
     handset.screen = null
-    handset.sequence = (handset.sequence + 1) & maxSequence
+    handset.sequence = this.#nextSequence(handset)
     const status = await this.#say(handset, 'answered', text)
     // The gateway of 06 doubts every answer that it gets.
     if (this.#options.repeats || nnOf(phone) === '06') await this.#say(handset, 'answered', text)
     return status
+  }
+
+  #nextSequence({ sequence, asked }: Handset): number {
+    const { sequences = 'own' } = this.#options
+    if (sequences === 'none') return 0
+    return sequences === 'echoed' ? asked : (sequence + 1) & maxSequence
   }
 
   /** Type as a handset that reacts by itself, a moment later. */
@@ -151,7 +161,17 @@ export class UssdNetworkSimulator {
   #open(phone: string, code: string, session: SmscSession, dialog: number): Handset {
     const before = this.#handsets.get(phone)
     if (before) this.#wake(before, null)
-    const handset: Handset = { phone, code, dialog, session, sequence: 0, shown: 0, screen: null, waiting: [] }
+    const handset: Handset = {
+      phone,
+      code,
+      dialog,
+      session,
+      sequence: 0,
+      asked: 0,
+      shown: 0,
+      screen: null,
+      waiting: [],
+    }
     this.#handsets.delete(phone)
     this.#handsets.set(phone, handset)
     const [oldest] = this.#handsets.size > maxHandsets ? this.#handsets.keys() : []
@@ -169,6 +189,7 @@ export class UssdNetworkSimulator {
     const handset = known?.dialog === dialog ? known : this.#open(phone, code, session, dialog)
     const screen = { text, isOpen: op === 'asks' }
     handset.screen = screen
+    handset.asked = said.sequence ?? 0
     handset.shown += 1
     this.#wake(handset, screen)
     if (screen.isOpen) habits[nnOf(phone)]?.(this, handset)

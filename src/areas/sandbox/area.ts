@@ -9,7 +9,7 @@ import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { At } from '../../platform/schema/fields.ts'
-import { moveClock } from '../accounts/area.ts'
+import { moveClock, setClockBack } from '../accounts/area.ts'
 import { catcherHook } from './catcher.ts'
 import { walk } from './clock.ts'
 import { hookChores, hookRoutes } from './hooks.ts'
@@ -18,8 +18,8 @@ const seconds = (description: string) =>
   Type.Number({ minimum: 0, maximum: 31_622_400, rule: 'must be 0 to 31622400 seconds', description })
 
 /** Furthest clock. Some formats have no five-digit years, and no test needs half a century. */
-const mostYearsAhead = 50
-const mostAheadMs = mostYearsAhead * 365 * dayMs
+const maxYearsAhead = 50
+const maxAheadMs = maxYearsAhead * 365 * dayMs
 
 const ClockAdvance = Type.Object({
   advance_seconds: Type.Optional(seconds('How far the clock of this test account moves forward')),
@@ -38,7 +38,7 @@ const readClock = read({
   method: 'GET',
   path: '/v1/sandbox/clock',
   operation: 'sandbox.clock',
-  summary: 'Tell what time it is for this test account',
+  summary: 'Get the test clock',
   scope: 'sandbox:read',
   reply: { status: 200, schema: ClockReply },
   examples: [{ name: 'The time' }],
@@ -53,7 +53,7 @@ const advanceClock = writeAcross({
   path: '/v1/sandbox/clock',
   aliases: ['/v1/sandbox/time/advance'],
   operation: 'sandbox.advanceClock',
-  summary: 'Move this test account’s clock forward',
+  summary: 'Advance the test clock',
   description:
     'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in their order, each at its own moment, before it is answered.',
   scope: 'sandbox:write',
@@ -71,11 +71,28 @@ const advanceClock = writeAcross({
   },
 })
 
+const resetClock = writeAcross({
+  method: 'DELETE',
+  path: '/v1/sandbox/clock',
+  operation: 'sandbox.resetClock',
+  summary: 'Reset the test clock',
+  description:
+    'The clock shows the real time again. What was made while it was ahead keeps its time; renewals and schedules fall due at their own dates.',
+  scope: 'sandbox:write',
+  reply: { status: 200, schema: ClockReply },
+  examples: [{ name: 'Back to the real time' }],
+  handle: async (app, tx, _input, caller) => {
+    const now = await setClockBack(app, tx, caller)
+    await record(tx, caller, 'sandbox.reset_clock', caller.accountId, { after: { offset_seconds: 0 } })
+    return now
+  },
+})
+
 function forwardMs({ advance_seconds, seconds }: Static<typeof ClockAdvance>, { principal }: Caller): number {
   const forward = advance_seconds ?? seconds
   if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
-  if (principal.facts.clockOffsetMs + forward * 1_000 > mostAheadMs)
-    throw invalid('advance_seconds', `must leave the clock at most ${mostYearsAhead} years ahead`)
+  if (principal.facts.clockOffsetMs + forward * 1_000 > maxAheadMs)
+    throw invalid('advance_seconds', `must leave the clock at most ${maxYearsAhead} years ahead`)
   return Math.round(forward * 1_000)
 }
 
@@ -89,7 +106,7 @@ export const sandbox: Area = {
   },
   uses: ['accounts', 'webhooks'],
   scopes: [scopeArea('sandbox')],
-  routes: [readClock, advanceClock, ...hookRoutes],
+  routes: [readClock, advanceClock, resetClock, ...hookRoutes],
   chores: hookChores,
   hooks: [catcherHook],
 }

@@ -46,7 +46,7 @@ export const catcherHook = hook({
   methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   path: '/h/:token',
   operation: 'sandbox.catch',
-  summary: 'Whoever a customer names tries a hook of the sandbox',
+  summary: 'Send a request to a sandbox hook',
   maxBytes: maxSentBytes,
   limits: [{ by: 'token', perSecond: 1_000 }],
   handle: async (app, call) => {

@@ -12,7 +12,7 @@ const togetherMs = 30_000
 const stopMs = 5_000
 /** Time of a whole move, and its number of stops; the rest of the way is one jump. */
 const walkMs = 25_000
-const mostStops = 500
+const maxStops = 500
 const lookMs = 20
 
 /** Moves the clock from stop to stop, as far as the last one before the end. Gives how far that was, in milliseconds. */
@@ -20,7 +20,7 @@ export async function walk(app: App, caller: Caller, forwardMs: number): Promise
   const { tenant } = caller
   const endMs = performance.now() + walkMs
   let walkedMs = 0
-  for (let stops = 0; stops < mostStops && performance.now() < endMs; stops++) {
+  for (let stops = 0; stops < maxStops && performance.now() < endMs; stops++) {
     const nextMs = await app.work.nextOnCalendar(tenant)
     if (nextMs === null) break
     const stepMs = Math.max(0, nextMs) + togetherMs

@@ -72,7 +72,7 @@ const createHook = write({
   method: 'POST',
   path: '/v1/sandbox/hooks',
   operation: 'sandbox.createHook',
-  summary: 'Make an address that catches what is sent to it',
+  summary: 'Create a sandbox hook',
   description:
     'Its query says how it answers: `?status=500`, `?delay=6000` (milliseconds, at most 10 s), `?fail=3` (500 to the first three with this query), `?close=1` (the line is cut), `?redirect=https://...` (302). It needs no key: the address is the secret. The last 1,000 requests are kept, for a day.',
   scope: 'sandbox:write',
@@ -96,7 +96,7 @@ const createHook = write({
 const hooksList = list({
   path: '/v1/sandbox/hooks',
   operation: 'sandbox.listHooks',
-  summary: 'List the addresses that catch requests',
+  summary: 'List sandbox hooks',
   scope: 'sandbox:read',
   query: Type.Object(listQuery),
   row: HookRecord,
@@ -111,7 +111,7 @@ const getHook = read({
   method: 'GET',
   path: '/v1/sandbox/hooks/:id',
   operation: 'sandbox.getHook',
-  summary: 'Read one hook',
+  summary: 'Get a sandbox hook',
   scope: 'sandbox:read',
   params: IdParam,
   reply: { status: 200, schema: HookRecord },
@@ -123,7 +123,7 @@ const removeHook = write({
   method: 'DELETE',
   path: '/v1/sandbox/hooks/:id',
   operation: 'sandbox.deleteHook',
-  summary: 'Delete a hook and what it caught',
+  summary: 'Delete a sandbox hook',
   scope: 'sandbox:write',
   params: IdParam,
   reply: {
@@ -145,7 +145,7 @@ const removeHook = write({
 const caughtList = list({
   path: '/v1/sandbox/hooks/:id/requests',
   operation: 'sandbox.listHookRequests',
-  summary: 'List what a hook caught',
+  summary: 'List the requests of a sandbox hook',
   scope: 'sandbox:read',
   params: IdParam,
   query: Type.Object(listQuery),

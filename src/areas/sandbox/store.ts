@@ -78,7 +78,7 @@ export const hookOfToken = statement.everywhere<
   { joinsHome: true },
 )
 
-/** Count a request. The next one waits until this one is stored, so that each has its own number. */
+/** Counts a request. The next one waits until this one is stored, so that each has its own number. */
 export const countCaught = statement.tenant<One, { caught: number }>(
   'sandbox.count_caught',
   `update sandbox.hooks set caught = caught + 1 where ${mine} and id = $id returning caught`,
