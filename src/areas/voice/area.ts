@@ -9,21 +9,27 @@ import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { orphanChore } from '../../platform/nodes/live-sessions.ts'
 import { ofAnyAccount } from '../../platform/operator/any-account.ts'
 import { finder } from '../../platform/operator/finding.ts'
+import { history } from '../../platform/operator/history.ts'
+import { traffic } from '../../platform/operator/traffic.ts'
+import { audioPoolOf } from './browser/browser-audio.ts'
 import { takeIncoming } from './calls/incoming.ts'
 import { placeJob } from './calls/place.ts'
 import { voiceCharges } from './calls/price.ts'
 import { callSessions, conferenceSessions } from './calls/session-kind.ts'
 import { tellJob } from './calls/tell.ts'
 import { clockOffsetOf } from './clock-offset.ts'
-import { soundEnginesOf } from './engines/engines.ts'
+import { soundEnginesOf, soundReaderOf, speakersOf } from './engines/engines.ts'
+import { erasables } from './erase.ts'
 import { callEvents } from './events.ts'
 import { numberRoutes } from './numbers/routes.ts'
 import { encodeJob } from './recordings/encode.ts'
 import { retentionChore } from './recordings/ending.ts'
 import { recordingEvents } from './recordings/events.ts'
 import { recordingFileHook, recordingRoutes } from './recordings/routes.ts'
+import { salvageJob } from './recordings/salvage.ts'
 import { transcribeJob } from './recordings/transcribe.ts'
 import { callRoutes } from './routes.ts'
+import { phoneSocket } from './sandbox/phone-line.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { voiceSettings } from './settings.ts'
 import { timelineRoutes } from './timeline.ts'
@@ -34,6 +40,9 @@ import { simulatedCarrier } from './trunks/sandbox-carrier.ts'
 import { trunkTopic } from './trunks/store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
+export type { BrowserAudio } from './browser/audio-pool.ts'
+export { iceServers, openBrowserAudio } from './browser/browser-audio.ts'
+export { isBlocked } from './calls/blocked-prefixes.ts'
 export { checkNumbers, newCall, requireFreeCalls } from './calls/create.ts'
 export { callEvents } from './events.ts'
 export {
@@ -48,10 +57,11 @@ export {
 export { type LegToRing, liveCalls } from './live-calls.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { CustomData } from './schema.ts'
-export { locales as spokenLanguages } from './speech/voices.ts'
+export { localeFor, locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {
   name: 'voice',
+  tools: { named: ['voice.createCall', 'voice.getCall', 'voice.listCalls'] },
   chapters: {
     voice: {
       title: 'Voice',
@@ -63,6 +73,27 @@ export const voice: Area = {
   limits: [planLimit('voice')],
   settings: voiceSettings,
   simulators: [simulatedCarrier],
+  erasables,
+  histories: [
+    history({
+      ...{ name: 'voice_calls', kind: 'call', scope: 'voice:read' },
+      ...{ from: 'voice.calls t', id: 't.id', order: 't.id', status: 't.status', createdAt: 't.started_at' },
+      ...{
+        title: `case when t.direction = 'inbound' then t.to_number else t.from_number end`,
+        path: (id) => `/voice/${id}`,
+      },
+      by: [
+        {
+          ...{ column: 't.from_number', where: `t.direction = 'inbound' and t.parent is null`, knownBy: 'phones' },
+          ...{ direction: `'inbound'`, prefix: 'call' },
+        },
+        {
+          ...{ column: 't.to_number', where: `t.direction = 'outbound' and t.parent is null`, knownBy: 'phones' },
+          ...{ direction: `'outbound'`, prefix: 'call' },
+        },
+      ],
+    }),
+  ],
   listeners: [
     {
       name: 'sip',
@@ -86,19 +117,23 @@ export const voice: Area = {
     ...timelineRoutes,
     ...ofAnyAccount([...callRoutes, ...timelineRoutes], {
       'voice.getCall': ['operator.getCall', 'Read a call of any account'],
-      'voice.timeline': ['operator.getCallTimeline', 'Follow a call of any account'],
+      'voice.timeline': ['operator.getCallTimeline', 'Get the timeline of a call of any account'],
     }),
   ],
+  sockets: [phoneSocket],
+  traffic: [traffic({ name: 'calls', scope: 'voice:read', from: 'voice.calls', at: 't.started_at' })],
   finders: [
     finder({
       kind: 'call',
       prefix: 'call',
       table: 'voice.calls',
       status: 't.status',
+      words: ['from_number', 'to_number'],
+      ...{ scope: 'voice:read', label: `case t.direction when 'inbound' then t.from_number else t.to_number end` },
       path: (id) => `/voice/${idOf('call', id)}`,
     }),
   ],
-  jobs: [placeJob, tellJob, transcribeJob, encodeJob],
+  jobs: [placeJob, tellJob, transcribeJob, encodeJob, salvageJob],
   chores: [orphanChore([callSessions, conferenceSessions]), retentionChore],
   hooks: [recordingFileHook],
   events: [...Object.values(callEvents), ...Object.values(recordingEvents)],
@@ -108,7 +143,10 @@ export const voice: Area = {
     const unfollow = await telephoneNetworkOf(app).trunks.follow()
     return async () => {
       await unfollow()
+      await audioPoolOf.made(app)?.close()
       soundEnginesOf(app).stop()
+      soundReaderOf(app).stop()
+      speakersOf(app).stop()
     }
   },
 }

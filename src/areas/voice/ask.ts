@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Webhook requests to a customer's server about a call. The reply is a list of actions, empty, or a failure.
 import { idOf } from '../../kernel/ids.ts'
+import { Reply as Payload } from '../../platform/api/dialect.ts'
 import type { App } from '../../platform/app.ts'
+import { dialectOf } from '../../platform/outbound/dialect-url.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { ask as askCustomer } from '../webhooks/area.ts'
+import { ask as askCustomer, inDialect } from '../webhooks/area.ts'
 
 const answerMs = 5_000
 const retryAfterMs = 500
@@ -36,16 +38,16 @@ export async function ask(app: App, about: About, question: Question): Promise<R
   return askOnce(app, about, question)
 }
 
-async function askOnce(app: App, about: About, { name, url, method, body, clockOffsetMs }: Question): Promise<Reply> {
+async function askOnce(app: App, about: About, question: Question): Promise<Reply> {
   const { id, ...tenant } = about
+  const { name, clockOffsetMs } = question
+  const request = await requestOf(app, tenant, question)
+  if (request === null) return { kind: 'nothing' }
   const answer = await askCustomer(app, {
     tenant,
     name,
     resource: id === null ? null : idOf('call', id),
-    url: method === 'GET' ? withQuery(url, body) : url,
-    method,
-    contentType: 'application/json',
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...request,
     withinMs: answerMs,
     clockOffsetMs,
   }).catch((error: unknown) => {
@@ -53,11 +55,30 @@ async function askOnce(app: App, about: About, { name, url, method, body, clockO
     return { kind: 'nothing' as const, reason: 'it could not be asked' }
   })
   if (answer.kind === 'nothing') return { kind: 'failed', reason: answer.reason }
+  const { dialect, url } = dialectOf(question.url)
+  if (dialect !== null) {
+    const actions = app.dialects.get(dialect)?.flow?.(answer.text, url) ?? null
+    return actions === null ? { kind: 'nothing' } : { kind: 'list', actions }
+  }
   try {
     const said: unknown = answer.text.trim() === '' ? null : JSON.parse(answer.text)
     return Array.isArray(said) ? { kind: 'list', actions: said } : { kind: 'nothing' }
   } catch {
     return { kind: 'nothing' }
+  }
+}
+
+/** Request of a question, in the dialect of its URL; null when the dialect does not ask it. */
+async function requestOf(app: App, tenant: Tenant, { name, url, method, body, clockOffsetMs }: Question) {
+  if (dialectOf(url).dialect !== null) {
+    const payload = new Payload(typeof body === 'string' ? JSON.parse(body) : body)
+    return inDialect(app, tenant, url, { name, payload }, clockOffsetMs)
+  }
+  return {
+    url: method === 'GET' ? withQuery(url, body) : url,
+    method,
+    contentType: 'application/json',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   }
 }
 

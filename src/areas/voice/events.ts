@@ -69,7 +69,7 @@ const Progress = Type.Object(
 const Answered = Type.Object(
   {
     ...call,
-    status: Type.Literal('answered', { description: 'Somebody, or your flow, took the call' }),
+    status: Type.Literal('answered', { description: 'The call was answered by a person or by your flow' }),
     duration: Type.Integer({ description: 'Seconds of talk so far: none' }),
     answered_at: At({ description: 'When that was' }),
     wait_seconds: seconds('From its beginning to the answer'),
@@ -190,7 +190,12 @@ function progress(
   end: Pick<Static<typeof Progress>, 'reason' | 'sip_code'> = { reason: null, sip_code: null },
 ) {
   const sample = { ...outbound, sequence: status === 'started' ? 1 : 2, status, duration: 0, ...end }
-  return eventType({ name: `call.${status}`, summary, payload: Progress, sample })
+  const person = ({ direction, from, to }: Static<typeof Progress>) =>
+    direction === 'inbound' ? { phone: from, isInbound: true } : { phone: to, isInbound: false }
+  return eventType({
+    ...{ name: `call.${status}`, summary, payload: Progress, sample },
+    ...(status === 'started' ? { person } : {}),
+  })
 }
 
 export const callEvents = {
@@ -256,7 +261,7 @@ export const callEvents = {
   }),
   transferred: eventType({
     name: 'call.transferred',
-    summary: 'A call was handed to somebody else',
+    summary: 'A call was transferred',
     payload: Transferred,
     sample: {
       ...inbound,
@@ -272,7 +277,7 @@ export const callEvents = {
   }),
   input: eventType({
     name: 'call.input',
-    summary: 'A caller typed or said something that was asked for',
+    summary: 'A caller entered digits or speech',
     payload: Input,
     sample: { ...outbound, sequence: 5, dtmf: '1', speech: null, timed_out: false },
   }),

@@ -62,20 +62,20 @@ export interface CallFollower {
   /** Reply to a request of its own flow; null continues the flow. */
   asked?(app: App, call: CallFacts, body: Readonly<Record<string, unknown>>): Promise<Flow | null>
   /**
-   * Take over an action; the flow waits until `resume`. False: not this area's; a refusal is reported and the flow
+   * Takes over an action; the flow waits until `resume`. False: not this area's; a refusal is reported and the flow
    * continues.
    */
   took?(app: App, call: CallFacts, action: HandedAction): Promise<boolean | Refusal>
   /** A recording of its own flow can be downloaded. */
   recorded?(app: App, call: CallFacts, recording: FlowRecording): Promise<void>
-  /** Validate the assignment of a number to a target: null when valid, undefined when it is another area's. */
+  /** Validates the assignment of a number to a target: null when valid, undefined when it is another area's. */
   targetProblem?(app: App, tenant: Tenant, target: Target): Promise<string | null | undefined>
   changed?(app: App, change: LegChange): void | Promise<void>
 }
 
 const followers = onePerApp(() => new Map<string, CallFollower>())
 
-/** Register a follower on this node. */
+/** Registers a follower on this node. */
 export function followCalls(app: App, follower: CallFollower): void {
   followers(app).set(follower.name, follower)
 }
@@ -84,7 +84,7 @@ export function followersOf(app: App): readonly CallFollower[] {
   return [...followers(app).values()]
 }
 
-/** Notify all followers; an error is logged and does not stop the call. */
+/** Notifies all followers; an error is logged and does not stop the call. */
 export function tellFollowers(app: App, change: LegChange): void {
   for (const { name, changed } of followersOf(app))
     Promise.resolve()

@@ -65,7 +65,7 @@ class LiveCalls {
     this.#app = app
   }
 
-  /** Find a call that has not ended. */
+  /** Finds a call that has not ended. */
   async find(tenant: Tenant, call: string): Promise<LiveCall | null> {
     const row = await maybe(this.#app.db.query(findCall, oneOf(tenant, call)))
     if (!row || isOver(row.status)) return null
@@ -76,7 +76,7 @@ class LiveCalls {
     return { call, room, node, status, phase, direction, from, to, parent, answeredAt, isRecorded, callerPrompt }
   }
 
-  /** Ring a leg into a room. A media leg, with the caller's own audio, is answered by `connectMedia`. */
+  /** Rings a leg into a room. A media leg, with the caller's own audio, is answered by `connectMedia`. */
   async ring(tenant: Tenant, room: string, leg: LegToRing): Promise<Rung> {
     const { hears = 'all', heardBy = 'all', to, from, timeoutSeconds, tag, customData, agentId } = leg
     const rung = await this.#command(tenant, room, {
@@ -93,7 +93,7 @@ class LiveCalls {
   }
 
   /**
-   * Answer a media leg: plain RTP, PCMU with payload type 0 and telephone events with 101. Called again when the audio
+   * Answers a media leg: plain RTP, PCMU with payload type 0 and telephone events with 101. Called again when the audio
    * address changes. Returns the leg's local address.
    */
   async connectMedia(tenant: Tenant, call: string, audio: PlainAudio): Promise<PlainAudio | null> {
@@ -112,7 +112,7 @@ class LiveCalls {
 
   // --- rooms ---
 
-  /** Open a room without a call on this node; false without capacity. */
+  /** Opens a room without a call on this node; false without capacity. */
   async openRoom(tenant: Tenant, room: string): Promise<boolean> {
     const network = telephoneNetworkOf(this.#app)
     if (!network.isOpen || !network.media.admits) return false
@@ -125,7 +125,7 @@ class LiveCalls {
     return this.#isDone(tenant, room, { do: 'close_room' })
   }
 
-  /** Join an answered call to another room, on any nodes. */
+  /** Joins an answered call to another room, on any nodes. */
   async join(tenant: Tenant, call: string, room: string): Promise<boolean> {
     const place = await this.#command(tenant, room, { do: 'open_link', call })
     if (!isAudio(place)) return false
@@ -137,7 +137,7 @@ class LiveCalls {
     return this.#isDone(tenant, room, { do: 'connect_link', call, audio: own })
   }
 
-  /** Leave a joined room and return to the call's own. */
+  /** Leaves a joined room and return to the call's own. */
   leave(tenant: Tenant, call: string): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'leave' })
   }
@@ -165,7 +165,7 @@ class LiveCalls {
 
   // --- sound ---
 
-  /** Play a sound: null on success, otherwise the reason. A loop of 0 plays until stopped. */
+  /** Plays a sound: null on success, otherwise the reason. A loop of 0 plays until stopped. */
   async play(
     tenant: Tenant,
     call: string,
@@ -182,9 +182,13 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'stop_play', target: toRoom ? 'all' : 'caller' })
   }
 
-  /** Record a whole room, one recording at a time; returns its UUID. */
-  async record(tenant: Tenant, room: string, { channels = 2 }: { channels?: 1 | 2 } = {}): Promise<string | null> {
-    const recording = await this.#command(tenant, room, { do: 'record', channels })
+  /** Records a whole room, one recording at a time, for the room or for the call of one leg; returns its UUID. */
+  async record(
+    tenant: Tenant,
+    room: string,
+    { channels = 2, call }: { channels?: 1 | 2; call?: string } = {},
+  ): Promise<string | null> {
+    const recording = await this.#command(tenant, room, { do: 'record', channels, ...(call ? { call } : {}) })
     return typeof recording === 'string' ? recording : null
   }
 
@@ -208,7 +212,7 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'mark', ...marks })
   }
 
-  /** Set a call's next flow; null continues the flow that waits for the area. */
+  /** Sets a call's next flow; null continues the flow that waits for the area. */
   resume(tenant: Tenant, call: string, by: string, flow: Flow | null): Promise<boolean> {
     const given = flow && { actions: [...flow.actions], ...(flow.isOwn === undefined ? {} : { isOwn: flow.isOwn }) }
     return this.#isDone(tenant, call, { do: 'resume', flow: given, by })

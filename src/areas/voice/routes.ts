@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of calls.
 import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
-import { list, type Route, read, write } from '../../platform/api/route.ts'
-import { OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../platform/schema/lists.ts'
+import { numberInQuery } from '../../kernel/phone.ts'
+import { inMemory } from '../../platform/api/download.ts'
+import { download, list, type Route, read, write } from '../../platform/api/route.ts'
+import { dayRangeQuery, listQuery, OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
+import { idBounds, pageOf, pageOfWhole, windowOf } from '../../platform/schema/lists.ts'
+import { writeWav } from '../../protocols/audio/wav.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
-import { callOf, hangupCall, playInto, stopPlaying } from './calls/command.ts'
+import { callOf, hangupCall, playInto, redirectCall, stopPlaying } from './calls/command.ts'
 import { checkCall, createCall } from './calls/create.ts'
-import { Call, CallCreate, CallCreated, CallEvent, Playing, PlayRequest, Stopped, VoiceRecord } from './schema.ts'
-import { locales } from './speech/voices.ts'
-import { listEvents } from './store.ts'
+import {
+  Call,
+  CallCreate,
+  CallCreated,
+  CallEvent,
+  Playing,
+  PlayRequest,
+  RedirectRequest,
+  Stopped,
+  VoiceRecord,
+} from './schema.ts'
+import { locales, regionalLocales } from './speech/voices.ts'
+import { listCalls, listEvents } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
 /** Example call for the documentation. */
 const aCall = { operation: 'voice.createCall', id: 'call_id' }
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
-const mostTrace = 5_000
+const maxTrace = 5_000
 
 const create = write({
   method: 'POST',
   path: '/v1/voice/calls',
   operation: 'voice.createCall',
-  summary: 'Call somebody',
+  summary: 'Place a call',
   description:
     'The flow of the call comes from `answer_url` when somebody answers, or with the request as `tts` or `actions`. The first minute is set aside from the wallet, more while the call lasts; what was spoken is charged by the second.',
   scope: 'voice:write',
@@ -82,7 +96,7 @@ const get = read({
   path: '/v1/voice/:call_id',
   aliases: ['/v1/voice/call/:call_id'],
   operation: 'voice.getCall',
-  summary: 'Read a call',
+  summary: 'Get a call',
   scope: 'voice:read',
   params: CallId,
   needs: aCall,
@@ -91,12 +105,42 @@ const get = read({
   handle: async (app, { params }, { tenant }) => resourceOf(await callOf(app, tenant, params.call_id)),
 })
 
+const listOwn = list({
+  path: '/v1/voice/calls',
+  operation: 'voice.listCalls',
+  summary: 'List calls',
+  scope: 'voice:read',
+  query: Type.Object({
+    ...listQuery,
+    ...dayRangeQuery,
+    status: Type.Optional(
+      OneOf(['initiated', 'started', 'ringing', 'answered', 'completed', 'failed', 'rejected', 'busy', 'timeout'], {
+        description: 'Only calls in this state',
+      }),
+    ),
+    direction: Type.Optional(OneOf(['inbound', 'outbound'], { description: 'Only calls of this direction' })),
+    number: Type.Optional(
+      Type.String({ maxLength: 20, description: 'Whole number of either side in E.164, such as +254711000001' }),
+    ),
+  }),
+  row: Call,
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Those that were answered and are over', query: { status: 'completed' } }],
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    const { status = null, direction = null } = query
+    const number = query.number === undefined ? null : numberInQuery(query.number)
+    const asked = { ...tenant, ...idBounds(query), ...window, status, direction, number }
+    return pageOf(window, await app.db.query(listCalls, asked), resourceOf)
+  },
+})
+
 const hangup = write({
   method: 'POST',
   path: '/v1/voice/:call_id/hangup',
   aliases: ['/v1/voice/call/:call_id/hangup'],
   operation: 'voice.hangup',
-  summary: 'End a call',
+  summary: 'Hang up a call',
   description:
     'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
   scope: 'voice:write',
@@ -116,11 +160,28 @@ const hangup = write({
   handle: async (_app, _tx, _input, _caller, row) => resourceOf(row),
 })
 
+const redirect = write({
+  method: 'POST',
+  path: '/v1/voice/:call_id/flow',
+  operation: 'voice.redirect',
+  summary: 'Replace the flow of a call',
+  description: 'The flow that the call runs ends where it is, and the new one begins.',
+  scope: 'voice:write',
+  limit: 'voice',
+  params: CallId,
+  needs: aCall,
+  body: RedirectRequest,
+  reply: { status: 200, schema: Call },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'INVALID_URL', 'INVALID_CALL_FLOW'],
+  prepare: (app, { params, body }, caller) => redirectCall(app, caller, params.call_id, body),
+  handle: async (_app, _tx, _input, _caller, row) => resourceOf(row),
+})
+
 const play = write({
   method: 'POST',
   path: '/v1/voice/:call_id/play',
   operation: 'voice.play',
-  summary: 'Play or say something in a call',
+  summary: 'Play audio or speech in a call',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -136,8 +197,8 @@ const stop = write({
   method: 'DELETE',
   path: '/v1/voice/:call_id/play',
   operation: 'voice.stopPlaying',
-  summary: 'Stop what is being played in a call',
-  description: 'Whoever hears it; what waits to be played after it is dropped. The prompts of the flow go on.',
+  summary: 'Stop playback in a call',
+  description: 'Stops playback for all listeners and clears the playback queue. The prompts of the flow go on.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -151,7 +212,7 @@ const stop = write({
 const trace = list({
   path: '/v1/voice/:call_id/events',
   operation: 'voice.listEvents',
-  summary: 'Read everything that happened in a call, in order',
+  summary: 'List the events of a call',
   scope: 'voice:read',
   params: CallId,
   needs: aCall,
@@ -163,7 +224,7 @@ const trace = list({
   errors: ['NOT_FOUND'],
   handle: async (app, { params, query: { order, ...query } }, { tenant }) => {
     const { id } = await callOf(app, tenant, params.call_id)
-    const rows = await app.db.query(listEvents, { ...tenant, id, after: 0, limit: mostTrace })
+    const rows = await app.db.query(listEvents, { ...tenant, id, after: 0, limit: maxTrace })
     return pageOfWhole(query, order === 'desc' ? rows.toReversed() : rows, ({ position }) => String(position))
   },
 })
@@ -171,21 +232,67 @@ const trace = list({
 const voices = list({
   path: '/v1/voice/tts/voices',
   operation: 'voice.listVoices',
-  summary: 'List the voices that can speak',
+  summary: 'List text-to-speech voices',
   description:
-    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until the speech engine is installed: the package espeak-ng.',
+    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until a speech engine is installed: the program espeak-ng, or the package that is installed beside the server. Piper voices in the operator’s folder (`PAMOJA_VOICES`) follow, by the names of their files.',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: VoiceRecord,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {
-    const available = await telephoneNetworkOf(app).speaker.available()
-    const engine = app.config.PAMOJA_SPEECH_PROGRAM
-    const rows = Object.entries(locales).flatMap(([language, { voices, quality }]) =>
-      voices.map(({ name, gender }) => ({ language, voice: name, gender, engine, quality, available })),
-    )
+    const { speaker } = telephoneNetworkOf(app)
+    const [found, files] = [await speaker.engine(), await speaker.fileVoices()]
+    const engine = found?.name ?? app.config.PAMOJA_SPEECH_PROGRAM
+    const built = Object.entries(regionalLocales).flatMap(([language, { voices, quality }]) => {
+      const isSpokenByFile = files.some(({ isDefaultFor }) => isDefaultFor(language))
+      return voices.map(({ name, gender }, style) => ({
+        ...{ language, voice: name, gender, engine, quality, available: found !== null },
+        is_default: style === 0 && !isSpokenByFile,
+      }))
+    })
+    const others = files.map(({ language, name, isDefaultFor }) => ({
+      ...({ language, voice: name, gender: 'unknown', engine: 'piper', quality: 'native', available: true } as const),
+      is_default: Object.keys(locales).some(isDefaultFor),
+    }))
+    const rows = [...built, ...others].map((row) => ({
+      ...row,
+      sample_url: `/v1/voice/tts/voices/${row.voice}/sample?language=${row.language}`,
+    }))
     return pageOfWhole(query, rows, ({ language, voice }) => `${language} ${voice}`)
   },
 })
 
-export const callRoutes: readonly Route[] = [voices, create, get, hangup, play, stop, trace]
+/** Read as numbers in every language. */
+const sampleText = '1, 2, 3, 4, 5.'
+
+const sample = download({
+  path: '/v1/voice/tts/voices/:voice/sample',
+  operation: 'voice.sampleVoice',
+  summary: 'Hear a text-to-speech voice',
+  description: 'A WAV file of telephone audio, as a call hears it. Free of charge.',
+  scope: 'voice:read',
+  params: Type.Object({ voice: Type.String({ description: 'One that `GET /v1/voice/tts/voices` lists' }) }),
+  needs: 'nothing',
+  query: Type.Object({
+    language: Type.Optional(
+      Type.String({ maxLength: 20, description: 'Its language there; American English unless told' }),
+    ),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'What it says; counts to five unless told' }),
+    ),
+  }),
+  types: ['audio/wav'],
+  errors: ['NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
+  async handle(app, { params: { voice }, query: { language = 'en-US', text = sampleText } }, { tenant }) {
+    const { speaker } = telephoneNetworkOf(app)
+    const isFile = (await speaker.fileVoices()).some(({ name }) => name === voice)
+    const isBuilt = locales[language]?.voices.some(({ name }) => name === voice)
+    if (!isFile && !isBuilt) throw new AppError('NOT_FOUND', `there is no voice ${voice} for ${language}`)
+    // A Piper voice may be of a language that nothing else here speaks.
+    const read = locales[language] ? language : 'en-US'
+    const samples = await speaker.speak({ text, language: read, voice, account: tenant.account })
+    return inMemory(writeWav([samples]), { type: 'audio/wav', name: `${voice}.wav` })
+  },
+})
+
+export const callRoutes: readonly Route[] = [voices, sample, create, listOwn, get, hangup, redirect, play, stop, trace]

@@ -12,7 +12,7 @@ const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_04
 const Language = Type.Unsafe<string>({
   type: 'string',
   enum: Object.keys(locales),
-  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
+  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE, or one without its region, such as sw',
   errorCode: 'UNSUPPORTED_LANGUAGE',
   description: 'What is spoken, such as `sw-KE`',
 })
@@ -28,7 +28,11 @@ const Speech = Type.Object(
     }),
     language: Language,
     voice: Type.Optional(
-      Type.String({ maxLength: 32, description: 'female, male or neutral, where the language has it' }),
+      Type.String({
+        maxLength: 100,
+        description:
+          'One that `GET /v1/voice/tts/voices` lists: female, male or neutral, where the language has it, or the name of a Piper voice',
+      }),
     ),
   },
   { description: 'Spoken once, then the call ends' },
@@ -71,13 +75,26 @@ export const CallCreate = Type.Object({
     }),
   ),
   machine_detection: Type.Optional(
-    OneOf(['none', 'hangup', 'continue'], {
-      description: 'Whether to find out if a machine answers; told to event_url as machine',
+    OneOf(['none', 'hangup', 'continue', 'leave_message'], {
+      description:
+        'Whether to find out if a machine answers; told to event_url as machine. `leave_message` begins the flow when a person was heard, or after the beep or the greeting of a machine',
     }),
   ),
   record: Type.Optional(Type.Boolean({ description: 'Record the whole call, the caller left and the others right' })),
   custom_data: Type.Optional(CustomData),
   scheduled_at: Type.Optional(Moment({ description: 'Place the call then; at most 30 days ahead' })),
+})
+
+export const RedirectRequest = Type.Object({
+  answer_url: Type.Optional(Url('Asked for the new flow; one of answer_url and actions')),
+  actions: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: 50,
+      rule: 'must have 1 to 50 actions',
+      description: 'The new flow itself',
+    }),
+  ),
 })
 
 const statuses = [
@@ -199,12 +216,16 @@ export const VoiceRecord = Type.Object(
   {
     language: Type.String({ description: 'What it speaks, such as `sw-KE`' }),
     voice: Type.String({ description: 'Name that requests give as `voice`' }),
-    gender: OneOf(['female', 'male', 'neutral'], { description: 'How it sounds' }),
-    engine: Type.String({ description: 'The program that speaks, such as `espeak-ng`' }),
+    gender: OneOf(['female', 'male', 'neutral', 'unknown'], {
+      description: 'How it sounds; `unknown` of a Piper voice, whose file does not say',
+    }),
+    engine: Type.String({ description: 'The program that speaks, such as `espeak-ng` or `piper`' }),
     quality: OneOf(['native', 'approximate'], {
       description: '`approximate` reads the language by rules of its spelling, with the sounds of another',
     }),
     available: Type.Boolean({ description: 'Whether its engine is installed here' }),
+    is_default: Type.Boolean({ description: 'Whether it speaks where a request names no voice' }),
+    sample_url: Type.String({ description: 'Path of a WAV file in which it says a sentence' }),
   },
   { title: 'SpeakingVoice' },
 )

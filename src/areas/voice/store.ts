@@ -2,6 +2,7 @@
 // SQL of calls. A live call belongs to the node in its row: only that node writes it.
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
+import type { DialogState } from '../../protocols/sip/dialog.ts'
 
 export type CallStatus =
   | 'initiated'
@@ -81,7 +82,15 @@ export interface CallPlan {
   ring_timeout?: number
   /** Text for the called party, such as that the call is recorded; the area that rings it into a room plays it. */
   caller_prompt?: { readonly text: string; readonly language: string }
-  machine_detection?: 'none' | 'hangup' | 'continue'
+  machine_detection?: 'none' | 'hangup' | 'continue' | 'leave_message'
+  /** What the network says of the caller's number (STIR/SHAKEN). */
+  verification?: CallerVerification
+}
+
+/** Signed claim of the caller's network and the verdict of the last network, as they came. */
+export interface CallerVerification {
+  verstat: string | null
+  identity: string | null
 }
 
 const columns = `bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, status, phase,
@@ -133,7 +142,32 @@ export const callsOfPhone = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Take a queued call for this node, once; a call that this node took without learning of it is taken again. */
+/** Calls of an account, by the index of its rows; those of a number by calls_of_caller and calls_of_called. */
+export const listCalls = statement.tenant<
+  Tenant & {
+    from: string
+    to: string
+    number: string | null
+    status: string | null
+    direction: string | null
+    after: string | null
+    descending: boolean
+    limit: number
+  },
+  CallRow
+>(
+  'voice.list_calls',
+  `select ${columns} from voice.calls
+    where ${mine}
+      and ($number::text is null or from_number = $number or to_number = $number)
+      and ($status::text is null or status = $status) and ($direction::text is null or direction = $direction)
+      and id >= $from::uuid and id < $to::uuid
+      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
+    order by case when $descending then id end desc, id
+    limit $limit::int + 1`,
+)
+
+/** Takes a queued call for this node, once; a call that this node took without learning of it is taken again. */
 export const takeCall = statement.tenant<One & { node: string; isAgain: boolean }, CallRow>(
   'voice.take_call',
   `update voice.calls set node = $node
@@ -141,7 +175,7 @@ export const takeCall = statement.tenant<One & { node: string; isAgain: boolean 
    returning ${columns}`,
 )
 
-/** Take a queued call that is rung into a room. */
+/** Takes a queued call that is rung into a room. */
 export const takeCallInto = statement.tenant<
   One & { node: string; parent: string | null; conversation: string },
   CallRow
@@ -193,7 +227,7 @@ export const insertEvent = statement.tenant<
 >(
   'voice.insert_event',
   `insert into voice.call_events (bucket, account_id, environment, call_id, position, sequence, kind, at, data)
-   values ($bucket, $account, $environment, $id, $position, $sequence, $kind, $at, $data::jsonb)`,
+   values ($bucket, $account, $environment, $id, $position, $sequence, $kind, $at, $data::json)`,
 )
 
 export interface EventRow {
@@ -219,6 +253,17 @@ export const untold = statement.tenant<One & { told: number }, { sequence: numbe
 export const tellCall = statement.tenant<One & { told: number }, object>(
   'voice.tell_call',
   `update voice.calls set told = $told where ${mine} and id = $id and told < $told`,
+)
+
+export const keepDialog = statement.tenant<One & { dialog: string }, object>(
+  'voice.keep_dialog',
+  `update voice.calls set dialog = $dialog::json where ${mine} and id = $id`,
+)
+
+/** SIP dialog of a call, by which a node that never had it can end it. */
+export const findDialog = statement.tenant<One, { dialog: DialogState | null }>(
+  'voice.find_dialog',
+  `select dialog from voice.calls where ${mine} and id = $id`,
 )
 
 const underWay = statement.tenant<Tenant, { count: number }>(
@@ -259,7 +304,7 @@ const release = statement.tenant<One, { verdict: string }>(
   `select ledger.release($bucket::smallint, $account::uuid, $environment::text, $id::uuid, '${step}') as verdict`,
 )
 
-/** Hold the money of the first minute; false when the wallet does not cover it. */
+/** Holds the money of the first minute; false when the wallet does not cover it. */
 export async function holdFor(tx: Tx, call: One, currency: string, amount: bigint): Promise<boolean> {
   if (amount === 0n) return true
   const [row] = await tx.query(hold, { ...call, currency, amount })
@@ -283,7 +328,7 @@ export async function heldFor(queryable: Queryable, call: One): Promise<bigint> 
   return row?.micros ?? 0n
 }
 
-/** Charge the cost of a call and release the rest of the hold. */
+/** Charges the cost of a call and releases the rest of the hold. */
 export async function settleHold(tx: Tx, call: One, amount: bigint, transfer: string): Promise<void> {
   if (amount > 0n) await tx.query(capture, { ...call, amount, transfer })
   await tx.query(release, call)

@@ -12,7 +12,7 @@ const timeline = read({
   method: 'GET',
   path: '/v1/voice/:call_id/timeline',
   operation: 'voice.timeline',
-  summary: 'Follow a call: its states, the requests to your application, and its webhooks',
+  summary: 'Get the timeline of a call',
   description:
     'In test, always; in live, where the operator keeps it, without what your application answered. What was asked is in `/events`. Kept for 30 days.',
   scope: 'voice:read',

@@ -7,9 +7,11 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
+import { dialectOf } from '../../../platform/outbound/dialect-url.ts'
 import { type One, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
-import type { PlayRequest } from '../schema.ts'
+import { readActions } from '../flow/action.ts'
+import type { PlayRequest, RedirectRequest } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { type CallRow, findCall } from '../store.ts'
 import { isOver } from './call.ts'
@@ -25,7 +27,7 @@ export async function callOf(app: App, tenant: Tenant, id: string): Promise<Call
 
 const oneOf = (tenant: Tenant, row: CallRow): One => ({ ...tenant, id: row.id })
 
-/** Hang up a call; idempotent. */
+/** Hangs up a call; idempotent. */
 export async function hangupCall(app: App, tenant: Tenant, id: string, reason: string): Promise<CallRow> {
   const row = await callOf(app, tenant, id)
   if (isOver(row.status)) return row
@@ -35,7 +37,7 @@ export async function hangupCall(app: App, tenant: Tenant, id: string, reason: s
   return callOf(app, tenant, id)
 }
 
-/** End a queued call without a node and release its hold; false if a node has taken it. A node that dies meanwhile leaves a session. */
+/** Ends a queued call without a node and releases its hold; false if a node has taken it. A node that dies meanwhile leaves a session. */
 export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): Promise<boolean> {
   if (isOver(row.status) || row.node !== null) return false
   const call = oneOf(tenantOf(row), row)
@@ -47,6 +49,26 @@ export async function endUnplaced(app: App, row: CallRow, by: EndOfCall['by']): 
     return true
   })
   return ended ?? false
+}
+
+/** Gives an answered call another flow in place of the one it runs. */
+export async function redirectCall(
+  app: App,
+  { tenant }: Caller,
+  id: string,
+  { actions, answer_url: url }: Static<typeof RedirectRequest>,
+): Promise<CallRow> {
+  const row = await callOf(app, tenant, id)
+  if ((actions === undefined) === (url === undefined))
+    throw invalid('answer_url', 'give exactly one of answer_url and actions')
+  if (url !== undefined) await app.outbound.checkUrl(dialectOf(url).url, 'callback', tenant.environment, 'answer_url')
+  const [problem] = readActions(actions ?? []).problems
+  if (problem) throw new AppError('INVALID_CALL_FLOW', `actions[${problem.index}]: ${problem.message}`)
+  if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
+  const flow = { actions: actions ?? [{ action: 'notify', payload: {}, eventUrl: [url] }] }
+  const isGiven = await sessionsOf(app).command(oneOf(tenant, row), { do: 'resume', flow, by: '' })
+  if (isGiven !== true) throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+  return row
 }
 
 export async function playInto(

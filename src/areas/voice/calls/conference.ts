@@ -17,27 +17,29 @@ export class ConferenceSession {
   /** A conference has no call row. */
   readonly record: CallRecord | null = null
   readonly one: One
-  private readonly app: App
-  private readonly network: TelephoneNetwork
-  private clockOffsetMs: number
-  private room: LiveRoom | null = null
-  private renewing: NodeJS.Timeout | null = null
-  private isOver = false
+  readonly #app: App
+  readonly #network: TelephoneNetwork
+  #clockOffsetMs: number
+  #room: LiveRoom | null = null
+  #renewing: NodeJS.Timeout | null = null
+  #isOver = false
 
   constructor(network: TelephoneNetwork, one: One, clockOffsetMs: number) {
-    this.network = network
-    this.app = network.app
+    this.#network = network
+    this.#app = network.app
     this.one = one
-    this.clockOffsetMs = clockOffsetMs
+    this.#clockOffsetMs = clockOffsetMs
   }
 
-  /** Start the room; false when no media worker has capacity. */
+  /** Starts the room; false when no media worker has capacity. */
   async begin(): Promise<boolean> {
-    const { app, one, network } = this
+    const app = this.#app
+    const network = this.#network
+    const { one } = this
     const { bucket, account, environment } = one
-    const nowMs = () => app.clock.nowMs() + this.clockOffsetMs
-    const isOver = () => this.isOver
-    this.room = LiveRoom.open(
+    const nowMs = () => app.clock.nowMs() + this.#clockOffsetMs
+    const isOver = () => this.#isOver
+    this.#room = LiveRoom.open(
       network,
       {
         app,
@@ -58,27 +60,27 @@ export class ConferenceSession {
         parent: null,
         currency: await currencyOf(app, account),
         customData: '{}',
-        clockOffsetMs: () => this.clockOffsetMs,
+        clockOffsetMs: () => this.#clockOffsetMs,
       },
-      { lost: () => void this.close('network_error') },
-      (leg, command) => this.obey(leg, command),
+      { lost: () => void this.#close('network_error') },
+      (leg, command) => this.#obey(leg, command),
     )
-    if (!this.room) return false
-    this.network.sessions.set(one.id, this)
-    this.renewing = setInterval(() => this.room?.legs.renew(), renewEveryMs)
-    this.renewing.unref()
-    await sessionsOf(app).begin(conferenceSessions, one, (command) => this.obey(one.id, command))
+    if (!this.#room) return false
+    this.#network.sessions.set(one.id, this)
+    this.#renewing = setInterval(() => this.#room?.legs.renew(), renewEveryMs)
+    this.#renewing.unref()
+    await sessionsOf(app).begin(conferenceSessions, one, (command) => this.#obey(one.id, command))
     return true
   }
 
-  private async obey(member: string, given: unknown): Promise<unknown> {
+  async #obey(member: string, given: unknown): Promise<unknown> {
     const command = readCommand(given)
-    if (!command || !this.room) return null
+    if (!command || !this.#room) return null
     if (command.do === 'close_room') {
-      await this.close('normal')
+      await this.#close('normal')
       return true
     }
-    const leg = this.room.legs.get(member)
+    const leg = this.#room.legs.get(member)
     if (leg && command.do === 'hangup') {
       leg.end('completed', leg.isAnswered ? 'normal' : 'cancelled', command.by ?? 'api')
       await leg.finishing
@@ -90,24 +92,24 @@ export class ConferenceSession {
       await leg.record.settled()
       return true
     }
-    return (await this.room.obey(member, command)) ?? null
+    return (await this.#room.obey(member, command)) ?? null
   }
 
   clockMoved(offsetMs: number): void {
-    this.clockOffsetMs = offsetMs
-    this.room?.legs.clockMoved(offsetMs)
+    this.#clockOffsetMs = offsetMs
+    this.#room?.legs.clockMoved(offsetMs)
   }
 
-  private async close(cause: string): Promise<void> {
-    if (this.isOver) return
-    this.isOver = true
-    if (this.renewing) clearInterval(this.renewing)
-    await this.room?.close(cause)
-    this.network.sessions.delete(this.one.id)
-    await sessionsOf(this.app).end(this.one)
+  async #close(cause: string): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#renewing) clearInterval(this.#renewing)
+    await this.#room?.close(cause)
+    this.#network.sessions.delete(this.one.id)
+    await sessionsOf(this.#app).end(this.one)
   }
 
   shutDown(): Promise<void> {
-    return this.close('network_error')
+    return this.#close('network_error')
   }
 }

@@ -8,6 +8,8 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { liveNodes } from '../../../platform/nodes/nodes.ts'
+import { dialectOf } from '../../../platform/outbound/dialect-url.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { mp3Problem } from '../engines/mp3-encoding.ts'
 import { callEvents } from '../events.ts'
@@ -15,7 +17,6 @@ import { readActions } from '../flow/action.ts'
 import { ownership } from '../numbers/store.ts'
 import type { CallCreate } from '../schema.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
-import { styleOf } from '../speech/voices.ts'
 import { type CallPlan, type CallRow, callsUnderWay, holdFor, insertCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { isBlocked } from './blocked-prefixes.ts'
@@ -31,14 +32,14 @@ type Wanted = Static<typeof CallCreate>
 
 const farthestMs = 30 * dayMs
 
-/** Validate a call before anything is written. */
+/** Validates a call before anything is written. */
 export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Caller): Promise<CallPlan> {
   const plan = planOf(wanted)
   for (const [field, url] of [...urlsOf(wanted), ...socketsOf(plan)])
-    await app.outbound.checkUrl(url, 'callback', tenant.environment, field)
+    await app.outbound.checkUrl(dialectOf(url).url, 'callback', tenant.environment, field)
   const at = wanted.scheduled_at === undefined ? null : parseMoment(wanted.scheduled_at)
   if (at && at.getTime() > nowMs + farthestMs) throw invalid('scheduled_at', 'must be at most 30 days ahead')
-  await checkNumbers(app, tenant, wanted)
+  await checkNumbers(app, tenant, { from: wanted.from, to: wanted.to, isLater: at !== null && at.getTime() > nowMs })
   checkFormats(app, plan)
   return plan
 }
@@ -47,15 +48,26 @@ export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Cal
 export async function checkNumbers(
   app: App,
   tenant: Tenant,
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to, isLater = false }: { readonly from: string; readonly to: string; readonly isLater?: boolean },
 ): Promise<void> {
   if (isBlocked(app, to)) throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
   if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
     throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
+  if (!isLater) await requireRoom(app)
 }
 
-/** Require the caller id: a test key may show any number not registered by another account; a live key only its own. */
+/** Refuses a call for whose audio there is no room, here or on another node that places calls. */
+async function requireRoom(app: App): Promise<void> {
+  const network = telephoneNetworkOf(app)
+  const refusal = network.isOpen ? network.media.refusal : null
+  if (refusal === null) return
+  const nodes = await liveNodes(app.db)
+  if (nodes.some(({ id, roles }) => id !== app.nodeId && roles.includes(placeJob.role))) return
+  throw new AppError('PROVIDER_UNAVAILABLE', `no room for the call: ${refusal}`, { retryAfterSeconds: 5 })
+}
+
+/** Requires the caller id: a test key may show any number not registered by another account; a live key only its own. */
 async function requireOwned(app: App, tenant: Tenant, number: string): Promise<void> {
   if ((await ownership(app, tenant, number)) !== 'own')
     throw new AppError('NUMBER_NOT_OWNED', `from: ${number} is not a number of this account`)
@@ -76,8 +88,7 @@ function planOf(wanted: Wanted): CallPlan {
   if (wanted.tts) {
     const problem = ssmlProblem(wanted.tts.text)
     if (problem) throw invalid('tts.text', problem)
-    const { text, language, voice } = wanted.tts
-    return { ...rest, actions: [{ action: 'talk', text, language, style: styleOf(language, voice) }] }
+    return { ...rest, actions: [{ action: 'talk', ...wanted.tts }] }
   }
   if (!wanted.actions) return rest
   const [problem] = readActions(wanted.actions).problems
@@ -94,7 +105,7 @@ function urlsOf({ answer_url, event_url, fallback_url }: Wanted): [string, strin
   return all.flatMap(([field, url]) => (url === undefined ? [] : [[field, url] as [string, string]]))
 }
 
-/** Refuse a recording that could not be made here. */
+/** Refuses a recording that could not be made here. */
 function checkFormats(app: App, { actions = [] }: CallPlan): void {
   const at = readActions(actions).actions.findIndex((action) => action.action === 'record' && action.format === 'mp3')
   const problem = at < 0 ? null : mp3Problem(app)
@@ -141,14 +152,14 @@ export function createCall(app: App, tx: Tx, wanted: Wanted, caller: Caller, pla
   })
 }
 
-/** Refuse calls beyond the concurrency limit of the account. */
+/** Refuses calls beyond the concurrency limit of the account. */
 export async function requireFreeCalls(app: App, tx: Tx, tenant: Tenant, count = 1): Promise<void> {
   const most = app.config.PAMOJA_VOICE_CALLS_PER_ACCOUNT
   if ((await callsUnderWay(tx, tenant)) + count > most)
     throw new AppError('CONCURRENCY_LIMIT', `at most ${most} calls may be under way`, { retryAfterSeconds: 5 })
 }
 
-/** Hold the money of the first minute, store the call, emit its event and queue the job that places it. */
+/** Holds the money of the first minute, stores the call, emits its event and queues the job that places it. */
 export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewCall): Promise<CallRow> {
   const { plan, customData = {}, eventUrl = null, record = false, delayMs = 0, isPlaced = true } = wanted
   const { tenant, receivedMs, nowMs, requestId } = occasion

@@ -12,8 +12,9 @@ import { parseAddress, parseUri } from '../../../protocols/sip/header-values.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { followersOf } from '../followers.ts'
-import { type Answering, findNumber } from '../numbers/store.ts'
-import { type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
+import { type Answering, findFirstNumber } from '../numbers/store.ts'
+import { type CallerVerification, type CallPlan, type CallRow, holdFor, insertCall } from '../store.ts'
+import { readingsOf } from '../trunks/number-form.ts'
 import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { currencyOf } from './currency.ts'
 import { inboundPriceOf } from './price.ts'
@@ -21,6 +22,9 @@ import { CallRecord, holdSeconds } from './record.ts'
 import { CallSession } from './session.ts'
 import { callSessions } from './session-kind.ts'
 import { deliverEventsJob } from './tell.ts'
+
+/** Length of the longest header Identity that is passed on. */
+const maxIdentity = 8_192
 
 /** Waiter for the id of a call the simulator was asked to make, by token. */
 interface Expected {
@@ -32,24 +36,26 @@ export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
   // A registered trunk sends our registered name as request URI and the number in the To header.
-  const to = numberIn(call.requestUri) ?? numberIn(parseAddress(call.to).uri.text)
-  const from = numberIn(parseAddress(call.from).uri.text) ?? '+10000000000'
-  if (to === null) return 404
+  const numbers = [call.requestUri, parseAddress(call.to).uri.text].flatMap((uri) => numbersIn(uri, source.country))
+  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? '+10000000000'
+  if (numbers.length === 0) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
   // SIP needs its handlers now; the session is created once the database has answered.
   const handlers: CallHandlers = {}
   let isGone = false
-  begin(app, call, { from, to, expected, environment: source.environment }, handlers, () => isGone).catch((error) => {
+  const verification = source.environment === 'live' ? verificationIn(call) : null
+  const arrival = { from, numbers, expected, environment: source.environment, verification }
+  begin(app, call, arrival, handlers, () => isGone).catch((error) => {
     app.log.error({ error }, 'incoming call not taken: the caller is refused; check the error and the database')
     call.reject(500)
     expected?.came(null)
   })
   // SIP copies these handlers, so they look up the session's handlers on each call.
   return {
-    answered: (description) => handlers.answered?.(description),
+    answered: (description, from) => handlers.answered?.(description, from),
     refused: (status, reason) => handlers.refused?.(status, reason),
-    offered: (description) => handlers.offered?.(description) ?? null,
+    offered: (description, from) => handlers.offered?.(description, from) ?? null,
     digit: (digit, durationMs) => handlers.digit?.(digit, durationMs),
     referred: (target) => handlers.referred?.(target) ?? false,
     ended: (by, reason) => {
@@ -62,19 +68,22 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
 /** Caller, number and tenant of an incoming call. */
 interface Arrival {
   from: string
-  to: string
+  /** Numbers that the call may be for; the first that somebody has, decides. */
+  numbers: readonly string[]
   expected: Expected | null
   environment: Environment
+  verification: CallerVerification | null
 }
 
 async function begin(
   app: App,
   call: SipCall,
-  { from, to, expected, environment }: Arrival,
+  { from, numbers, expected, environment, verification }: Arrival,
   handlers: CallHandlers,
   isGone: () => boolean,
 ): Promise<void> {
-  const number = await findNumber(app.db, expected?.tenant.environment ?? environment, to)
+  const number = await findFirstNumber(app.db, expected?.tenant.environment ?? environment, numbers)
+  const to = number?.number ?? numbers[0] ?? ''
   const tenant = expected?.tenant ?? (number && tenantOf(number))
   const own = number && tenant && number.account_id === tenant.account ? number.settings : null
   if (!tenant || !(await isAnswered(app, tenant, from, to, own))) {
@@ -82,7 +91,8 @@ async function begin(
     return call.reject(404)
   }
   const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
-  const row = await insertIncoming(app, tenant, from, to, own, offset)
+  const plan = { ...planOf(own), ...(verification ? { verification } : {}) }
+  const row = await insertIncoming(app, tenant, { from, to, plan, eventUrl: own?.event_url ?? null }, offset)
   if (!row) {
     expected?.came(null)
     return call.reject(503)
@@ -121,17 +131,13 @@ function planOf(number: Answering | null): CallPlan {
 async function insertIncoming(
   app: App,
   tenant: Tenant,
-  from: string,
-  to: string,
-  number: Answering | null,
+  { from, to, plan, eventUrl }: { from: string; to: string; plan: CallPlan; eventUrl: string | null },
   offset: number,
 ): Promise<CallRow | null> {
   const nowMs = app.clock.nowMs()
   const id = newUuid(nowMs)
   const currency = await currencyOf(app, tenant.account)
   const minute = inboundPriceOf(app, tenant.account, currency)
-  const plan = planOf(number)
-  const eventUrl = number?.event_url ?? null
   return app.db.tx(tenant, async (tx) => {
     if (!(await holdFor(tx, { ...tenant, id }, currency, (minute * BigInt(holdSeconds)) / 60n))) return null
     if (eventUrl !== null) await app.work.add(tx, deliverEventsJob(app, tenant, id, offset))
@@ -158,10 +164,16 @@ async function insertIncoming(
   })
 }
 
-/** Number in a SIP or tel URI, with its plus. */
-function numberIn(uri: string): string | null {
-  const { user } = parseUri(uri)
-  const digits = user?.replace(/[^\d+]/g, '') ?? ''
-  const number = digits.startsWith('+') ? digits : `+${digits}`
-  return /^\+[1-9]\d{1,14}$/.test(number) ? number : null
+/** What the network of a caller says of the number; null where it says nothing. */
+function verificationIn(call: SipCall): CallerVerification | null {
+  const identity = call.header('identity')
+  const shown = call.header('p-asserted-identity') ?? call.from
+  const verstat = /;verstat=([A-Za-z-]{1,64})/.exec(shown)?.[1] ?? null
+  if (identity === null && verstat === null) return null
+  return { verstat, identity: identity !== null && identity.length <= maxIdentity ? identity : null }
+}
+
+/** Numbers that a SIP or tel URI may name, the likeliest first. */
+function numbersIn(uri: string, country: string | null): string[] {
+  return readingsOf(parseUri(uri).user ?? '', country)
 }

@@ -52,16 +52,16 @@ export interface LegSource {
   clockOffsetMs(): number
 }
 
-const mostLegs = 60
+const maxLegs = 60
 
 export class Legs {
-  private readonly network: TelephoneNetwork
-  private readonly room: CallRoom
-  private readonly source: LegSource
-  private readonly obey: (leg: string, command: unknown) => Promise<unknown>
-  private readonly legs = new Map<string, RungLeg>()
+  readonly #network: TelephoneNetwork
+  readonly #room: CallRoom
+  readonly #source: LegSource
+  readonly #obey: (leg: string, command: unknown) => Promise<unknown>
+  readonly #legs = new Map<string, RungLeg>()
   /** Whether the room is over: what is about to be rung is not. */
-  private isClosed = false
+  #isClosed = false
 
   constructor(
     network: TelephoneNetwork,
@@ -69,94 +69,94 @@ export class Legs {
     source: LegSource,
     obey: (leg: string, command: unknown) => Promise<unknown>,
   ) {
-    this.network = network
-    this.room = room
-    this.source = source
-    this.obey = obey
+    this.#network = network
+    this.#room = room
+    this.#source = source
+    this.#obey = obey
   }
 
   get all(): readonly RungLeg[] {
-    return [...this.legs.values()]
+    return [...this.#legs.values()]
   }
 
   get(id: string): RungLeg | null {
-    return this.legs.get(id) ?? null
+    return this.#legs.get(id) ?? null
   }
 
-  /** Ring a target into the room. `media` is the local audio address of a media leg. */
+  /** Rings a target into the room. `media` is the local audio address of a media leg. */
   async ring(
     wanted: NewLeg,
     handlers: LegHandlers,
   ): Promise<{ leg: RungLeg; media: { host: string; port: number } | null } | RingRefusal> {
-    if (this.legs.size >= mostLegs) return 'full'
-    if ('phone' in wanted.to && isBlocked(this.network.app, wanted.to.phone)) return 'not_allowed'
-    const ways = await this.waysTo(wanted.to)
+    if (this.#legs.size >= maxLegs) return 'full'
+    if ('phone' in wanted.to && isBlocked(this.#network.app, wanted.to.phone)) return 'not_allowed'
+    const ways = await this.#waysTo(wanted.to)
     if (ways !== null && ways.length === 0) return 'no_route'
-    const socket = 'websocket' in wanted.to ? await this.socketCall(wanted.to.websocket) : null
+    const socket = 'websocket' in wanted.to ? await this.#socketCall(wanted.to.websocket) : null
     if (typeof socket === 'string') return socket
-    if (this.isClosed) return 'gone'
-    const row = await this.rowFor(wanted)
+    if (this.#isClosed) return 'gone'
+    const row = await this.#rowFor(wanted)
     if (typeof row === 'string') return row
     const { agentId = row.agent_id } = wanted
-    const record = new CallRecord(this.network.app, { ...row, agent_id: agentId }, this.source.clockOffsetMs())
-    const port = socket ? 0 : await this.room.enter(row.id, wanted.edges)
-    if (port === null || this.isClosed) return this.giveUp(record)
+    const record = new CallRecord(this.#network.app, { ...row, agent_id: agentId }, this.#source.clockOffsetMs())
+    const port = socket ? 0 : await this.#room.enter(row.id, wanted.edges)
+    if (port === null || this.#isClosed) return this.#giveUp(record)
     // A call created earlier may have its own ring timeout.
     const own = 'call' in wanted.to ? row.plan.ring_timeout : undefined
     const options = { tag: wanted.tag, timeoutMs: (own ?? wanted.timeoutSeconds) * 1_000 }
-    const leg = new RungLeg(this.network, this.room, record, options, {
+    const leg = new RungLeg(this.#network, this.#room, record, options, {
       ...handlers,
       ended: (ended, ending) => {
         handlers.ended(ended, ending)
-        void this.forget(ended)
+        void this.#forget(ended)
       },
     })
-    this.legs.set(row.id, leg)
-    sessionsOf(this.network.app).hold(record.one, (command) => this.obey(row.id, command))
+    this.#legs.set(row.id, leg)
+    sessionsOf(this.#network.app).hold(record.one, (command) => this.#obey(row.id, command))
     if (socket) {
       void leg.open(socket)
       return { leg, media: null }
     }
-    const media = ways === null ? { host: this.network.mediaHost, port } : null
+    const media = ways === null ? { host: this.#network.mediaHost, port } : null
     if (media) leg.await(media)
-    else leg.ring(await this.resolved(wanted.to, ways ?? [], row), port)
+    else leg.ring(await this.#resolved(wanted.to, ways ?? [], row), port)
     return { leg, media }
   }
 
-  /** End a leg that was prepared and cannot be rung: its room is over, or has no place for it. */
-  private async giveUp(record: CallRecord): Promise<RingRefusal> {
-    const { isClosed } = this
+  /** Ends a leg that was prepared and cannot be rung: its room is over, or has no place for it. */
+  async #giveUp(record: CallRecord): Promise<RingRefusal> {
+    const isClosed = this.#isClosed
     record.end({ status: 'failed', cause: isClosed ? 'normal' : 'network_error', by: 'system' })
-    await this.room.leave(record.row.id)
-    await this.unregister(record)
+    await this.#room.leave(record.row.id)
+    await this.#unregister(record)
     return isClosed ? 'gone' : 'network_error'
   }
 
   /** Websocket as it is opened: its address checked, its request signed. */
-  private async socketCall(endpoint: SocketEndpoint): Promise<SocketCall | 'address_blocked' | 'network_error'> {
-    const { tenant, conversation, parent, clockOffsetMs } = this.source
+  async #socketCall(endpoint: SocketEndpoint): Promise<SocketCall | 'address_blocked' | 'network_error'> {
+    const { tenant, conversation, parent, clockOffsetMs } = this.#source
     const call = { parent, conversation, clockOffsetMs: clockOffsetMs() }
-    const found = await socketCallOf(this.network.app, tenant, endpoint, call)
+    const found = await socketCallOf(this.#network.app, tenant, endpoint, call)
     if (!(found instanceof Failure)) return found
     return found.error === 'ADDRESS_BLOCKED' ? 'address_blocked' : 'network_error'
   }
 
   /** Routes to a target; null for a leg without a network. */
-  private async waysTo(to: LegTarget): Promise<readonly Way[] | null> {
-    const { environment } = this.source.tenant
+  async #waysTo(to: LegTarget): Promise<readonly Way[] | null> {
+    const { environment } = this.#source.tenant
     if ('media' in to || 'websocket' in to) return null
-    if ('phone' in to) return this.network.waysTo(environment, to.phone)
-    return 'sip' in to ? this.network.waysToAddress(environment, to.sip) : [anyWay]
+    if ('phone' in to) return this.#network.waysTo(environment, to.phone)
+    return 'sip' in to ? this.#network.waysToAddress(environment, to.sip) : [anyWay]
   }
 
   /** Routes of a call created earlier are known only with its row. */
-  private async resolved(to: LegTarget, ways: readonly Way[], row: CallRow): Promise<readonly Way[]> {
-    return 'call' in to ? this.network.waysTo(row.environment, row.to_number) : ways
+  async #resolved(to: LegTarget, ways: readonly Way[], row: CallRow): Promise<readonly Way[]> {
+    return 'call' in to ? this.#network.waysTo(row.environment, row.to_number) : ways
   }
 
-  private async rowFor({ to, from, customData }: NewLeg): Promise<CallRow | RingRefusal> {
-    const { app } = this.network
-    const { tenant, conversation, parent, currency, clockOffsetMs } = this.source
+  async #rowFor({ to, from, customData }: NewLeg): Promise<CallRow | RingRefusal> {
+    const { app } = this.#network
+    const { tenant, conversation, parent, currency, clockOffsetMs } = this.#source
     if ('call' in to) {
       const call = { ...tenant, id: to.call }
       const taken = await app.db.tx(tenant, async (tx) => {
@@ -167,7 +167,7 @@ export class Legs {
       return taken ?? 'gone'
     }
     const id = newUuid(app.clock.nowMs())
-    const minute = this.minutePrice(to)
+    const minute = this.#minutePrice(to)
     if (minute === null) return 'no_route'
     const row = await app.db.tx(tenant, async (tx) => {
       const child = { ...tenant, id }
@@ -182,7 +182,7 @@ export class Legs {
           from,
           to: shownTarget(to),
           plan: '{}',
-          custom: customData ? JSON.stringify(customData) : this.source.customData,
+          custom: customData ? JSON.stringify(customData) : this.#source.customData,
           eventUrl: null,
           record: false,
           startedAt: new Date(app.clock.nowMs() + clockOffsetMs()),
@@ -195,32 +195,32 @@ export class Legs {
     return row ?? 'insufficient_funds'
   }
 
-  private minutePrice(to: LegTarget): bigint | null {
-    const { tenant, currency } = this.source
-    if ('phone' in to) return minutePriceOf(this.network.app, tenant, currency, to.phone)
-    if ('websocket' in to) return websocketMinutePriceOf(this.network.app, tenant.account, currency)
-    return 'sip' in to ? sipMinutePriceOf(this.network.app, tenant.account, currency) : 0n
+  #minutePrice(to: LegTarget): bigint | null {
+    const { tenant, currency } = this.#source
+    if ('phone' in to) return minutePriceOf(this.#network.app, tenant, currency, to.phone)
+    if ('websocket' in to) return websocketMinutePriceOf(this.#network.app, tenant.account, currency)
+    return 'sip' in to ? sipMinutePriceOf(this.#network.app, tenant.account, currency) : 0n
   }
 
-  private async forget(leg: RungLeg): Promise<void> {
+  async #forget(leg: RungLeg): Promise<void> {
     await leg.finishing
-    this.legs.delete(leg.id)
-    await this.unregister(leg.record)
+    this.#legs.delete(leg.id)
+    await this.#unregister(leg.record)
   }
 
   /** A leg whose end could not be stored stays registered: after this node stops, another ends and charges it. */
-  private async unregister(record: CallRecord): Promise<void> {
+  async #unregister(record: CallRecord): Promise<void> {
     await record.settled()
-    if (!record.isLost) await sessionsOf(this.network.app).end(record.one)
+    if (!record.isLost) await sessionsOf(this.#network.app).end(record.one)
   }
 
-  /** Extend the hold of money of each answered leg. */
+  /** Extends the hold of money of each answered leg. */
   renew(): void {
-    for (const { record } of this.legs.values())
+    for (const { record } of this.#legs.values())
       record
         .renew()
         .catch((error) =>
-          this.network.app.log.warn(
+          this.#network.app.log.warn(
             { error },
             'hold for the price of a call not extended: tried again before it runs out; check the database if this repeats',
           ),
@@ -228,15 +228,15 @@ export class Legs {
   }
 
   clockMoved(offsetMs: number): void {
-    for (const { record, timers } of this.legs.values()) {
+    for (const { record, timers } of this.#legs.values()) {
       record.clockOffsetMs = offsetMs
       timers.clockMoved()
     }
   }
 
-  /** End all legs, for the room is over: legs that are being prepared are not rung any more. */
+  /** Ends all legs, for the room is over: legs that are being prepared are not rung any more. */
   async endAll(cause: string): Promise<void> {
-    this.isClosed = true
+    this.#isClosed = true
     const all = this.all
     for (const leg of all) leg.end(leg.isAnswered ? 'completed' : 'failed', cause)
     await Promise.all(all.map(({ finishing }) => finishing))

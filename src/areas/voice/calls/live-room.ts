@@ -4,6 +4,7 @@
 import type { App } from '../../../platform/app.ts'
 import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
+import type { Answerer } from '../../../protocols/media/taps.ts'
 import { type LegChange, tellFollowers } from '../followers.ts'
 import type { MediaEvent } from '../media/command.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
@@ -33,7 +34,7 @@ export interface RoomEvents {
   played?(player: string): void
   speechBegan?(listener: string): void
   speechEnded?(listener: string, reason: string, samples: Int16Array): void
-  machine?(isMachine: boolean): void
+  answerer?(who: Answerer): void
   /** Media timeout: no audio arrives from the owner's member. */
   silent?(): void
   lost(): void
@@ -52,13 +53,13 @@ export class LiveRoom {
   readonly legs: Legs
   readonly prompts: Prompts
   readonly recordings: Recordings
-  private readonly owner: RoomOwner
-  private readonly events: RoomEvents
-  private readonly source: LegSource
-  private readonly links = new Set<string>()
-  private readonly holding = new Map<string, Holding>()
+  readonly #owner: RoomOwner
+  readonly #events: RoomEvents
+  readonly #source: LegSource
+  readonly #links = new Set<string>()
+  readonly #holding = new Map<string, Holding>()
   /** Whether the room is over: a call that is about to be let in is not. */
-  private isClosed = false
+  #isClosed = false
 
   private constructor(
     network: TelephoneNetwork,
@@ -69,15 +70,15 @@ export class LiveRoom {
     obey: (leg: string, command: unknown) => Promise<unknown>,
   ) {
     this.audio = audio
-    this.owner = owner
-    this.source = source
-    this.events = events
+    this.#owner = owner
+    this.#source = source
+    this.#events = events
     this.legs = new Legs(network, audio, source, obey)
     this.prompts = new Prompts(network, audio, owner)
     this.recordings = new Recordings(audio, owner)
   }
 
-  /** Open a room; null when no media worker has capacity. */
+  /** Opens a room; null when no media worker has capacity. */
   static open(
     network: TelephoneNetwork,
     owner: RoomOwner,
@@ -87,7 +88,9 @@ export class LiveRoom {
   ): LiveRoom | null {
     const held: { room: LiveRoom | null } = { room: null }
     const audio = CallRoom.open(network.media, network.mediaHost, owner.one.id, {
-      happened: (event) => held.room?.happened(event),
+      happened: (event) => {
+        if (held.room) held.room.#happened(event)
+      },
       lost: () => events.lost(),
     })
     if (!audio) return null
@@ -96,25 +99,25 @@ export class LiveRoom {
   }
 
   get id(): string {
-    return this.owner.one.id
+    return this.#owner.one.id
   }
 
-  private get tenant(): Tenant {
-    return this.source.tenant
+  get #tenant(): Tenant {
+    return this.#source.tenant
   }
 
   // --- media events ---
 
-  private happened(event: MediaEvent): void {
-    const { events } = this
+  #happened(event: MediaEvent): void {
+    const events = this.#events
     switch (event.event) {
       case 'digit':
-        return this.pressed(CallRoom.nameIn(event.leg), event.digit)
+        return this.#pressed(CallRoom.nameIn(event.leg), event.digit)
       case 'played':
         this.prompts.ended(CallRoom.nameIn(event.player))
         return events.played?.(CallRoom.nameIn(event.player))
       case 'silent':
-        return this.silent(CallRoom.nameIn(event.leg))
+        return this.#silent(CallRoom.nameIn(event.leg))
       case 'closed':
         return this.legs.get(CallRoom.nameIn(event.leg))?.closed(event.isClean, event.code)
       case 'speech_began':
@@ -125,42 +128,44 @@ export class LiveRoom {
         return this.recordings.add(CallRoom.nameIn(event.recorder), event.channels)
       case 'recording_ended':
         return this.recordings.ended(CallRoom.nameIn(event.recorder), event.durationMs)
-      case 'machine':
-        return events.machine?.(event.isMachine)
+      case 'answerer':
+        return events.answerer?.(event.who)
     }
   }
 
-  private pressed(member: string, digit: string): void {
+  #pressed(member: string, digit: string): void {
     this.recordings.pressed(digit)
-    if (member === this.id) this.events.digit?.(digit)
+    if (member === this.id) this.#events.digit?.(digit)
     for (const leg of this.legs.all)
       if (leg.isSocket && leg.id !== member && this.audio.reaches(member, leg.id)) this.audio.press(leg.id, digit)
-    this.tell({ call: member, kind: 'digit', status: 'answered', tag: this.legs.get(member)?.tag ?? null, digit })
+    this.#tell({ call: member, kind: 'digit', status: 'answered', tag: this.legs.get(member)?.tag ?? null, digit })
   }
 
-  private silent(member: string): void {
-    if (member === this.id) return this.events.silent?.()
-    if (this.links.has(member)) return void this.unlink(member)
-    this.legs.get(member)?.end('completed', 'media_timeout')
+  #silent(member: string): void {
+    if (member === this.id) return this.#events.silent?.()
+    if (this.#links.has(member)) return void this.#unlink(member)
+    const leg = this.legs.get(member)
+    // Until the answer the time to ring decides.
+    if (leg?.isAnswered) leg.end('completed', 'media_timeout')
   }
 
-  private tell(change: Pick<LegChange, 'call' | 'kind' | 'status' | 'tag'> & Partial<LegChange>): void {
-    const { nowMs } = this.owner
-    const always = { tenant: this.tenant, room: this.id, cause: null, by: null, digit: null, atMs: nowMs }
-    tellFollowers(this.owner.app, { ...always, ...change })
+  #tell(change: Pick<LegChange, 'call' | 'kind' | 'status' | 'tag'> & Partial<LegChange>): void {
+    const { nowMs } = this.#owner
+    const always = { tenant: this.#tenant, room: this.id, cause: null, by: null, digit: null, atMs: nowMs }
+    tellFollowers(this.#owner.app, { ...always, ...change })
   }
 
   // --- commands ---
 
-  /** Run a command on a member; undefined when it is not a room command. */
+  /** Runs a command on a member; undefined when it is not a room command. */
   obey(member: string, command: SessionCommand): Promise<unknown> | unknown | undefined {
     switch (command.do) {
       case 'ring':
-        return this.ring(command)
+        return this.#ring(command)
       case 'connect_media':
         return this.legs.get(member)?.connectPlain(command.audio) ?? null
       case 'hold':
-        return this.hold(member, command.music)
+        return this.#hold(member, command.music)
       case 'mute':
         return this.audio.change(member, { isMuted: command.isMuted })
       case 'edges':
@@ -171,34 +176,34 @@ export class LiveRoom {
         if (this.audio.has(member)) this.audio.press(member, command.digits)
         return this.audio.has(member)
       case 'play':
-        return this.prompts.add({ ...command.play, to: this.circle(member, command.play.target) })
+        return this.prompts.add({ ...command.play, to: this.#circle(member, command.play.target) })
       case 'stop_play':
-        return this.prompts.stop(this.circle(member, command.target))
+        return this.prompts.stop(this.#circle(member, command.target))
       case 'stop_all_plays':
         return this.prompts.stopAll()
       case 'record':
-        return this.recordings.startWhole(command.channels)
+        return this.recordings.startWhole(command.channels, this.legs.get(command.call ?? '')?.record ?? null)
       case 'pause_recording':
         return this.recordings.pauseWhole(command.isPaused)
       case 'stop_recording':
         return this.recordings.stopWhole()
       case 'open_link':
-        return this.openLink(command.call)
+        return this.#openLink(command.call)
       case 'connect_link':
-        return this.connectLink(command)
+        return this.#connectLink(command)
       case 'close_link':
-        return this.closeLink(command.call)
+        return this.#closeLink(command.call)
       default:
         return undefined
     }
   }
 
-  private circle(member: string, target: 'all' | 'caller' | 'agent'): Circle {
+  #circle(member: string, target: 'all' | 'caller' | 'agent'): Circle {
     if (target === 'caller') return [member]
     return target === 'all' ? 'all' : this.legs.all.filter(({ isAnswered }) => isAnswered).map(({ id }) => id)
   }
 
-  private async ring({ to, from, timeoutSeconds, tag, edges, customData, agentId }: CommandOf<'ring'>) {
+  async #ring({ to, from, timeoutSeconds, tag, edges, customData, agentId }: CommandOf<'ring'>) {
     const rung = await this.legs.ring(
       {
         ...{ to, from, timeoutSeconds, tag },
@@ -207,40 +212,40 @@ export class LiveRoom {
         ...(agentId === undefined ? {} : { agentId }),
       },
       {
-        ringing: (leg) => this.tellOf(leg, 'ringing'),
-        answered: (leg) => this.tellOf(leg, 'answered'),
-        ended: (leg, ending) => void this.legEnded(leg, ending),
+        ringing: (leg) => this.#tellOf(leg, 'ringing'),
+        answered: (leg) => this.#tellOf(leg, 'answered'),
+        ended: (leg, ending) => void this.#legEnded(leg, ending),
       },
     )
     return typeof rung === 'string' ? { refused: rung } : { call: rung.leg.id, media: rung.media }
   }
 
-  private tellOf({ id, tag, record }: RungLeg, kind: 'ringing' | 'answered'): void {
-    this.tell({ call: id, kind, tag, status: record.row.status })
+  #tellOf({ id, tag, record }: RungLeg, kind: 'ringing' | 'answered'): void {
+    this.#tell({ call: id, kind, tag, status: record.row.status })
   }
 
-  private async legEnded(leg: RungLeg, { status, cause, by }: EndOfCall): Promise<void> {
+  async #legEnded(leg: RungLeg, { status, cause, by }: EndOfCall): Promise<void> {
     this.endHold(leg.id)
     await leg.finishing
-    this.tell({ call: leg.id, kind: 'ended', tag: leg.tag, status, cause, by })
-    this.events.legEnded?.()
+    this.#tell({ call: leg.id, kind: 'ended', tag: leg.tag, status, cause, by })
+    this.#events.legEnded?.()
   }
 
-  /** Hold a member with music, or release it when `music` is null. */
-  private async hold(member: string, music: string | null): Promise<boolean> {
+  /** Holds a member with music, or releases it when `music` is null. */
+  async #hold(member: string, music: string | null): Promise<boolean> {
     const player = `hold ${member}`
     if (!this.audio.has(member)) return false
     this.audio.stop(player)
     this.audio.change(member, { isHeld: music !== null })
-    const record = this.recordOf(member)
+    const record = this.#recordOf(member)
     if (music === null) {
       const phase = this.endHold(member)
       if (phase !== undefined) record?.change({ phase })
       await record?.settled()
       return true
     }
-    if (!this.holding.has(member)) {
-      this.holding.set(member, { sinceMs: this.owner.nowMs, phase: record?.row.phase ?? null })
+    if (!this.#holding.has(member)) {
+      this.#holding.set(member, { sinceMs: this.#owner.nowMs, phase: record?.row.phase ?? null })
       record?.change({ phase: 'on_hold' })
     }
     const sound = await this.prompts.holdSound(music)
@@ -249,61 +254,61 @@ export class LiveRoom {
     return true
   }
 
-  /** Add the seconds of a hold to its call; returns the phase before it. */
+  /** Adds the seconds of a hold to its call; returns the phase before it. */
   endHold(member: string): string | null | undefined {
-    const holding = this.holding.get(member)
+    const holding = this.#holding.get(member)
     if (!holding) return undefined
-    this.holding.delete(member)
-    const record = this.recordOf(member)
-    const seconds = Math.round((this.owner.nowMs - holding.sinceMs) / 1_000)
+    this.#holding.delete(member)
+    const record = this.#recordOf(member)
+    const seconds = Math.round((this.#owner.nowMs - holding.sinceMs) / 1_000)
     if (record) record.row = { ...record.row, held_seconds: record.row.held_seconds + seconds }
     return holding.phase
   }
 
-  private recordOf(member: string) {
-    return this.legs.get(member)?.record ?? (member === this.id ? this.owner.record : null)
+  #recordOf(member: string) {
+    return this.legs.get(member)?.record ?? (member === this.id ? this.#owner.record : null)
   }
 
   // --- links with other rooms ---
 
-  private async openLink(call: string): Promise<{ host: string; port: number } | null> {
+  async #openLink(call: string): Promise<{ host: string; port: number } | null> {
     if (this.audio.has(call)) return null
     const port = await this.audio.enter(call)
     if (port === null) return null
-    if (this.isClosed) {
+    if (this.#isClosed) {
       await this.audio.leave(call)
       return null
     }
-    this.links.add(call)
+    this.#links.add(call)
     return { host: this.audio.host, port }
   }
 
-  private connectLink({ call, audio }: CommandOf<'connect_link'>): boolean {
-    if (!this.links.has(call)) return false
+  #connectLink({ call, audio }: CommandOf<'connect_link'>): boolean {
+    if (!this.#links.has(call)) return false
     this.audio.connectPlain(call, audio)
-    this.tell({ call, kind: 'joined', status: 'answered', tag: null })
+    this.#tell({ call, kind: 'joined', status: 'answered', tag: null })
     return true
   }
 
-  private async closeLink(call: string): Promise<boolean> {
-    if (!this.links.delete(call)) return false
+  async #closeLink(call: string): Promise<boolean> {
+    if (!this.#links.delete(call)) return false
     await this.audio.leave(call)
-    this.tell({ call, kind: 'left', status: 'answered', tag: null })
+    this.#tell({ call, kind: 'left', status: 'answered', tag: null })
     return true
   }
 
-  /** Unlink a call and tell it to leave. */
-  private async unlink(call: string): Promise<void> {
-    await this.closeLink(call)
+  /** Unlinks a call and tells it to leave. */
+  async #unlink(call: string): Promise<void> {
+    await this.#closeLink(call)
     // Not awaited: the call may be waiting for this room, a deadlock.
-    void sessionsOf(this.owner.app).command({ ...this.tenant, id: call }, { do: 'leave' })
+    void sessionsOf(this.#owner.app).command({ ...this.#tenant, id: call }, { do: 'leave' })
   }
 
   // --- the end ---
 
   async close(cause: string): Promise<void> {
-    this.isClosed = true
-    for (const call of [...this.links]) await this.unlink(call)
+    this.#isClosed = true
+    for (const call of [...this.#links]) await this.#unlink(call)
     await this.legs.endAll(cause)
     await this.recordings.closeAll()
     this.audio.close()

@@ -21,8 +21,8 @@ export const placeJob: Job<App, typeof Payload> = {
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a call belongs to an account')
     const network = telephoneNetworkOf(app)
-    // Without media capacity the job waits and is retried, here or on another node.
-    if (!network.isOpen || !network.media.admits) return { kind: 'again', afterMs: 500 }
+    // Without media capacity, or while this node stops, the job waits and is retried, here or on another node.
+    if (!network.isOpen || network.isDraining || !network.media.admits) return { kind: 'again', afterMs: 500 }
     const offset = await clockOffsetOf(app, tenant.account, tenant.environment)
     const session = await takeHere(app, { ...tenant, id: payload.call, isAgain: true }, (row) => {
       const begun = new CallSession(network, new CallRecord(app, row, offset))

@@ -8,6 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { isUnavailable, type Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
+import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import { callEvents, enders, hangupCauses } from '../events.ts'
 import {
   type CallQuality,
@@ -16,6 +17,7 @@ import {
   extendHold,
   heldFor,
   insertEvent,
+  keepDialog,
   saveCall,
   settleHold,
 } from '../store.ts'
@@ -53,12 +55,12 @@ export class CallRecord {
   readonly one: One
   row: CallRow
   clockOffsetMs: number
-  private traced: Traced[] = []
-  private line: Promise<void> = Promise.resolve()
-  private heldSeconds: number
+  #traced: Traced[] = []
+  #line: Promise<void> = Promise.resolve()
+  #heldSeconds: number
   /** A change could not be stored after all retries: the row is stale, and another node must end the call again. */
   isLost = false
-  private extending: Promise<boolean> = Promise.resolve(true)
+  #extending: Promise<boolean> = Promise.resolve(true)
   /** Called when the wallet cannot cover more of the call, with the seconds still paid for. */
   onUnpaid: (secondsLeft: number) => void = () => undefined
 
@@ -67,7 +69,7 @@ export class CallRecord {
     this.row = row
     this.clockOffsetMs = clockOffsetMs
     this.one = { ...tenantOf(row), id: row.id }
-    this.heldSeconds = row.minute_micros > 0n ? holdSeconds : Number.POSITIVE_INFINITY
+    this.#heldSeconds = row.minute_micros > 0n ? holdSeconds : Number.POSITIVE_INFINITY
   }
 
   get id(): string {
@@ -82,27 +84,28 @@ export class CallRecord {
     return isOver(this.row.status)
   }
 
-  /** Add an entry to the trace; stored with the next change, or by the next flush. */
+  /** Adds an entry to the trace; stored with the next change, or by the next flush. */
   trace(kind: string, data: object): void {
-    this.traced.push({ sequence: null, kind, at: new Date(this.nowMs), data: JSON.stringify(data) })
+    this.#traced.push({ sequence: null, kind, at: new Date(this.nowMs), data: JSON.stringify(data) })
   }
 
-  /** Emit an event other than a status change, such as an error in the flow. */
+  /** Emits an event other than a status change, such as an error in the flow. */
   tell(extra: object): void {
     this.row = { ...this.row, sequence: this.row.sequence + 1 }
-    this.traced.push(this.told(extra))
+    this.#traced.push(this.#told(extra))
   }
 
-  private told(extra: object): Traced {
+  #told(extra: object): Traced {
     const at = new Date(this.nowMs)
-    const body = JSON.stringify({ ...this.eventBody(at), ...extra })
+    const { currency, ...body } = this.#eventBody(at)
     // Money is written as exact digits; a JavaScript number would round it.
-    const data = `${body.slice(0, -1)},"cost":${formatMicros(this.row.cost)}}`
+    const cost = `"cost":${formatMicros(this.row.cost)}`
+    const data = `${JSON.stringify(body).slice(0, -1)},${cost},${JSON.stringify({ currency, ...extra }).slice(1)}`
     return { sequence: this.row.sequence, kind: 'event', at, data }
   }
 
-  /** Body of the event_url request, without the cost. */
-  private eventBody(at: Date) {
+  /** Body of the event_url request in the order of its fields; the cost stands before the currency. */
+  #eventBody(at: Date) {
     const { row } = this
     return {
       status: row.status,
@@ -121,30 +124,30 @@ export class CallRecord {
     }
   }
 
-  /** Move the call to a status, together with pending changes; false when the transition is not allowed. */
+  /** Moves the call to a status, together with pending changes; false when the transition is not allowed. */
   to(status: CallStatus, change: Partial<CallRow> = {}): boolean {
     if (!mayMove(this.row.status, status)) return false
     const at = new Date(this.nowMs)
     const moment = status === 'ringing' ? { ringing_at: at } : status === 'answered' ? { answered_at: at } : {}
     this.row = { ...this.row, ...moment, ...change, status, sequence: this.row.sequence + 1 }
-    this.traced.push(this.told({}))
-    this.save()
+    this.#traced.push(this.#told({}))
+    this.#save()
     return true
   }
 
   /** Change fields other than the status. */
   change(change: Partial<CallRow>): void {
     this.row = { ...this.row, ...change }
-    this.save()
+    this.#save()
   }
 
-  /** End the call once: charge what was spoken and release the rest of the hold. */
+  /** Ends the call once: charges what was spoken and releases the rest of the hold. */
   end({ status, cause, by, sipCode, quality, atMs = this.nowMs }: EndOfCall): boolean {
     const { row } = this
     if (!mayMove(row.status, status)) return false
-    const ended = this.atTheLatest(atMs)
+    const ended = this.#atTheLatest(atMs)
     const seconds = secondsBetween(row.answered_at, ended)
-    const paidFor = Math.min(seconds, this.heldSeconds)
+    const paidFor = Math.min(seconds, this.#heldSeconds)
     this.row = {
       ...row,
       status,
@@ -158,38 +161,51 @@ export class CallRecord {
       quality: quality ?? null,
       sequence: row.sequence + 1,
     }
-    this.traced.push(this.told({}))
-    this.save(async (tx) => {
+    this.#traced.push(this.#told({}))
+    this.#save(async (tx) => {
       if (row.minute_micros > 0n) await settleHold(tx, this.one, this.row.cost, newUuid(this.app.clock.nowMs()))
     })
     return true
   }
 
   /** End of a call that is ended at that time: no later than the longest call allows. */
-  private atTheLatest(endMs: number): Date {
+  #atTheLatest(endMs: number): Date {
     return new Date(Math.min(endMs, (this.row.answered_at?.getTime() ?? endMs) + longestCallMs))
+  }
+
+  /** Keeps the SIP dialog of an answered call: should this node die, another tells the other side that it is over. */
+  keepDialog(dialog: DialogState | null): void {
+    if (!dialog) return
+    this.app.db
+      .query(keepDialog, { ...this.one, dialog: JSON.stringify(dialog) })
+      .catch((error) =>
+        this.app.log.warn(
+          { error, call: this.id },
+          'dialog of a call not kept: its other side is not told if this node dies; check the database',
+        ),
+      )
   }
 
   /** Resolves when all changes so far are stored. */
   settled(): Promise<void> {
-    return this.line
+    return this.#line
   }
 
-  /** Store the pending trace. */
+  /** Stores the pending trace. */
   flush(): void {
-    if (this.traced.length > 0) this.save()
+    if (this.#traced.length > 0) this.#save()
   }
 
-  private save(also: (tx: Tx) => Promise<void> = async () => undefined): void {
+  #save(also: (tx: Tx) => Promise<void> = async () => undefined): void {
     const { row } = this
-    const traced = this.traced
-    this.traced = []
+    const traced = this.#traced
+    this.#traced = []
     const first = row.position + 1
     this.row = { ...row, position: row.position + traced.length }
     const saved = this.row
-    const events = traced.some(({ sequence }) => sequence !== null) ? this.events(saved) : []
-    this.line = this.line
-      .then(() => withRetries(() => this.store(saved, first, traced, events, also)))
+    const events = traced.some(({ sequence }) => sequence !== null) ? this.#events(saved) : []
+    this.#line = this.#line
+      .then(() => withRetries(() => this.#store(saved, first, traced, events, also)))
       .catch((error) => {
         this.isLost = true
         this.app.log.error(
@@ -199,7 +215,7 @@ export class CallRecord {
       })
   }
 
-  private async store(
+  async #store(
     row: CallRow,
     first: number,
     traced: readonly Traced[],
@@ -237,7 +253,7 @@ export class CallRecord {
   }
 
   /** Webhook events of the call's new status. */
-  private events(row: CallRow): NewEvent[] {
+  #events(row: CallRow): NewEvent[] {
     const about = {
       account_id: idOf('account', row.account_id),
       call_id: this.id,
@@ -290,22 +306,22 @@ export class CallRecord {
     return [outbox.prepare(callEvents[status], occasion, this.id, { ...progress, status }), completed]
   }
 
-  /** Extend the hold when it runs low. Called about once a second while the call is answered. */
+  /** Extends the hold when it runs low. Called about once a second while the call is answered. */
   async renew(): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
-    const spoken = (this.atTheLatest(this.nowMs).getTime() - answered_at.getTime()) / 1_000
-    if (this.heldSeconds - spoken > renewSeconds) return
+    const spoken = (this.#atTheLatest(this.nowMs).getTime() - answered_at.getTime()) / 1_000
+    if (this.#heldSeconds - spoken > renewSeconds) return
     // A jump of the sandbox clock may need more than one extension.
-    const isPaid = await this.extendTo(Math.max(this.heldSeconds, Math.ceil(spoken)) + holdSeconds)
-    if (!isPaid) this.onUnpaid(this.heldSeconds - spoken)
+    const isPaid = await this.#extendTo(Math.max(this.#heldSeconds, Math.ceil(spoken)) + holdSeconds)
+    if (!isPaid) this.onUnpaid(this.#heldSeconds - spoken)
   }
 
-  /** Hold the money for everything spoken until then, so that the end can charge it all. */
+  /** Holds the money for everything spoken until then, so that the end can charge it all. */
   async cover(endMs: number): Promise<void> {
     const { answered_at } = this.row
     if (answered_at === null || this.isOver) return
-    const covered = this.extendTo(secondsBetween(answered_at, this.atTheLatest(endMs)))
+    const covered = this.#extendTo(secondsBetween(answered_at, this.#atTheLatest(endMs)))
     // On failure the end charges what is held.
     await covered.catch((error) =>
       this.app.log.error(
@@ -315,29 +331,29 @@ export class CallRecord {
     )
   }
 
-  /** Extend the hold, one extension at a time. False: the wallet does not cover it. */
-  private extendTo(seconds: number): Promise<boolean> {
-    const extended = this.extending.then(async () => {
-      const more = seconds - this.heldSeconds
+  /** Extends the hold, one extension at a time. False: the wallet does not cover it. */
+  #extendTo(seconds: number): Promise<boolean> {
+    const extended = this.#extending.then(async () => {
+      const more = seconds - this.#heldSeconds
       if (more <= 0) return true
       const cost = costOf(this.row.minute_micros, more)
       if (!(await withRetries(() => extendHold(this.app.db, this.one, cost)))) return false
-      this.heldSeconds += more
+      this.#heldSeconds += more
       return true
     })
-    this.extending = extended.catch(() => false)
+    this.#extending = extended.catch(() => false)
     return extended
   }
 
-  /** Read the hold of a call taken over from another node. */
+  /** Reads the hold of a call taken over from another node. */
   async recall(): Promise<void> {
     const { minute_micros } = this.row
     if (minute_micros === 0n) return
-    this.heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
+    this.#heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
 }
 
-/** Retry a database operation for some minutes while the database is unavailable. */
+/** Retries a database operation for some minutes while the database is unavailable. */
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of storeAgainMs) {
     try {

@@ -4,6 +4,7 @@ import type { App } from '../../../platform/app.ts'
 import type { One } from '../../../platform/tenant.ts'
 import type { Telling } from '../recordings/encode.ts'
 import type { RecordingFormat } from '../recordings/store.ts'
+import type { CallRecord } from './record.ts'
 import { RecordingInProgress } from './recording.ts'
 import type { CallRoom, RecordingOptions } from './room.ts'
 
@@ -30,73 +31,77 @@ interface RecordingWishes {
   readonly format?: RecordingFormat
   readonly telling?: (() => Telling) | null
   readonly done?: ((recording: RecordingInProgress) => void) | null
+  /** Leg to which the recording of a room without a call of its own belongs. */
+  readonly leg?: CallRecord | null
 }
 
 export class Recordings {
-  private readonly room: CallRoom
-  private readonly owner: RecordedOwner
-  private readonly inProgress = new Map<string, RecordingInProgress>()
+  readonly #room: CallRoom
+  readonly #owner: RecordedOwner
+  readonly #inProgress = new Map<string, RecordingInProgress>()
   /** Keys that end a recording, by its name. */
-  private readonly endKeys = new Map<string, string>()
+  readonly #endKeys = new Map<string, string>()
 
   constructor(room: CallRoom, owner: RecordedOwner) {
-    this.room = room
-    this.owner = owner
+    this.#room = room
+    this.#owner = owner
   }
 
   start(
     name: string,
     channels: number,
     options: RecordingOptions,
-    { language = null, format = 'wav', telling = null, done = null }: RecordingWishes = {},
+    { language = null, format = 'wav', telling = null, done = null, leg = null }: RecordingWishes = {},
   ): RecordingInProgress {
-    const { owner } = this
-    const of = { tenant: owner.one, language, format, telling, ...owner.recordedAs }
+    const owner = this.#owner
+    const recordedAs = leg ? { call: leg.row.id, conference: null } : owner.recordedAs
+    const of = { tenant: owner.one, language, format, telling, ...recordedAs }
     const recording = new RecordingInProgress(owner.app, of, channels, owner.nowMs, done)
-    this.inProgress.set(name, recording)
-    this.endKeys.set(name, options.endKeys)
-    owner.recordingBegan(recording.id)
-    this.room.record(name, channels === 2 ? owner.one.id : null, options)
+    this.#inProgress.set(name, recording)
+    this.#endKeys.set(name, options.endKeys)
+    if (leg) leg.change({ recordings: [...leg.row.recordings, recording.id] })
+    else owner.recordingBegan(recording.id)
+    this.#room.record(name, channels === 2 ? (leg?.row.id ?? owner.one.id) : null, options)
     return recording
   }
 
-  /** Record the whole room, at most once; returns the recording in progress. */
-  startWhole(channels: number): string {
-    return (this.inProgress.get(wholeRoom) ?? this.start(wholeRoom, channels, untilTheEnd)).id
+  /** Records the whole room, at most once; returns the recording in progress. */
+  startWhole(channels: number, leg: CallRecord | null = null): string {
+    return (this.#inProgress.get(wholeRoom) ?? this.start(wholeRoom, channels, untilTheEnd, { leg })).id
   }
 
   pauseWhole(isPaused: boolean): boolean {
-    if (!this.inProgress.has(wholeRoom)) return false
-    this.room.pauseRecording(wholeRoom, isPaused)
+    if (!this.#inProgress.has(wholeRoom)) return false
+    this.#room.pauseRecording(wholeRoom, isPaused)
     return true
   }
 
   stopWhole(): string | null {
-    const recording = this.inProgress.get(wholeRoom)
-    if (recording) this.room.endRecording(wholeRoom)
+    const recording = this.#inProgress.get(wholeRoom)
+    if (recording) this.#room.endRecording(wholeRoom)
     return recording?.id ?? null
   }
 
   /** A key was pressed. The media worker ends recordings by itself, unless the key reached it before the order to record. */
   pressed(key: string): void {
-    for (const [name, keys] of this.endKeys) if (keys.includes(key)) this.room.endRecording(name)
+    for (const [name, keys] of this.#endKeys) if (keys.includes(key)) this.#room.endRecording(name)
   }
 
   add(name: string, channels: readonly Int16Array[]): void {
-    this.inProgress.get(name)?.add(channels)
+    this.#inProgress.get(name)?.add(channels)
   }
 
   ended(name: string, durationMs: number): void {
-    this.room.recordingEnded(name)
-    const recording = this.inProgress.get(name)
-    this.inProgress.delete(name)
-    this.endKeys.delete(name)
-    recording?.end(durationMs, this.owner.nowMs)
+    this.#room.recordingEnded(name)
+    const recording = this.#inProgress.get(name)
+    this.#inProgress.delete(name)
+    this.#endKeys.delete(name)
+    recording?.end(durationMs, this.#owner.nowMs)
   }
 
   /** Audio ended: keep what was recorded. */
   async closeAll(): Promise<void> {
-    const all = [...this.inProgress.entries()]
+    const all = [...this.#inProgress.entries()]
     for (const [name, recording] of all) this.ended(name, recording.durationMs)
     await Promise.all(all.map(([, recording]) => recording.stored()))
   }

@@ -33,7 +33,7 @@ const Commands = {
     do: Type.Literal('stop_play'),
     target: Type.Enum(['all', 'caller', 'agent']),
   }),
-  /** Stop all sounds; answered with the id of one that was playing, if any was. */
+  /** Stops all sounds; answered with the id of one that was playing, if any was. */
   stop_all_plays: Type.Object({ do: Type.Literal('stop_all_plays') }),
   ring: Type.Object({
     do: Type.Literal('ring'),
@@ -55,7 +55,12 @@ const Commands = {
   mute: Type.Object({ do: Type.Literal('mute'), isMuted: Type.Boolean() }),
   edges: Type.Object({ do: Type.Literal('edges'), hears: Circle, heardBy: Circle }),
   send_digits: Type.Object({ do: Type.Literal('send_digits'), digits: Type.String({ pattern: '^[0-9A-D*#]{1,64}$' }) }),
-  record: Type.Object({ do: Type.Literal('record'), channels: Type.Integer({ minimum: 1, maximum: 2 }) }),
+  record: Type.Object({
+    do: Type.Literal('record'),
+    channels: Type.Integer({ minimum: 1, maximum: 2 }),
+    /** Leg of the room whose call the recording belongs to. */
+    call: Type.Optional(Type.String()),
+  }),
   pause_recording: Type.Object({ do: Type.Literal('pause_recording'), isPaused: Type.Boolean() }),
   stop_recording: Type.Object({ do: Type.Literal('stop_recording') }),
   mark: Type.Object({
@@ -73,11 +78,11 @@ const Commands = {
     /** Area that supplies the flow. */
     by: Type.String(),
   }),
-  /** Open a link in a room for a call on another node, and connect it once the call has joined. */
+  /** Opens a link in a room for a call on another node, and connects it once the call has joined. */
   open_link: Type.Object({ do: Type.Literal('open_link'), call: Uuid }),
   connect_link: Type.Object({ do: Type.Literal('connect_link'), call: Uuid, audio: Audio }),
   close_link: Type.Object({ do: Type.Literal('close_link'), call: Uuid }),
-  /** Join the link opened in another room. */
+  /** Joins the link opened in another room. */
   join: Type.Object({ do: Type.Literal('join'), room: Uuid, audio: Audio }),
   leave: Type.Object({ do: Type.Literal('leave') }),
   link_edges: Type.Object({ do: Type.Literal('link_edges'), call: Uuid, hears: Circle, heardBy: Circle }),
@@ -92,7 +97,7 @@ type Commands = { [Name in keyof typeof Commands]: Static<(typeof Commands)[Name
 export type SessionCommand = Commands[keyof Commands]
 export type CommandOf<Name extends keyof Commands> = Commands[Name]
 
-/** Parse a command; null when invalid. */
+/** Parses a command; null when invalid. */
 export function readCommand(given: unknown): SessionCommand | null {
   for (const schema of Object.values(Commands)) if (Value.Check(schema, given)) return given
   return null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that belong to a node, and their recovery when it died: they end as failed and are charged until it was last seen.
+// Calls that belong to a node, and their recovery when it died: they end, are charged until it was last seen, and the other side
+// is told.
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -8,8 +9,8 @@ import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { One } from '../../../platform/tenant.ts'
 import { tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
-import { giveUpRecordings } from '../recordings/ending.ts'
-import { type CallRow, findCall, takeCall } from '../store.ts'
+import { salvageRecordings } from '../recordings/salvage.ts'
+import { type CallRow, findCall, findDialog, takeCall } from '../store.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
 import { CallRecord } from './record.ts'
 
@@ -19,18 +20,21 @@ export const callSessions: SessionKind = {
     const row = await maybe(app.db.query(findCall, session))
     if (!row) return
     // The call had ended, and its recordings were being stored.
-    if (row.ended_at !== null) return giveUpRecordings(app, session)
+    if (row.ended_at !== null) return salvageRecordings(app, session)
     const offset = await clockOffsetOf(app, session.account, session.environment)
     // End time: the node's last heartbeat, by the account's clock.
     const lostMs = app.clock.nowMs() - lastSeen.getTime()
     const record = new CallRecord(app, row, offset - lostMs)
     await record.recall()
     await record.cover(record.nowMs)
-    record.end({ status: 'failed', cause: 'network_error', by: 'system' })
+    const isAnswered = row.status === 'answered'
+    record.end({ status: isAnswered ? 'completed' : 'failed', cause: 'network_error', by: 'system' })
     await record.settled()
     // The session stays, and the next round retries.
     if (record.isLost) throw new Error('the end of a call could not be stored')
-    await giveUpRecordings(app, session)
+    await salvageRecordings(app, session)
+    const { dialog = null } = (await maybe(app.db.query(findDialog, session))) ?? {}
+    if (isAnswered && dialog) telephoneNetworkOf(app).hangUp(dialog)
     app.log.warn(
       { call: idOf('call', row.id), account: tenantOf(row).account },
       'call ended because its node died: its caller heard it end; check why the node stopped',
@@ -72,4 +76,4 @@ async function taken<T>(
 }
 
 /** Legs of a conference are calls and recovered as such. */
-export const conferenceSessions: SessionKind = { name: 'conference', orphaned: giveUpRecordings }
+export const conferenceSessions: SessionKind = { name: 'conference', orphaned: salvageRecordings }

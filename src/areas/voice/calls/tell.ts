@@ -25,7 +25,7 @@ export function deliverEventsSoon(app: App, call: One, clockOffsetMs: number): v
   )
 }
 
-/** Deliver pending events; true when none is left. */
+/** Delivers pending events; true when none is left. */
 function tell(app: App, call: One, clockOffsetMs: number): Promise<boolean> {
   const running = telling(app)
   const before = running.get(call.id) ?? Promise.resolve(true)

@@ -11,23 +11,23 @@ interface Timer {
 const longestMs = 2 ** 31 - 1
 
 export class CallTimers {
-  private readonly timers = new Map<string, Timer>()
-  private readonly nowMs: () => number
+  readonly #timers = new Map<string, Timer>()
+  readonly #nowMs: () => number
 
   constructor(nowMs: () => number) {
-    this.nowMs = nowMs
+    this.#nowMs = nowMs
   }
 
-  /** Set a timer; one of the same name is replaced. */
+  /** Sets a timer; one of the same name is replaced. */
   set(name: string, ms: number, run: () => void): void {
     this.clear(name)
-    this.timers.set(name, { dueMs: this.nowMs() + ms, run, handle: this.arm(name, ms, run) })
+    this.#timers.set(name, { dueMs: this.#nowMs() + ms, run, handle: this.#arm(name, ms, run) })
   }
 
-  private arm(name: string, ms: number, run: () => void): NodeJS.Timeout {
+  #arm(name: string, ms: number, run: () => void): NodeJS.Timeout {
     const handle = setTimeout(
       () => {
-        this.timers.delete(name)
+        this.#timers.delete(name)
         run()
       },
       Math.max(0, Math.min(ms, longestMs)),
@@ -37,21 +37,21 @@ export class CallTimers {
   }
 
   clear(name: string): void {
-    const timer = this.timers.get(name)
+    const timer = this.#timers.get(name)
     if (timer) clearTimeout(timer.handle)
-    this.timers.delete(name)
+    this.#timers.delete(name)
   }
 
   clearAll(): void {
-    for (const name of [...this.timers.keys()]) this.clear(name)
+    for (const name of [...this.#timers.keys()]) this.clear(name)
   }
 
   /** The sandbox clock was moved: run the timers that fell due, in order. */
   clockMoved(): void {
-    const nowMs = this.nowMs()
-    for (const [name, timer] of [...this.timers].sort(([, a], [, b]) => a.dueMs - b.dueMs)) {
+    const nowMs = this.#nowMs()
+    for (const [name, timer] of [...this.#timers].sort(([, a], [, b]) => a.dueMs - b.dueMs)) {
       clearTimeout(timer.handle)
-      timer.handle = this.arm(name, timer.dueMs - nowMs, timer.run)
+      timer.handle = this.#arm(name, timer.dueMs - nowMs, timer.run)
     }
   }
 }

@@ -17,6 +17,20 @@ declare module 'wasm-media-encoders/esnext' {
   }>
 }
 
+declare module '@echogarden/espeak-ng-emscripten' {
+  interface Engine {
+    list_voices(): { identifier: string; languages: { name: string; priority: number }[] }[]
+    set_voice(name: string, language: string, gender: number, age: number, variant: number): void
+    set_rate(wordsPerMinute: number): void
+    get_samplerate(): number
+    /** The callback stops it by returning true. */
+    synthesize(text: string, take: (samples: Int16Array) => boolean): void
+    /** Phonemes in the phonetic alphabet, a line for each clause. */
+    synthesize_ipa(text: string): { ipa: string }
+  }
+  export default function start(how: { print(): void; printErr(): void }): Promise<{ eSpeakNGWorker: new () => Engine }>
+}
+
 declare module 'mpg123-decoder' {
   export class MPEGDecoder {
     readonly ready: Promise<void>

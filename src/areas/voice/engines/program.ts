@@ -10,7 +10,7 @@ import { openMoonshine } from './moonshine.ts'
 import { readMp3 } from './mp3.ts'
 import { Bytes, longestUtteranceMs, Samples } from './tasks.ts'
 
-const mostSamples = longestUtteranceMs * 8
+const maxSamples = longestUtteranceMs * 8
 const Recognise = Type.Object({ samples: Samples, context: Type.Array(Type.String()) })
 const ReadSound = Type.Object({ file: Bytes })
 
@@ -19,7 +19,7 @@ serveTasks(
     recognise: async (input) => {
       const { samples, context } = Value.Parse(Recognise, input)
       const model = await openMoonshine()
-      return { guesses: await model.recognise(samples.subarray(0, mostSamples), context) }
+      return { guesses: await model.recognise(samples.subarray(0, maxSamples), context) }
     },
     readSound: async (input) => {
       const { file } = Value.Parse(ReadSound, input)

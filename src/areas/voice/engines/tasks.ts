@@ -15,11 +15,32 @@ export const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value i
 /** Longest audio recognised in one task. */
 export const longestUtteranceMs = 62_000
 
-/** Recognise speech: texts best first; each phrase of the context is scored. */
+/** Recognises speech: texts best first; each phrase of the context is scored. */
 export const recognise = task<{ samples: Int16Array; context: readonly string[] }>()({
   name: 'recognise',
   answer: Type.Object({ guesses: Type.Array(Guess, { maxItems: 101 }) }),
   timeoutMs: 60_000,
+})
+
+/** Longest speech of one text. */
+export const maxSpeechSeconds = 300
+export const wordsPerMinute = 150
+
+/** Package that speaks where the system has no program for it. */
+export const speechPackage = '@echogarden/espeak-ng-emscripten'
+
+/** Telephone audio of a text; null when it would be too long. */
+export const say = task<{ markup: string; voice: string }>()({
+  name: 'say',
+  answer: Type.Object({ samples: Type.Union([Samples, Type.Null()]) }),
+  timeoutMs: 30_000,
+})
+
+/** Telephone audio of a sentence, by the Piper voice in a file. */
+export const sayByFile = task<{ sentence: string; path: string }>()({
+  name: 'sayByFile',
+  answer: Type.Object({ samples: Samples }),
+  timeoutMs: 30_000,
 })
 
 /** Telephone audio of a file, or the reason for failure. */

@@ -6,11 +6,16 @@ import { e164 } from '../../../kernel/phone.ts'
 import { ssmlProblem } from '../speech/ssml.ts'
 import { locales } from '../speech/voices.ts'
 
-export const mostActions = 50
-const mostText = 3_000
+export const maxActions = 50
+const maxText = 3_000
 
 const Url = Type.String({ maxLength: 2_048, pattern: '^https?://\\S+$' })
 const Urls = Type.Array(Url, { minItems: 1, maxItems: 5 })
+/** Addresses that are asked or told, which may have the dialect of another provider before them. */
+const EventUrls = Type.Array(Type.String({ maxLength: 2_048, pattern: '^([a-z.]+\\+)?https?://\\S+$' }), {
+  minItems: 1,
+  maxItems: 5,
+})
 const Loop = Type.Integer({ minimum: 0, maximum: 50, default: 1 })
 const Level = Type.Number({ minimum: -1, maximum: 1, default: 0 })
 const Language = Type.Unsafe<string>({ type: 'string', enum: Object.keys(locales) })
@@ -19,9 +24,10 @@ const bargeIn = Type.Boolean({ default: false })
 
 const Talk = Type.Object({
   action: Type.Literal('talk'),
-  text: Type.String({ minLength: 1, maxLength: mostText }),
+  text: Type.String({ minLength: 1, maxLength: maxText }),
   language: Type.Unsafe<string>({ ...Language, default: 'en-US' }),
   style: Type.Integer({ minimum: 0, default: 0 }),
+  voice: Type.Optional(Type.String({ maxLength: 100 })),
   premium: Type.Boolean({ default: false }),
   loop: Loop,
   level: Level,
@@ -34,7 +40,7 @@ const socketContents = ['audio/l16;rate=8000', 'audio/l16;rate=16000'] as const
 type SocketContent = (typeof socketContents)[number]
 
 /** Most characters of `headers` of a websocket, as JSON. */
-const mostHeaders = 4_096
+const maxHeaders = 4_096
 
 const Websocket = Type.Object({
   type: Type.Literal('websocket'),
@@ -58,7 +64,7 @@ const Connect = Type.Object({
   timeout: Type.Integer({ minimum: 5, maximum: 120, default: 45 }),
   limit: Type.Integer({ minimum: 1, maximum: 14_400, default: 7_200 }),
   ringbackTone: Type.Optional(Url),
-  eventUrl: Type.Optional(Urls),
+  eventUrl: Type.Optional(EventUrls),
   eventType: Type.Unsafe<'async' | 'synchronous'>({ type: 'string', enum: ['async', 'synchronous'], default: 'async' }),
   record: Type.Boolean({ default: false }),
 })
@@ -80,7 +86,7 @@ const InputAction = Type.Object({
     maxItems: 2,
     default: ['dtmf'],
   }),
-  eventUrl: Type.Optional(Urls),
+  eventUrl: Type.Optional(EventUrls),
   maxDigits: Type.Integer({ minimum: 1, maximum: 20, default: 4 }),
   timeOut: Type.Number({ minimum: 0, maximum: 30, default: 3 }),
   submitOnHash: Type.Boolean({ default: false }),
@@ -90,7 +96,7 @@ const InputAction = Type.Object({
 
 const RecordAction = Type.Object({
   action: Type.Literal('record'),
-  eventUrl: Type.Optional(Urls),
+  eventUrl: Type.Optional(EventUrls),
   endOnSilence: Type.Optional(Type.Number({ minimum: 3, maximum: 10 })),
   endOnKey: Type.Optional(Type.String({ pattern: '^[0-9*#]$' })),
   beepStart: Type.Boolean({ default: false }),
@@ -135,7 +141,7 @@ const Wait = Type.Object({
 const Notify = Type.Object({
   action: Type.Literal('notify'),
   payload: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
-  eventUrl: Urls,
+  eventUrl: EventUrls,
 })
 
 const Hangup = Type.Object({
@@ -240,9 +246,9 @@ function checkedConnect(given: unknown): ActionOf<'connect'> | string {
   const connect = checked(Connect, given)
   if (typeof connect === 'string') return connect
   const over = connect.endpoint.findIndex(
-    (endpoint) => endpoint.type === 'websocket' && JSON.stringify(endpoint.headers ?? {}).length > mostHeaders,
+    (endpoint) => endpoint.type === 'websocket' && JSON.stringify(endpoint.headers ?? {}).length > maxHeaders,
   )
-  return over < 0 ? connect : `endpoint.${over}.headers has at most ${mostHeaders} characters as JSON`
+  return over < 0 ? connect : `endpoint.${over}.headers has at most ${maxHeaders} characters as JSON`
 }
 
 function checkedInput(given: unknown): ActionOf<'input'> | string {

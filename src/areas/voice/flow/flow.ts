@@ -7,7 +7,7 @@ import {
   type ActionProblem,
   type HandedAction,
   handedOf,
-  mostActions,
+  maxActions,
   readActions,
 } from './action.ts'
 
@@ -51,7 +51,7 @@ export type Effect =
   | { do: 'ask'; id: number; urls: readonly string[] | null; body: Record<string, unknown>; replaces: boolean }
   | { do: 'dial'; id: number; action: ActionOf<'connect'> }
   | { do: 'cancel_dial'; id: number }
-  /** Hand an action to another area. */
+  /** Hands an action to another area. */
   | { do: 'hand'; id: number; action: HandedAction }
   | { do: 'record'; id: number; action: ActionOf<'record'> }
   | { do: 'error'; code: string; message: string; index: number }
@@ -131,7 +131,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-const mostEarly = 20
+const maxEarly = 20
 
 /** One step and the state it builds. */
 class Run {
@@ -145,284 +145,287 @@ class Run {
   take(input: FlowInput): void {
     switch (input.type) {
       case 'begin':
-        this.set({ isAnswered: input.isAnswered })
-        return this.begin(input.actions)
+        this.#set({ isAnswered: input.isAnswered })
+        return this.#begin(input.actions)
       case 'hangup':
-        this.stopPrompt()
-        return this.set({ isOver: true, waiting: null })
+        this.#stopPrompt()
+        return this.#set({ isOver: true, waiting: null })
       case 'played':
-        return this.played(input.id)
+        return this.#played(input.id)
       case 'unplayable':
         this.effects.push({ do: 'error', code: input.code, message: input.message, index: this.state.next - 1 })
-        return this.played(input.id)
+        return this.#played(input.id)
       case 'digit':
-        return this.digit(input.digit)
+        return this.#digit(input.digit)
       case 'timer':
-        return this.timer(input.id)
+        return this.#timer(input.id)
       case 'speech_began':
-        return this.speechBegan(input.id)
+        return this.#speechBegan(input.id)
       case 'speech':
-        return this.speech(input)
+        return this.#speech(input)
       case 'replied':
-        return this.replied(input.id, input.actions)
+        return this.#replied(input.id, input.actions)
       case 'dialled':
-        return this.dialled(input)
+        return this.#dialled(input)
       case 'recorded':
-        if (this.waitsFor('record', input.id)) this.goOn()
+        if (this.#waitsFor('record', input.id)) this.#goOn()
         return
       case 'resumed':
-        return this.resumed(input.id, input.actions)
+        return this.#resumed(input.id, input.actions)
     }
   }
 
-  private set(change: Partial<FlowState>): void {
+  #set(change: Partial<FlowState>): void {
     this.state = { ...this.state, ...change }
   }
 
-  private newId(): number {
-    this.set({ lastId: this.state.lastId + 1 })
+  #newId(): number {
+    this.#set({ lastId: this.state.lastId + 1 })
     return this.state.lastId
   }
 
-  private begin(list: readonly unknown[]): void {
-    const { actions, problems } = readActions(list.slice(0, mostActions))
+  #begin(list: readonly unknown[]): void {
+    const { actions, problems } = readActions(list.slice(0, maxActions))
     const over: ActionProblem[] =
-      list.length > mostActions ? [{ index: mostActions, message: `a flow has at most ${mostActions} actions` }] : []
+      list.length > maxActions ? [{ index: maxActions, message: `a flow has at most ${maxActions} actions` }] : []
     for (const { index, message } of [...problems, ...over])
       this.effects.push({ do: 'error', code: 'INVALID_CALL_FLOW', message, index })
-    this.set({ actions, next: 0, waiting: null })
-    this.goOn()
+    this.#set({ actions, next: 0, waiting: null })
+    this.#goOn()
   }
 
-  /** Run actions until one must be waited for or none is left. */
-  private goOn(): void {
-    this.set({ waiting: null })
+  /** Runs actions until one must be waited for or none is left. */
+  #goOn(): void {
+    this.#set({ waiting: null })
     for (;;) {
       const action = this.state.actions[this.state.next]
-      if (!action) return this.end()
-      this.set({ next: this.state.next + 1 })
-      this.carryOut(action)
+      if (!action) return this.#end()
+      this.#set({ next: this.state.next + 1 })
+      this.#carryOut(action)
       if (this.state.waiting || this.state.isOver) return
     }
   }
 
   /** Flow ended; a prompt still playing finishes first. */
-  private end(): void {
+  #end(): void {
     const { prompt } = this.state
-    if (prompt !== null) return this.set({ waiting: { for: 'play', id: prompt }, prompt: null })
+    if (prompt !== null) return this.#set({ waiting: { for: 'play', id: prompt }, prompt: null })
     this.effects.push({ do: 'hangup', reason: 'normal' })
-    this.set({ isOver: true })
+    this.#set({ isOver: true })
   }
 
-  private carryOut(action: Action): void {
+  #carryOut(action: Action): void {
     if (action.action !== 'hangup' && action.action !== 'notify' && !this.state.isAnswered) {
       this.effects.push({ do: 'answer' })
-      this.set({ isAnswered: true })
+      this.#set({ isAnswered: true })
     }
     const handed = handedOf(action)
-    if (handed) return this.hand(handed)
+    if (handed) return this.#hand(handed)
     switch (action.action) {
       case 'talk':
       case 'stream':
-        return this.play(action)
+        return this.#play(action)
       case 'input':
-        return this.ask(action)
+        return this.#ask(action)
       case 'connect': {
-        const id = this.newId()
-        this.stopPrompt()
+        const id = this.#newId()
+        this.#stopPrompt()
         this.effects.push({ do: 'dial', id, action })
-        return this.set({ waiting: { for: 'dial', id, action } })
+        return this.#set({ waiting: { for: 'dial', id, action } })
       }
       case 'record':
-        return this.record(action)
+        return this.#record(action)
       case 'wait': {
-        const id = this.newId()
+        const id = this.#newId()
         this.effects.push({ do: 'timer', id, ms: action.timeout * 1_000 })
-        return this.set({ waiting: { for: 'timer', id } })
+        return this.#set({ waiting: { for: 'timer', id } })
       }
       case 'notify': {
-        const id = this.newId()
+        const id = this.#newId()
         this.effects.push({ do: 'ask', id, urls: action.eventUrl, body: { payload: action.payload }, replaces: true })
-        return this.set({ waiting: { for: 'reply', id } })
+        return this.#set({ waiting: { for: 'reply', id } })
       }
       case 'hangup':
-        this.stopPrompt()
+        this.#stopPrompt()
         this.effects.push({ do: 'hangup', reason: action.reason })
-        return this.set({ isOver: true })
+        return this.#set({ isOver: true })
     }
   }
 
-  private hand(action: HandedAction): void {
-    const id = this.newId()
-    this.stopPrompt()
+  #hand(action: HandedAction): void {
+    const id = this.#newId()
+    this.#stopPrompt()
     this.effects.push({ do: 'hand', id, action })
-    this.set({ waiting: { for: 'hand', id } })
+    this.#set({ waiting: { for: 'hand', id } })
   }
 
-  private play(action: ActionOf<'talk'> | ActionOf<'stream'>): void {
-    this.stopPrompt()
-    const id = this.newId()
+  #play(action: ActionOf<'talk'> | ActionOf<'stream'>): void {
+    this.#stopPrompt()
+    const id = this.#newId()
     this.effects.push(action.action === 'talk' ? { do: 'talk', id, action } : { do: 'stream', id, action })
     const mayInterrupt =
       action.bargeIn && this.state.actions.slice(this.state.next).some((later) => later.action === 'input')
-    if (mayInterrupt) this.set({ prompt: id })
-    else this.set({ waiting: { for: 'play', id } })
+    if (mayInterrupt) this.#set({ prompt: id })
+    else this.#set({ waiting: { for: 'play', id } })
   }
 
-  private stopPrompt(): void {
+  #stopPrompt(): void {
     const { prompt } = this.state
     if (prompt === null) return
     this.effects.push({ do: 'stop', id: prompt })
-    this.set({ prompt: null })
+    this.#set({ prompt: null })
   }
 
-  private ask(action: ActionOf<'input'>): void {
-    const id = this.newId()
+  #ask(action: ActionOf<'input'>): void {
+    const id = this.#newId()
     const hearsDigits = action.type.includes('dtmf')
     if (action.type.includes('speech')) this.effects.push({ do: 'listen', id, action })
-    this.set({ waiting: { for: 'input', id, timer: null, action, digits: '', isSpeaking: false } })
+    this.#set({ waiting: { for: 'input', id, timer: null, action, digits: '', isSpeaking: false } })
     // The input timeout starts after the prompt.
-    if (hearsDigits && this.state.prompt === null) this.waitForDigit()
+    if (hearsDigits && this.state.prompt === null) this.#waitForDigit()
     const { early } = this.state
-    this.set({ early: '' })
+    this.#set({ early: '' })
     for (const digit of early)
-      if (this.state.waiting?.for === 'input' && this.state.waiting.id === id) this.digit(digit)
+      if (this.state.waiting?.for === 'input' && this.state.waiting.id === id) this.#digit(digit)
   }
 
-  private waitForDigit(): void {
+  #waitForDigit(): void {
     const { waiting } = this.state
     if (waiting?.for !== 'input') return
     if (waiting.timer !== null) this.effects.push({ do: 'cancel_timer', id: waiting.timer })
-    const timer = this.newId()
+    const timer = this.#newId()
     this.effects.push({ do: 'timer', id: timer, ms: waiting.action.timeOut * 1_000 })
-    this.set({ waiting: { ...waiting, timer } })
+    this.#set({ waiting: { ...waiting, timer } })
   }
 
-  private digit(digit: string): void {
+  #digit(digit: string): void {
     const { waiting, prompt } = this.state
     if (waiting?.for !== 'input' || !waiting.action.type.includes('dtmf')) {
-      if (prompt !== null && this.state.early.length < mostEarly) this.set({ early: this.state.early + digit })
+      if (prompt !== null && this.state.early.length < maxEarly) this.#set({ early: this.state.early + digit })
       return
     }
-    this.stopPrompt()
-    if (digit === '#' && waiting.action.submitOnHash) return this.submit(false)
+    this.#stopPrompt()
+    if (digit === '#' && waiting.action.submitOnHash) return this.#submit(false)
     const digits = waiting.digits + digit
-    this.set({ waiting: { ...waiting, digits } })
-    if (digits.length >= waiting.action.maxDigits) return this.submit(false)
-    this.waitForDigit()
+    this.#set({ waiting: { ...waiting, digits } })
+    if (digits.length >= waiting.action.maxDigits) return this.#submit(false)
+    this.#waitForDigit()
   }
 
-  private timer(id: number): void {
+  #timer(id: number): void {
     const { waiting } = this.state
-    if (waiting?.for === 'timer' && waiting.id === id) return this.goOn()
+    if (waiting?.for === 'timer' && waiting.id === id) return this.#goOn()
     if (waiting?.for !== 'input' || waiting.timer !== id) return
     // Speech in progress is not cut off by the timeout.
     if (waiting.isSpeaking || (waiting.digits === '' && waiting.action.type.includes('speech')))
-      return this.set({ waiting: { ...waiting, timer: null } })
-    this.submit(true)
+      return this.#set({ waiting: { ...waiting, timer: null } })
+    this.#submit(true)
   }
 
-  private speechBegan(id: number): void {
+  #speechBegan(id: number): void {
     const { waiting } = this.state
     if (waiting?.for !== 'input' || waiting.id !== id) return
-    this.stopPrompt()
-    this.set({ waiting: { ...waiting, isSpeaking: true } })
+    this.#stopPrompt()
+    this.#set({ waiting: { ...waiting, isSpeaking: true } })
   }
 
-  private speech({ id, results, reason, error }: Extract<FlowInput, { type: 'speech' }>): void {
+  #speech({ id, results, reason, error }: Extract<FlowInput, { type: 'speech' }>): void {
     const { waiting } = this.state
     if (waiting?.for !== 'input' || waiting.id !== id) return
     const language = waiting.action.speech?.language ?? 'en-US'
     const speech = { results, timeout_reason: reason, language, ...(error === undefined ? {} : { error }) }
-    this.finishInput(waiting, { speech, ...(waiting.action.type.includes('dtmf') ? this.digitsOf(waiting, true) : {}) })
+    this.#finishInput(waiting, {
+      speech,
+      ...(waiting.action.type.includes('dtmf') ? this.#digitsOf(waiting, true) : {}),
+    })
   }
 
-  private submit(timedOut: boolean): void {
+  #submit(timedOut: boolean): void {
     const { waiting } = this.state
     if (waiting?.for !== 'input') return
     const hadSpeech = waiting.action.type.includes('speech')
     if (hadSpeech) this.effects.push({ do: 'stop_listening', id: waiting.id })
     const none = { results: [], timeout_reason: 'start_timeout', language: waiting.action.speech?.language ?? 'en-US' }
-    this.finishInput(waiting, { ...this.digitsOf(waiting, timedOut), ...(hadSpeech ? { speech: none } : {}) })
+    this.#finishInput(waiting, { ...this.#digitsOf(waiting, timedOut), ...(hadSpeech ? { speech: none } : {}) })
   }
 
-  private digitsOf({ digits }: Extract<Waiting, { for: 'input' }>, timedOut: boolean) {
+  #digitsOf({ digits }: Extract<Waiting, { for: 'input' }>, timedOut: boolean) {
     return { dtmf: digits, timed_out: timedOut }
   }
 
-  private finishInput(waiting: Extract<Waiting, { for: 'input' }>, body: Record<string, unknown>): void {
+  #finishInput(waiting: Extract<Waiting, { for: 'input' }>, body: Record<string, unknown>): void {
     if (waiting.timer !== null) this.effects.push({ do: 'cancel_timer', id: waiting.timer })
-    this.stopPrompt()
-    const id = this.newId()
+    this.#stopPrompt()
+    const id = this.#newId()
     this.effects.push({ do: 'ask', id, urls: waiting.action.eventUrl ?? null, body, replaces: true })
-    this.set({ waiting: { for: 'reply', id } })
+    this.#set({ waiting: { for: 'reply', id } })
   }
 
-  private played(id: number): void {
+  #played(id: number): void {
     if (this.state.prompt === id) {
-      this.set({ prompt: null })
+      this.#set({ prompt: null })
       const { waiting } = this.state
       if (waiting?.for === 'input' && waiting.action.type.includes('dtmf') && waiting.timer === null)
-        this.waitForDigit()
+        this.#waitForDigit()
       return
     }
     const { waiting } = this.state
-    if (waiting?.for === 'beep' && waiting.id === id) return this.startRecording(waiting.action)
-    if (this.waitsFor('play', id)) this.goOn()
+    if (waiting?.for === 'beep' && waiting.id === id) return this.#startRecording(waiting.action)
+    if (this.#waitsFor('play', id)) this.#goOn()
   }
 
-  private record(action: ActionOf<'record'>): void {
-    if (!action.beepStart) return this.startRecording(action)
-    const id = this.newId()
+  #record(action: ActionOf<'record'>): void {
+    if (!action.beepStart) return this.#startRecording(action)
+    const id = this.#newId()
     this.effects.push({ do: 'beep', id })
-    this.set({ waiting: { for: 'beep', id, action } })
+    this.#set({ waiting: { for: 'beep', id, action } })
   }
 
   /** A recording with an end condition blocks the flow; one without runs beside it. */
-  private startRecording(action: ActionOf<'record'>): void {
+  #startRecording(action: ActionOf<'record'>): void {
     const wasWaiting = this.state.waiting !== null
-    const id = this.newId()
+    const id = this.#newId()
     this.effects.push({ do: 'record', id, action })
     const isSync = action.endOnSilence !== undefined || action.endOnKey !== undefined || action.timeOut !== undefined
-    if (isSync) this.set({ waiting: { for: 'record', id } })
-    else if (wasWaiting) this.goOn()
+    if (isSync) this.#set({ waiting: { for: 'record', id } })
+    else if (wasWaiting) this.#goOn()
   }
 
-  private replied(id: number, actions: readonly unknown[] | null): void {
-    if (!this.waitsFor('reply', id)) return
-    if (actions) this.begin(actions)
-    else this.goOn()
+  #replied(id: number, actions: readonly unknown[] | null): void {
+    if (!this.#waitsFor('reply', id)) return
+    if (actions) this.#begin(actions)
+    else this.#goOn()
   }
 
-  private dialled({ id, status, to, duration, reason }: Extract<FlowInput, { type: 'dialled' }>): void {
+  #dialled({ id, status, to, duration, reason }: Extract<FlowInput, { type: 'dialled' }>): void {
     const { waiting } = this.state
     if (waiting?.for !== 'dial' || waiting.id !== id) return
     const { eventUrl, eventType } = waiting.action
     const isEnd = status !== 'answered'
     const body = { status, to, duration, reason }
     if (!isEnd || eventType === 'async') {
-      if (eventUrl) this.effects.push({ do: 'ask', id: this.newId(), urls: eventUrl, body, replaces: false })
-      if (isEnd) this.goOn()
+      if (eventUrl) this.effects.push({ do: 'ask', id: this.#newId(), urls: eventUrl, body, replaces: false })
+      if (isEnd) this.#goOn()
       return
     }
-    const ask = this.newId()
+    const ask = this.#newId()
     this.effects.push({ do: 'ask', id: ask, urls: eventUrl ?? null, body, replaces: true })
-    this.set({ waiting: { for: 'reply', id: ask } })
+    this.#set({ waiting: { for: 'reply', id: ask } })
   }
 
   /** A new flow cancels the old one; null continues the old flow, if it waited for this. */
-  private resumed(id: number | null, actions: readonly unknown[] | null): void {
+  #resumed(id: number | null, actions: readonly unknown[] | null): void {
     const { waiting } = this.state
     if (actions === null) {
-      if (waiting?.for === 'hand' && (id === null || waiting.id === id)) this.goOn()
+      if (waiting?.for === 'hand' && (id === null || waiting.id === id)) this.#goOn()
       return
     }
-    this.stopPrompt()
-    this.stopWaiting()
-    this.begin(actions)
+    this.#stopPrompt()
+    this.#stopWaiting()
+    this.#begin(actions)
   }
 
-  private stopWaiting(): void {
+  #stopWaiting(): void {
     const { waiting } = this.state
     if (waiting?.for === 'play' || waiting?.for === 'beep') this.effects.push({ do: 'stop', id: waiting.id })
     if (waiting?.for === 'timer') this.effects.push({ do: 'cancel_timer', id: waiting.id })
@@ -432,7 +435,7 @@ class Run {
     if (waiting.action.type.includes('speech')) this.effects.push({ do: 'stop_listening', id: waiting.id })
   }
 
-  private waitsFor(what: Waiting['for'], id: number): boolean {
+  #waitsFor(what: Waiting['for'], id: number): boolean {
     return this.state.waiting?.for === what && this.state.waiting.id === id
   }
 }

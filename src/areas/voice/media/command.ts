@@ -4,7 +4,13 @@ import type { Destination } from '../../../platform/outbound/dial.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
 import type { Channel } from '../../../protocols/media/room.ts'
 import type { SocketRate } from '../../../protocols/media/socket-leg.ts'
-import type { ListenerOptions, ListeningEnd, RecorderOptions, RecordingEnd } from '../../../protocols/media/taps.ts'
+import type {
+  Answerer,
+  ListenerOptions,
+  ListeningEnd,
+  RecorderOptions,
+  RecordingEnd,
+} from '../../../protocols/media/taps.ts'
 import type { RemoteAudio } from '../../../protocols/rtp/leg.ts'
 
 /** Websocket of a customer that takes part in a room. */
@@ -41,7 +47,7 @@ export type MediaCommand =
   | { do: 'end_recording'; recorder: string }
   | { do: 'listen'; room: string; listener: string; legs: readonly string[]; options: ListenerOptions }
   | { do: 'stop_listening'; listener: string }
-  | { do: 'detect'; leg: string }
+  | { do: 'detect'; leg: string; awaitsRecording: boolean }
 
 export interface NumberedCommand {
   id: number
@@ -66,7 +72,7 @@ export type MediaEvent =
   | { event: 'recording_ended'; recorder: string; reason: RecordingEnd; durationMs: number }
   | { event: 'speech_began'; listener: string }
   | { event: 'speech_ended'; listener: string; reason: ListeningEnd; samples: Int16Array }
-  | { event: 'machine'; leg: string; isMachine: boolean }
+  | { event: 'answerer'; leg: string; who: Answerer }
 
 /** Worker status, sent every second. */
 export interface WorkerState {
@@ -80,6 +86,6 @@ export type FromWorker = { answer: Answer } | { happened: MediaEvent } | { state
 export interface WorkerSettings {
   ports: readonly [number, number] | null
   silentMs: number
-  mostLegs: number
+  maxLegs: number
   latestMs: number
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Media workers of this node: one thread per core but one, each with whole rooms. A crashed worker loses its calls,
-// which are notified, and is replaced; without capacity calls are refused.
+// which are notified, and is replaced; one that cannot start is tried again with growing pauses. Without capacity calls are
+// refused, and `refusal` says why.
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { backoffMs } from '../../../kernel/backoff.ts'
 import { root } from '../../../platform/program/root.ts'
+import type { Logger } from '../../../platform/telemetry/log.ts'
 import type { LegEnd } from '../../../protocols/media/engine.ts'
+import { countPairs } from '../../../protocols/rtp/leg.ts'
 import type { FromWorker, MediaCommand, MediaEvent, SocketCall, WorkerSettings, WorkerState } from './command.ts'
 
 /** Events of a room's media. */
@@ -15,39 +19,62 @@ export interface RoomHandlers {
 }
 
 const workerFile = new URL('dist/src/areas/voice/media/worker.js', root)
-const mostWorkers = 8
+const maxWorkers = 8
+/** Pauses before a worker that did not start is tried again. */
+const startAgainSeconds = [0.25, 1, 4, 15, 60]
 
 interface Thread {
   worker: Worker
-  state: WorkerState
+  /** Status as it last told; null before it has started. */
+  state: WorkerState | null
   rooms: Map<string, RoomHandlers>
   answers: Map<number, { done(answer: { port?: number; end?: LegEnd }): void; failed(error: Error): void }>
 }
 
+/** Legs that each worker takes: its limit, or its share of the ports where they are fewer. */
+function legsPerWorker({ ports, maxLegs }: WorkerSettings, workers: number): number {
+  return ports ? Math.min(maxLegs, Math.ceil(countPairs(ports) / workers)) : maxLegs
+}
+
 export class MediaPool {
-  private readonly threads: Thread[] = []
-  private readonly settings: WorkerSettings
-  private lastId = 0
-  private isClosed = false
+  readonly #threads: Thread[] = []
+  readonly #settings: WorkerSettings
+  readonly #log: Pick<Logger, 'error'>
+  readonly #file: URL
+  readonly #restarts = new Set<NodeJS.Timeout>()
+  #lastId = 0
+  /** Starts in a row that failed. */
+  #failures = 0
+  #isClosed = false
 
-  constructor(settings: WorkerSettings, count = Math.max(1, Math.min(mostWorkers, availableParallelism() - 1))) {
-    this.settings = settings
-    for (let i = 0; i < count; i++) this.start()
+  constructor(
+    settings: WorkerSettings,
+    log: Pick<Logger, 'error'>,
+    { count = Math.max(1, Math.min(maxWorkers, availableParallelism() - 1)), file = workerFile } = {},
+  ) {
+    this.#settings = { ...settings, maxLegs: legsPerWorker(settings, count) }
+    this.#log = log
+    this.#file = file
+    for (let i = 0; i < count; i++) this.#start()
   }
 
-  private start(): void {
-    const worker = new Worker(workerFile, { workerData: this.settings })
-    const thread: Thread = { worker, state: { legs: 0, lateMs: 0, admits: true }, rooms: new Map(), answers: new Map() }
-    worker.on('message', (message: FromWorker) => this.take(thread, message))
-    worker.on('error', () => undefined)
-    worker.on('exit', () => this.lost(thread))
+  #start(): void {
+    const worker = new Worker(this.#file, { workerData: this.#settings })
+    const thread: Thread = { worker, state: null, rooms: new Map(), answers: new Map() }
+    worker.on('message', (message: FromWorker) => this.#take(thread, message))
+    worker.on('error', (error) =>
+      this.#log.error({ error }, 'media worker stopped: it is started again, and its calls are over; check the error'),
+    )
+    worker.on('exit', () => this.#lost(thread))
     worker.unref()
-    this.threads.push(thread)
+    this.#threads.push(thread)
   }
 
-  private take(thread: Thread, message: FromWorker): void {
-    if ('state' in message) thread.state = message.state
-    else if ('happened' in message) thread.rooms.get(roomOf(message.happened))?.happened(message.happened)
+  #take(thread: Thread, message: FromWorker): void {
+    if ('state' in message) {
+      thread.state = message.state
+      this.#failures = 0
+    } else if ('happened' in message) thread.rooms.get(roomOf(message.happened))?.happened(message.happened)
     else {
       const { id, error, ...answer } = message.answer
       const waiting = thread.answers.get(id)
@@ -57,39 +84,67 @@ export class MediaPool {
     }
   }
 
-  private lost(thread: Thread): void {
-    this.threads.splice(this.threads.indexOf(thread), 1)
+  #lost(thread: Thread): void {
+    this.#threads.splice(this.#threads.indexOf(thread), 1)
     for (const { failed } of thread.answers.values()) failed(new Error('the media worker is gone'))
     for (const room of thread.rooms.values()) room.lost()
-    if (!this.isClosed) this.start()
+    if (this.#isClosed) return
+    if (thread.state) return this.#start()
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer)
+      this.#start()
+    }, this.#pauseMs())
+    timer.unref()
+    this.#restarts.add(timer)
+  }
+
+  #pauseMs(): number {
+    const attempt = Math.min(++this.#failures, startAgainSeconds.length)
+    return backoffMs(startAgainSeconds, attempt, 0.2, Math.random()) ?? 0
   }
 
   /** Whether there is capacity for one more call. */
   get admits(): boolean {
-    return this.threads.some(({ state }) => state.admits)
+    return this.#threads.some((thread) => this.#isOpen(thread))
+  }
+
+  /** A worker that is about to start takes rooms, unless the last one did not. */
+  #isOpen({ state }: Thread): boolean {
+    return state?.admits ?? this.#failures === 0
+  }
+
+  /** Why no call is taken; null while calls are. */
+  get refusal(): string | null {
+    if (this.admits) return null
+    if (this.#failures > 0) return 'no process for audio starts on this node'
+    const { lateMs } = this.figures
+    if (lateMs > this.#settings.latestMs)
+      return `audio would be late: by ${Math.round(lateMs)} ms now, and ${this.#settings.latestMs} ms are the limit`
+    return 'this node has as many calls as it takes'
   }
 
   get figures(): { legs: number; lateMs: number; workers: number } {
-    const legs = this.threads.reduce((sum, { state }) => sum + state.legs, 0)
-    return { legs, lateMs: Math.max(0, ...this.threads.map(({ state }) => state.lateMs)), workers: this.threads.length }
+    const states = this.#threads.flatMap(({ state }) => state ?? [])
+    const legs = states.reduce((sum, state) => sum + state.legs, 0)
+    return { legs, lateMs: Math.max(0, ...states.map((state) => state.lateMs)), workers: this.#threads.length }
   }
 
-  /** Open a room on the least loaded worker. Names within it start with the room's. */
+  /** Opens a room on the least loaded worker. Names within it start with the room's. */
   room(id: string, handlers: RoomHandlers): MediaRoom | null {
-    const [thread] = this.threads.filter(({ state }) => state.admits).sort((a, b) => a.rooms.size - b.rooms.size)
+    const [thread] = this.#threads.filter((each) => this.#isOpen(each)).sort((a, b) => a.rooms.size - b.rooms.size)
     if (!thread) return null
     thread.rooms.set(id, handlers)
     return new MediaRoom(
       id,
-      (command) => this.ask(thread, command),
+      (command) => this.#ask(thread, command),
       () => thread.rooms.delete(id),
     )
   }
 
-  private ask(thread: Thread, command: MediaCommand): Promise<{ port?: number; end?: LegEnd }> {
+  #ask(thread: Thread, command: MediaCommand): Promise<{ port?: number; end?: LegEnd }> {
     return new Promise((done, failed) => {
-      if (!this.threads.includes(thread)) return failed(new Error('the media worker is gone'))
-      const id = ++this.lastId
+      if (!this.#threads.includes(thread)) return failed(new Error('the media worker is gone'))
+      const id = ++this.#lastId
       thread.answers.set(id, { done, failed })
       thread.worker.postMessage({ id, command })
     })
@@ -97,12 +152,13 @@ export class MediaPool {
 
   /** Crash a worker, for tests. */
   async crash(): Promise<void> {
-    await this.threads[0]?.worker.terminate()
+    await this.#threads[0]?.worker.terminate()
   }
 
   async close(): Promise<void> {
-    this.isClosed = true
-    await Promise.all(this.threads.map(({ worker }) => worker.terminate()))
+    this.#isClosed = true
+    for (const timer of this.#restarts) clearTimeout(timer)
+    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()))
   }
 }
 
@@ -122,29 +178,33 @@ function roomOf(event: MediaEvent): string {
 /** Room as its call commands it. Commands without a reply are not awaited. */
 export class MediaRoom {
   readonly id: string
-  private readonly ask: (command: MediaCommand) => Promise<{ port?: number; end?: LegEnd }>
-  private readonly forget: () => void
+  readonly #ask: (command: MediaCommand) => Promise<{ port?: number; end?: LegEnd }>
+  readonly #forget: () => void
 
-  constructor(id: string, ask: MediaRoom['ask'], forget: () => void) {
+  constructor(
+    id: string,
+    ask: (command: MediaCommand) => Promise<{ port?: number; end?: LegEnd }>,
+    forget: () => void,
+  ) {
     this.id = id
-    this.ask = ask
-    this.forget = forget
+    this.#ask = ask
+    this.#forget = forget
   }
 
   name(what: string): string {
     return `${this.id}:${what}`
   }
 
-  /** Open a leg; returns its local port. */
+  /** Opens a leg; returns its local port. */
   async open(leg: string, host: string): Promise<number> {
-    const { port } = await this.ask({ do: 'open', leg: this.name(leg), room: this.id, host })
+    const { port } = await this.#ask({ do: 'open', leg: this.name(leg), room: this.id, host })
     if (port === undefined) throw new Error('a leg without a port')
     return port
   }
 
-  /** Open the websocket of a leg; returns the problem when it cannot be. */
+  /** Opens the websocket of a leg; returns the problem when it cannot be. */
   async openSocket(leg: string, call: SocketCall): Promise<string | null> {
-    const asked = this.ask({ do: 'open_socket', leg: this.name(leg), room: this.id, call })
+    const asked = this.#ask({ do: 'open_socket', leg: this.name(leg), room: this.id, call })
     return asked.then(
       () => null,
       (error: Error) => error.message,
@@ -152,15 +212,15 @@ export class MediaRoom {
   }
 
   async closeLeg(leg: string): Promise<LegEnd | null> {
-    const answer = await this.ask({ do: 'close', leg: this.name(leg) }).catch(() => null)
+    const answer = await this.#ask({ do: 'close', leg: this.name(leg) }).catch(() => null)
     return answer?.end ?? null
   }
 
   tell(command: MediaCommand): void {
-    this.ask(command).catch(() => undefined)
+    this.#ask(command).catch(() => undefined)
   }
 
   close(): void {
-    this.forget()
+    this.#forget()
   }
 }

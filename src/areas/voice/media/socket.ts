@@ -3,7 +3,7 @@
 // upgrade and gives the leg. Redirects are not followed.
 
 import { connectTo } from '../../../platform/outbound/dial.ts'
-import { mostMessageBytes, SocketLeg, type SocketLegOptions } from '../../../protocols/media/socket-leg.ts'
+import { maxMessageBytes, SocketLeg, type SocketLegOptions } from '../../../protocols/media/socket-leg.ts'
 import type { SocketCall } from './command.ts'
 
 /** Time for the connection, and again for the upgrade. */
@@ -19,7 +19,7 @@ export async function openSocket(
   const socket = new WebSocket(uri, {
     createConnection: () => line,
     headers,
-    maxPayload: mostMessageBytes,
+    maxPayload: maxMessageBytes,
     perMessageDeflate: false,
     // The leg answers pings, so that they are counted and nothing waits for a program that does not read.
     autoPong: false,

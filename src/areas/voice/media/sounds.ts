@@ -6,16 +6,16 @@ import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
-import { askEngine } from '../engines/engines.ts'
+import { askEngine, soundReaderOf } from '../engines/engines.ts'
 import { readSound } from '../engines/tasks.ts'
 
-const mostBytes = 10 * 1_024 * 1_024
+const maxBytes = 10 * 1_024 * 1_024
 const fetchMs = 5_000
-const mostKept = 200
+const maxKept = 200
 /** Cache limit: an hour of sound, some 60 MB. */
-const mostKeptSamples = 3_600 * 8_000
+const maxKeptSamples = 3_600 * 8_000
 /** Larger files are decoded in another process, so that signalling is not delayed. */
-const readHereBytes = 256 * 1_024
+const readHereBytes = 64 * 1_024
 const readMs = 20_000
 
 interface Kept {
@@ -50,19 +50,20 @@ export async function fetchSound(app: App, tenant: Tenant, url: string): Promise
   let length = 0
   for await (const chunk of outcome.bytes ?? []) {
     length += chunk.length
-    if (length > mostBytes) return `${url}: it is larger than ${mostBytes} bytes`
+    if (length > maxBytes) return `${url}: it is larger than ${maxBytes} bytes`
     chunks.push(chunk)
   }
-  const samples = await read(app, Buffer.concat(chunks))
+  const samples = await soundIn(app, Buffer.concat(chunks), tenant)
   if (typeof samples === 'string') return `${url}: ${samples}`
   const { etag } = outcome.headers
   if (etag !== undefined) keep(cache, key, { etag, samples })
   return samples
 }
 
-async function read(app: App, file: Buffer): Promise<Int16Array | string> {
+/** Telephone audio of a file, or the reason for failure. */
+export async function soundIn(app: App, file: Buffer, tenant: Tenant | null = null): Promise<Int16Array | string> {
   if (!looksLikeMp3(file) && file.length <= readHereBytes) return readWav(file)
-  const outcome = await askEngine(app, readSound, { file }, readMs)
+  const outcome = await askEngine(app, readSound, { file }, readMs, { engine: soundReaderOf(app), tenant })
   if (outcome.kind === 'fault') return outcome.message
   return 'samples' in outcome.answer ? outcome.answer.samples : outcome.answer.problem
 }
@@ -72,7 +73,7 @@ function keep(cache: ReturnType<typeof kept>, key: string, sound: Kept): void {
   cache.sounds.set(key, sound)
   cache.samples += sound.samples.length
   for (const oldest of cache.sounds.keys()) {
-    if (cache.sounds.size <= mostKept && cache.samples <= mostKeptSamples) return
+    if (cache.sounds.size <= maxKept && cache.samples <= maxKeptSamples) return
     forget(cache, oldest)
   }
 }

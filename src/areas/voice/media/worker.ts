@@ -20,7 +20,7 @@ const engine = new MediaEngine(
     nowMs,
     ...(settings.ports ? { ports: settings.ports } : {}),
     silentMs: settings.silentMs,
-    mostLegs: settings.mostLegs,
+    maxLegs: settings.maxLegs,
     latestMs: settings.latestMs,
   },
   {
@@ -32,7 +32,7 @@ const engine = new MediaEngine(
       happened({ event: 'recording_ended', recorder, reason, durationMs }),
     speechBegan: (listener) => happened({ event: 'speech_began', listener }),
     speechEnded: (listener, reason, samples) => happened({ event: 'speech_ended', listener, reason, samples }),
-    machine: (leg, isMachine) => happened({ event: 'machine', leg, isMachine }),
+    answerer: (leg, who) => happened({ event: 'answerer', leg, who }),
   },
 )
 
@@ -84,7 +84,7 @@ async function obey(command: MediaCommand): Promise<Omit<Answer, 'id'>> {
       engine.stopListening(command.listener)
       return {}
     case 'detect':
-      engine.detect(command.leg)
+      engine.detect(command.leg, command.awaitsRecording)
       return {}
   }
 }
@@ -113,4 +113,9 @@ parentPort?.on('message', ({ id, command }: NumberedCommand) => {
   )
 })
 
-setInterval(() => tell({ state: { legs: engine.legs, lateMs: engine.lateMs, admits: engine.admits } }), stateEveryMs)
+function tellState(): void {
+  tell({ state: { legs: engine.legs, lateMs: engine.lateMs, admits: engine.admits } })
+}
+
+tellState()
+setInterval(tellState, stateEveryMs)

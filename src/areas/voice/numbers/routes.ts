@@ -6,6 +6,7 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { isE164, placeOf } from '../../../kernel/phone.ts'
 import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
+import { addressIn, DialectName, dialectNamed, urlOf } from '../../../platform/outbound/dialect-url.ts'
 import { At, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -14,7 +15,7 @@ import { followersOf } from '../followers.ts'
 import type { Target } from '../store.ts'
 import { type Answering, type NumberRow, ownership, voiceNumbers } from './store.ts'
 
-const mostNumbers = 10_000
+const maxNumbers = 10_000
 
 const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
@@ -23,6 +24,7 @@ const Application = Type.Object({
   event_url: Type.Optional(Url('Told of every status of its calls')),
   fallback_url: Type.Optional(Url('Asked where `answer_url` gives no flow')),
   answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'How both are asked; POST unless told' })),
+  dialect: Type.Optional(DialectName),
 })
 
 const Id = (description: string) => Type.Optional(Nullable(Type.String({ maxLength: 80 }), { description }))
@@ -54,6 +56,7 @@ const VoiceNumber = Type.Object(
           Nullable(Type.String({ description: 'Of an application: asked where `answer_url` gives no flow' })),
         ),
         answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'Of an application: how it is asked' })),
+        dialect: Type.Optional(DialectName),
       }),
       { description: 'What answers its calls; null: nothing does' },
     ),
@@ -75,7 +78,7 @@ const assign = writeAcross({
   method: 'POST',
   path: '/v1/voice/numbers/:number/assign',
   operation: 'voice.assignNumber',
-  summary: 'Say what answers calls to a number',
+  summary: 'Set what answers calls to a number',
   scope: 'voice:write',
   limit: 'voice',
   params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),
@@ -96,7 +99,8 @@ const assign = writeAcross({
     if (target) await requireTarget(app, tenant, target)
     const { answer_url, event_url, fallback_url } = body.application ?? {}
     for (const [field, url] of Object.entries({ answer_url, event_url, fallback_url }))
-      if (url !== undefined) await app.outbound.checkUrl(url, 'callback', tenant.environment, `application.${field}`)
+      if (url !== undefined)
+        await app.outbound.checkUrl(addressIn(null, url, field), 'callback', tenant.environment, `application.${field}`)
   },
   handle: async (_app, tx, { params: { number }, body }, caller) => {
     const { tenant, nowMs } = caller
@@ -113,17 +117,19 @@ const assign = writeAcross({
 })
 
 function answeringOf(body: Static<typeof Assignment>): Answering {
-  const { answer_url, event_url, fallback_url, answer_method } = body.application ?? {}
+  const { answer_url, event_url, fallback_url, answer_method, dialect } = body.application ?? {}
+  const addressOf = (url: string | undefined, field: string) =>
+    url === undefined ? null : addressIn(dialect, url, `application.${field}`)
   return {
-    answer_url: answer_url ?? null,
-    event_url: event_url ?? null,
-    fallback_url: fallback_url ?? null,
+    answer_url: addressOf(answer_url, 'answer_url'),
+    event_url: addressOf(event_url, 'event_url'),
+    fallback_url: addressOf(fallback_url, 'fallback_url'),
     answer_method: answer_method ?? 'POST',
     target: targetOf(body),
   }
 }
 
-/** Require the target of an assignment to exist. */
+/** Requires the target of an assignment to exist. */
 async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<void> {
   let problem: string | null | undefined
   for (const follower of followersOf(app)) problem ??= await follower.targetProblem?.(app, tenant, target)
@@ -131,7 +137,7 @@ async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<
   if (problem) throw invalid(field, problem)
 }
 
-/** Require the number: live ones are given by the operator; test ones belong to the first account that names them. */
+/** Requires the number: live ones are given by the operator; test ones belong to the first account that names them. */
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
   const whose = await ownership(app, tenant, number)
   if (whose === 'another') throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
@@ -141,13 +147,13 @@ async function requireOwn(app: App, tenant: Tenant, number: string): Promise<voi
 const listOwn = list({
   path: '/v1/voice/numbers',
   operation: 'voice.listNumbers',
-  summary: 'List the numbers that calls come in at',
+  summary: 'List inbound call numbers',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: VoiceNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant }) => {
-    const rows = await voiceNumbers.inOrder(app.db, tenant.environment, tenant.account, mostNumbers)
+    const rows = await voiceNumbers.inOrder(app.db, tenant.environment, tenant.account, maxNumbers)
     const capable = await capabilitiesOf(
       app.db,
       tenant,
@@ -173,9 +179,9 @@ const targetTypes = ['queue', 'ivr', 'agent', 'routing'] as const
 function assignedTo({ answer_url, event_url, fallback_url, answer_method, target }: Answering) {
   const type = targetTypes.find((one) => one === target?.type)
   if (type) return { type, ...(typeof target?.id === 'string' ? { id: target.id } : {}) }
-  return answer_url === null
-    ? null
-    : { type: 'application' as const, answer_url, event_url, fallback_url, answer_method }
+  if (answer_url === null) return null
+  const urls = { answer_url: urlOf(answer_url), event_url: urlOf(event_url), fallback_url: urlOf(fallback_url) }
+  return { type: 'application' as const, ...urls, answer_method, dialect: dialectNamed(answer_url) }
 }
 
 export const numberRoutes: readonly Route[] = [listOwn, assign]

@@ -30,13 +30,19 @@ export const unanswered: Answering = {
 }
 
 /** Number with the account that owns it. */
-export async function findNumber(
-  queryable: Queryable,
-  environment: Environment,
-  number: string,
-): Promise<NumberRow | null> {
+async function findNumber(queryable: Queryable, environment: Environment, number: string): Promise<NumberRow | null> {
   const [row] = await voiceNumbers.owners(queryable, environment, [number])
   return row ?? null
+}
+
+/** The first of some numbers that an account owns. */
+export async function findFirstNumber(
+  queryable: Queryable,
+  environment: Environment,
+  numbers: readonly string[],
+): Promise<NumberRow | null> {
+  const rows = await voiceNumbers.owners(queryable, environment, numbers)
+  return rows.toSorted((a, b) => numbers.indexOf(a.number) - numbers.indexOf(b.number))[0] ?? null
 }
 
 /** Target of an account's number; null when not assigned. */

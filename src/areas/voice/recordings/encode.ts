@@ -17,10 +17,10 @@ import { mp3Of, mp3Problem } from '../engines/mp3-encoding.ts'
 import { settleRecording } from './settle.ts'
 import { findRecording, type RecordingRow, recordingDays, toldOf } from './store.ts'
 
-const mostBytes = 256 * 1_024 * 1_024
+const maxBytes = 256 * 1_024 * 1_024
 const mp3Files = fileKind({
   name: 'voice.recording_mp3',
-  types: { 'audio/mpeg': mostBytes },
+  types: { 'audio/mpeg': maxBytes },
   keepDays: recordingDays,
 })
 const retrySeconds = [5, 30, 120, 600]

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that end without a request: expired ones, and those of a node that died.
+// Recordings that end without a request: expired ones.
 import { buckets, idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
-import { type One, tenantOf } from '../../../platform/tenant.ts'
+import { tenantOf } from '../../../platform/tenant.ts'
 import { clockOffsetOf } from '../clock-offset.ts'
 import { recordingEvents } from './events.ts'
-import { settleRecording } from './settle.ts'
-import {
-  eraseRecording,
-  filesOf,
-  findExpired,
-  findUnderWay,
-  lockRecording,
-  type RecordingRow,
-  recordOf,
-} from './store.ts'
+import { eraseRecording, filesOf, findExpired, lockRecording, type RecordingRow, recordOf } from './store.ts'
 
 const expiredAtOnce = 200
 
@@ -33,18 +24,6 @@ export const retentionChore: Chore = {
         return erased
       })
   },
-}
-
-/** Settle the recordings of a call or conference after its node died: ready where the file is stored, else failed. */
-export async function giveUpRecordings(app: App, of: One): Promise<void> {
-  const offsetMs = await clockOffsetOf(app, of.account, of.environment)
-  const nowMs = app.clock.nowMs() + offsetMs
-  const nothing = { file_id: null, size_bytes: null, sha256: null, expires_at: null, reason: 'its node stopped' }
-  for (const row of await app.db.query(findUnderWay, of)) {
-    const isStored = row.file_id !== null && row.size_bytes !== null
-    const how = isStored ? { status: 'ready' as const } : { ...nothing, status: 'failed' as const }
-    await app.db.tx(tenantOf(row), (tx) => settleRecording(app, tx, { ...row, ...how }, nowMs))
-  }
 }
 
 async function change(

@@ -8,7 +8,7 @@ import { recordingEvents } from './events.ts'
 import { finishRecording, type RecordingRow, recordOf } from './store.ts'
 import { transcribeSoon } from './transcribe.ts'
 
-/** Settle a recording as `row` says; null when it was settled before. */
+/** Settles a recording as `row` says; null when it was settled before. */
 export async function settleRecording(
   app: App,
   tx: Tx,

@@ -91,13 +91,13 @@ export const findRecording = statement.tenant<One, RecordingRow>(
   `select ${columns} from voice.recordings where ${mine} and id = $id`,
 )
 
-/** Lock a recording until the transaction ends. */
+/** Locks a recording until the transaction ends. */
 export const lockRecording = statement.tenant<One, RecordingRow>(
   'voice.lock_recording',
   `select ${columns} from voice.recordings where ${mine} and id = $id for update`,
 )
 
-/** Find a recording by id alone, for its signed URL. */
+/** Finds a recording by id alone, for its signed URL. */
 export const findAnyRecording = statement.everywhere<{ buckets: readonly number[]; id: string }, RecordingRow>(
   'voice.find_any_recording',
   `select ${columns} from voice.recordings where bucket = any($buckets::smallint[]) and id = $id`,
@@ -111,7 +111,7 @@ export const eraseRecording = statement.tenant<One & { reason: string }, Recordi
    returning ${columns}`,
 )
 
-/** Store a transcription; no row when the recording was deleted or is transcribed already. */
+/** Stores a transcription; no row when the recording was deleted or is transcribed already. */
 export const transcribed = statement.tenant<
   One & { file: string | null; confidence: number | null; error: string | null },
   RecordingRow
@@ -137,6 +137,12 @@ export const findUnderWay = statement.tenant<One, RecordingRow>(
   'voice.find_recordings_under_way',
   `select ${columns} from voice.recordings
     where ${mine} and (call_id = $id or conference_id = $id) and status in ('recording', 'processing') and source_file is null`,
+)
+
+/** A recording whose node died waits for what arrived of it to be joined. */
+export const leaveRecording = statement.tenant<One, object>(
+  'voice.leave_recording',
+  `update voice.recordings set status = 'processing' where ${mine} and id = $id and status = 'recording'`,
 )
 
 const fileSeconds = 3_600

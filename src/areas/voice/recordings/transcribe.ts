@@ -16,9 +16,9 @@ import { type SpeechFault, type Utterance, UtteranceCutter, understand } from '.
 import { recordingEvents } from './events.ts'
 import { findRecording, type RecordingRow, recordOf, transcribed } from './store.ts'
 
-const mostBytes = 16 * 1_024 * 1_024
+const maxBytes = 16 * 1_024 * 1_024
 const keepDays = 90
-const transcriptionFiles = fileKind({ name: 'voice.transcription', types: { 'application/json': mostBytes }, keepDays })
+const transcriptionFiles = fileKind({ name: 'voice.transcription', types: { 'application/json': maxBytes }, keepDays })
 
 /** Engine timeout; longer than for live calls, because no caller waits. */
 const patienceMs = 120_000

@@ -32,9 +32,10 @@ const inbound = write({
   method: 'POST',
   path: '/v1/sandbox/voice/inbound',
   operation: 'sandbox.voiceInbound',
-  summary: 'Have a phone call one of your numbers',
+  summary: 'Simulate an inbound call',
   description: 'The number must have an application: see POST /v1/voice/numbers/{number}/assign.',
   scope: 'sandbox:write',
+  simulated: false,
   body: Type.Object({ from: Phone({ description: 'Who calls' }), to: Phone({ description: 'Your number' }) }),
   reply: { status: 201, schema: Call, location: ({ call_id }) => `/v1/voice/${call_id}` },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
@@ -42,14 +43,15 @@ const inbound = write({
   handle: async (app, _tx, _input, { tenant }, id) => resourceOf(await callOf(app, tenant, id)),
 })
 
-/** Make a simulated phone call a number; returns the id of the incoming call. */
+/** Makes a simulated phone call a number; returns the id of the incoming call. */
 async function bring(app: App, tenant: Tenant, from: string, to: string): Promise<string> {
   const carrier = simulatedCarrier.of(app)
   const network = telephoneNetworkOf(app)
   if (!carrier || !network.isOpen)
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
-  if (!network.media.admits)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'this machine is too busy: audio would be late', {
+  const { refusal } = network.media
+  if (refusal !== null)
+    throw new AppError('PROVIDER_UNAVAILABLE', `no room for the call: ${refusal}`, {
       retryAfterSeconds: 5,
     })
   const token = newUuid(app.clock.nowMs())
@@ -77,9 +79,10 @@ const input = write({
   method: 'POST',
   path: '/v1/sandbox/voice/:call_id/input',
   operation: 'sandbox.voiceInput',
-  summary: 'Have the phone of a call press keys or speak',
+  summary: 'Press keys or speak on the simulated phone',
   description: 'What it says is recognised as you write it, where the flow listens for speech.',
   scope: 'sandbox:write',
+  simulated: false,
   params: CallId,
   needs: aCall,
   body: Type.Object({
@@ -111,7 +114,7 @@ const input = write({
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
 
-/** Make the phone of a call do one thing, or throw. */
+/** Makes the phone of a call do one thing, or throw. */
 function gesture(
   what: { path: string; operation: string; summary: string; description?: string },
   command: 'hang_up_phone' | 'answer_phone',
@@ -121,13 +124,17 @@ function gesture(
     method: 'POST',
     ...what,
     scope: 'sandbox:write',
+    simulated: false,
     params: CallId,
     needs: aCall,
     reply: { status: 200, schema: Done },
     errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
     async prepare(app, { params }, { tenant }) {
-      if (!(await commandPhone(app, tenant, params.call_id, { do: command })))
-        throw new AppError('CALL_NOT_ACTIVE', problem)
+      const isDone =
+        (await commandPhone(app, tenant, params.call_id, { do: command })) ||
+        // A leg of somebody else's call, such as the customer whom an agent calls, has no session of its own.
+        simulatedCarrier.of(app)?.[command === 'answer_phone' ? 'answer' : 'hangup'](params.call_id)
+      if (!isDone) throw new AppError('CALL_NOT_ACTIVE', problem)
     },
     handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
   })
@@ -137,7 +144,7 @@ const hangup = gesture(
   {
     path: '/v1/sandbox/voice/:call_id/hangup',
     operation: 'sandbox.voiceHangup',
-    summary: 'Have the phone of a call hang up',
+    summary: 'Hang up on the simulated phone',
   },
   'hang_up_phone',
   'the call has no phone that could hang up',
@@ -147,7 +154,7 @@ const answer = gesture(
   {
     path: '/v1/sandbox/voice/:call_id/answer',
     operation: 'sandbox.voiceAnswer',
-    summary: 'Have a phone that rings answer',
+    summary: 'Answer a call on the simulated phone',
     description: 'Phones whose number ends with 000004 ring until they are told to; others decide by themselves.',
   },
   'answer_phone',
@@ -157,8 +164,9 @@ const answer = gesture(
 const calls = list({
   path: '/v1/sandbox/voice/calls',
   operation: 'sandbox.voiceCalls',
-  summary: 'See the calls of a handset',
+  summary: 'List the calls of a simulated phone',
   scope: 'sandbox:read',
+  simulated: false,
   query: Type.Object({
     ...listQuery,
     phone: Type.String({
@@ -179,8 +187,9 @@ const calls = list({
 const heard = download({
   path: '/v1/sandbox/voice/:call_id/heard',
   operation: 'sandbox.voiceHeard',
-  summary: 'Fetch what the phone of a call heard, the last minute of it, as WAV',
+  summary: 'Download what the simulated phone heard, as WAV',
   scope: 'sandbox:read',
+  simulated: false,
   params: CallId,
   needs: aCall,
   types: ['audio/wav'],
@@ -222,9 +231,10 @@ const heardText = read({
   method: 'GET',
   path: '/v1/sandbox/voice/:call_id/heard/text',
   operation: 'sandbox.voiceHeardText',
-  summary: 'Read what the phone of a call heard, the last minute of it, as text',
+  summary: 'Get what the simulated phone heard, as text',
   description: 'English is understood; other languages are refused, never guessed.',
   scope: 'sandbox:read',
+  simulated: false,
   params: CallId,
   query: Type.Object({
     language: Type.Optional(Type.String({ minLength: 2, maxLength: 10, description: 'en-US unless told' })),

@@ -11,7 +11,7 @@ const word = /(?:['’ʼ](?=y))?[\p{L}\p{M}][\p{L}\p{M}'’ʼ]*/giu
 const wordOrNumber = new RegExp(`\\+?\\d+(?:[.,]\\d+)*|${word.source}`, 'giu')
 const isLatin = /^[\p{Script=Latin}\p{M}'’ʼ]+$/u
 /** More digits are no amount but a number of something, and said one by one. */
-const mostCounted = 9
+const maxCounted = 9
 
 /** A text with its words as phonemes of the engine, in double square brackets; pauses stay where they are written. */
 export function spoken(language: SpelledLanguage, text: string): string {
@@ -96,7 +96,7 @@ function numberWords(language: CountedLanguage, number: string): string {
   const plain = grouped ? number.replace(/[.,](?=\d{3})/g, '') : number
   const [whole = '', ...fractions] = plain.split(/[.,]/)
   const counted = (part: string) =>
-    part.length > mostCounted || /^0\d/.test(part) ? digits(part) : cardinal(language, Number(part))
+    part.length > maxCounted || /^0\d/.test(part) ? digits(part) : cardinal(language, Number(part))
   const [fraction] = fractions
   if (fraction === undefined || (fractions.length === 1 && /^0+$/.test(fraction))) return counted(whole)
   return [whole, ...fractions].map(counted).join(', ')

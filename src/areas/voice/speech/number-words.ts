@@ -17,11 +17,11 @@ interface Counting {
   millions(count: number, words: string): string
 }
 
-const mostCardinal = 999_999_999
+const maxCardinal = 999_999_999
 
 /** A whole number in words. */
 export function cardinal(language: CountedLanguage, n: number): string {
-  if (!Number.isInteger(n) || n < 0 || n > mostCardinal) throw new RangeError(`${n} cannot be said in words`)
+  if (!Number.isInteger(n) || n < 0 || n > maxCardinal) throw new RangeError(`${n} cannot be said in words`)
   return language === 'zu' || language === 'xh' ? nguniWords(ngunis[language], n) : partWords(countings[language], n)
 }
 

@@ -6,7 +6,7 @@ import { soundsOf } from './letter-to-sound.ts'
 import { cardinal } from './number-words.ts'
 import { readingOf } from './reading.ts'
 import type { SpelledLanguage } from './spellings.ts'
-import { locales } from './voices.ts'
+import { regionalLocales as locales } from './voices.ts'
 
 /** Words, and their sounds as the engine names them. */
 const words: Record<SpelledLanguage, readonly (readonly [word: string, sounds: string])[]> = {

@@ -44,7 +44,7 @@ function markupReading(language: string, text: string): string {
   return read.trim()
 }
 
-/** Append a tag or phonemes. Without a space the engine takes a tag after phonemes for text. */
+/** Appends a tag or phonemes. Without a space the engine takes a tag after phonemes for text. */
 function followed(read: string, next: string): string {
   return next !== '' && (read.endsWith(']]') || next.startsWith('[[')) ? `${read} ${next}` : `${read}${next}`
 }
@@ -90,6 +90,54 @@ function textReading({ language, sayAs }: Open, text: string): string {
   if (spelling !== undefined && sayAs === 'characters') return spelledOut(spelling, text)
   const words = sayAs === null ? text : sayAsWords(language, sayAs, text.trim())
   return escapeMarkup(spelling === undefined ? words : spoken(spelling, words))
+}
+
+const pauses: Readonly<Record<string, number>> = {
+  none: 0,
+  'x-weak': 100,
+  weak: 200,
+  medium: 400,
+  strong: 700,
+  'x-strong': 1_000,
+}
+
+/**
+ * Texts and pauses in milliseconds, for a voice that knows no markup: break, say-as, sub, p and s are obeyed, what other elements
+ * hold is read as it stands.
+ */
+export function plainReading(language: string, text: string): (string | number)[] {
+  if (!isMarkup(text)) return [text]
+  const parts: (string | number)[] = []
+  const open: { readonly sayAs: string | null; readonly isReplaced: boolean }[] = []
+  let read = ''
+  const pause = (ms: number) => {
+    if (read.trim() !== '') parts.push(read.trim())
+    parts.push(ms)
+    read = ''
+  }
+  for (const piece of markupPieces(obeyedSsml(text))) {
+    const around = open.at(-1) ?? { sayAs: null, isReplaced: false }
+    if (piece.kind === 'text') {
+      const words = around.sayAs === null ? piece.text : sayAsWords(language, around.sayAs, piece.text.trim())
+      read += around.isReplaced ? '' : words
+    } else if (piece.kind === 'close') {
+      open.pop()
+      if (piece.name === 'p' || piece.name === 's') pause(pauses.medium ?? 0)
+    } else {
+      const { name, attributes, isEmpty } = piece
+      if (name === 'break') pause(pauseOf(attributes))
+      if (name === 'sub' && !around.isReplaced) read += attributes.alias ?? ''
+      const sayAs = name === 'say-as' ? (attributes['interpret-as'] ?? null) : around.sayAs
+      if (!isEmpty) open.push({ sayAs, isReplaced: around.isReplaced || name === 'sub' })
+    }
+  }
+  return read.trim() === '' ? parts : [...parts, read.trim()]
+}
+
+/** Length of a break; one that is too long was shortened before. */
+function pauseOf({ time = '', strength = 'medium' }: Readonly<Record<string, string>>): number {
+  const ms = Number.parseFloat(time) * (time.endsWith('ms') ? 1 : 1_000)
+  return Number.isNaN(ms) ? (pauses[strength] ?? pauses.medium ?? 0) : ms
 }
 
 /** Text of a say-as, in words and numbers that a language reads as they stand; unknown kinds leave it as it is. */

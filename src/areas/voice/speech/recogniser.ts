@@ -18,7 +18,7 @@ export interface Understood {
 
 /** A caller who has spoken waits this long at most. */
 const patienceMs = 15_000
-const mostResults = 10
+const maxResults = 10
 const frameMs = 20
 
 /** Whether the recogniser understands a language: English, of any country. */
@@ -39,7 +39,7 @@ export async function understand(
     return { results: [], fault: 'language_unavailable', message: `no engine here understands ${language}` }
   const heard = await askEngine(app, recognise, { samples, context }, withinMs)
   if (heard.kind === 'fault') return { results: [], fault: heard.fault, message: heard.message }
-  return { results: heard.answer.guesses.slice(0, mostResults).map(rounded), fault: null, message: null }
+  return { results: heard.answer.guesses.slice(0, maxResults).map(rounded), fault: null, message: null }
 }
 
 function rounded({ text, confidence }: Guess): Guess {
@@ -59,35 +59,35 @@ const leastUtterance = sampleRate / 5
 
 /** Cuts a sound that comes piece by piece into what was said without a pause. */
 export class UtteranceCutter {
-  private listener = new Listener(cutting)
-  private rest = new Int16Array(0)
-  private frames = 0
+  #listener = new Listener(cutting)
+  #rest = new Int16Array(0)
+  #frames = 0
 
   take(piece: Int16Array): Utterance[] {
     const found: Utterance[] = []
-    const whole = joined(this.rest, piece)
+    const whole = joined(this.#rest, piece)
     let at = 0
     for (; at + frameSamples <= whole.length; at += frameSamples) {
-      this.frames++
-      const { end } = this.listener.take(whole.subarray(at, at + frameSamples))
-      if (end !== null) this.cut(found)
+      this.#frames++
+      const { end } = this.#listener.take(whole.subarray(at, at + frameSamples))
+      if (end !== null) this.#cut(found)
     }
-    this.rest = whole.slice(at)
+    this.#rest = whole.slice(at)
     return found
   }
 
   /** Utterance in progress when the sound ended. */
   end(): Utterance[] {
     const found: Utterance[] = []
-    this.cut(found)
+    this.#cut(found)
     return found
   }
 
-  private cut(found: Utterance[]): void {
-    const samples = this.listener.heard()
-    this.listener = new Listener(cutting)
+  #cut(found: Utterance[]): void {
+    const samples = this.#listener.heard()
+    this.#listener = new Listener(cutting)
     if (samples.length < leastUtterance) return
-    const end = (this.frames * frameMs) / 1_000
+    const end = (this.#frames * frameMs) / 1_000
     found.push({ start: Math.max(0, end - samples.length / sampleRate), end, samples })
   }
 }

@@ -2,7 +2,8 @@
 // Marked-up text: whether it is well formed, and what of it an engine is given. Only the elements and attributes that are known
 // here are, because an engine may read a file of this machine where a customer writes <audio src>; others are read as their text.
 // Documents with declarations are refused, since entities can be made to grow without end.
-const mostDepth = 20
+const maxDepth = 20
+const maxBreakMs = 10_000
 const tag = /<(\/?)([A-Za-z][\w.:-]*)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
 const attribute = /\s+([\w.:-]+)\s*=\s*("[^"<]*"|'[^'<]*')/g
 
@@ -53,7 +54,7 @@ export function ssmlProblem(text: string): string | null {
     const [, slash, name = '', , selfClosing] = found
     if (slash && open.pop() !== name) return `</${name}> closes an element that is not open`
     if (!slash && !selfClosing) open.push(name)
-    if (open.length > mostDepth) return 'the markup is nested too deeply'
+    if (open.length > maxDepth) return 'the markup is nested too deeply'
     hasEnded = open.length === 0
   }
   if (open.length > 0) return `<${open.at(-1)}> is not closed`
@@ -70,9 +71,18 @@ export function obeyedSsml(text: string): string {
       const kept = [...attributes.matchAll(attribute)].filter(
         ([, one = '', value = '']) => allowed.includes(one) && (one !== 'xml:lang' || languageForm.test(value)),
       )
-      return `<${slash}${name}${slash ? '' : kept.map(([whole]) => whole).join('')}${end}>`
+      const written = kept.map(([whole, one, value = '']) => (one === 'time' ? boundedTime(whole, value) : whole))
+      return `<${slash}${name}${slash ? '' : written.join('')}${end}>`
     },
   )
+}
+
+/** Length of a pause, of ten seconds at most; none when it cannot be read. */
+function boundedTime(whole: string, value: string): string {
+  const found = /^["']\+?(\d{0,9}(?:\.\d{1,9})?)(ms|s)["']$/.exec(value)
+  const ms = Number(found?.[1] || Number.NaN) * (found?.[2] === 's' ? 1_000 : 1)
+  if (ms <= maxBreakMs) return whole
+  return Number.isNaN(ms) ? '' : ` time="${maxBreakMs}ms"`
 }
 
 /** Tags and texts of well-formed SSML, in their order; texts and attributes without entities. */

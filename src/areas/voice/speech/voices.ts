@@ -30,7 +30,8 @@ function voicesOf(genders: readonly Voice['gender'][]): readonly Voice[] {
   return genders.map((gender) => ({ name: gender, gender }))
 }
 
-export const locales: Readonly<Record<string, Locale>> = {
+/** Languages with their regions, as they are listed. */
+export const regionalLocales: Readonly<Record<string, Locale>> = {
   'en-NG': native('en-gb', 'female', 'male'),
   'en-KE': native('en-gb', 'female'),
   'en-ZA': native('en-gb', 'female'),
@@ -52,17 +53,22 @@ export const locales: Readonly<Record<string, Locale>> = {
   'pt-AO': native('pt', 'female'),
 }
 
+/** What may be spoken: each language of a region, and a language alone, which means the first region that is listed for it. */
+export const locales: Readonly<Record<string, Locale>> = {
+  ...Object.fromEntries(
+    Object.entries(regionalLocales)
+      .map(([name, locale]) => [name.split('-')[0] ?? name, locale] as const)
+      .reverse(),
+  ),
+  ...regionalLocales,
+}
+
 /** The locale that a tag such as `fr`, `fr-FR` or `FR-CI` means: itself, or the first of its language; null for none. */
 export function localeFor(tag: string): string | null {
   const wanted = tag.toLowerCase()
-  const names = Object.keys(locales)
+  const names = Object.keys(regionalLocales)
   const exact = names.find((name) => name.toLowerCase() === wanted)
   return exact ?? names.find((name) => name.startsWith(`${wanted.split('-')[0]}-`)) ?? null
-}
-
-/** Place of a voice among those of its language, as the action `talk` has it; the first where there is none of that name. */
-export function styleOf(language: string, name: string | undefined): number {
-  return Math.max(0, locales[language]?.voices.findIndex((voice) => voice.name === name) ?? 0)
 }
 
 /** The variant of the engine that sounds like a voice; women are not given the engine's default, which is a man. */

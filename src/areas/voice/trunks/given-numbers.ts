@@ -11,7 +11,7 @@ import { At, Deleted, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { type NumberRow, unanswered, voiceNumbers } from '../numbers/store.ts'
 
-const mostNumbers = 100_000
+const maxNumbers = 100_000
 
 const GivenNumber = Type.Object(
   {
@@ -30,13 +30,13 @@ const planOf = statement.home<{ account: string }, { plan: string | null }>(
 const listGiven = list({
   path: '/v1/operator/voice/numbers',
   operation: 'operator.listVoiceNumbers',
-  summary: 'List the live numbers for calls, and whose they are',
+  summary: 'List live call numbers and their accounts',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: GivenNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }) => {
-    const rows = await voiceNumbers.inOrder(app.db, 'live', null, mostNumbers)
+    const rows = await voiceNumbers.inOrder(app.db, 'live', null, maxNumbers)
     return pageOfWhole(query, rows.map(givenRecord), ({ number }) => number)
   },
 })
@@ -45,7 +45,7 @@ const give = writeAcross({
   method: 'POST',
   path: '/v1/operator/voice/numbers',
   operation: 'operator.giveVoiceNumber',
-  summary: 'Give a live number for calls to an account',
+  summary: 'Assign a live call number to an account',
   description: 'The account may show it when it calls, and says itself what answers calls to it.',
   scope: 'operator',
   body: Type.Object({
@@ -74,7 +74,7 @@ const takeBack = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/voice/numbers/:number',
   operation: 'operator.takeBackVoiceNumber',
-  summary: 'Take a live number for calls back',
+  summary: 'Withdraw a live call number',
   scope: 'operator',
   params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),
   needs: 'nothing',

@@ -23,7 +23,7 @@ const Currency = Type.String({
 /** Decimals of a rate, finer than the currency's minor unit. */
 const decimals = 6
 /** Most that a minute may cost, in major units; a long call must not come to more than a wallet can have. */
-const mostMinute = 10_000_000n
+const maxMinute = 10_000_000n
 
 const RateRecord = Type.Object(
   {
@@ -38,7 +38,7 @@ const RateRecord = Type.Object(
 const listRates = list({
   path: '/v1/operator/voice/rates',
   operation: 'operator.listVoiceRates',
-  summary: 'List the prices of a minute by prefix',
+  summary: 'List call rates by prefix',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: RateRecord,
@@ -53,7 +53,7 @@ const set = writeAcross({
   method: 'POST',
   path: '/v1/operator/voice/rates',
   operation: 'operator.setVoiceRate',
-  summary: 'Set the price of a minute to numbers that begin with a prefix',
+  summary: 'Set the call rate of a prefix',
   scope: 'operator',
   body: Type.Object({
     prefix: Prefix,
@@ -68,7 +68,7 @@ const set = writeAcross({
     if (!isCurrency(currency)) throw invalid('currency', `must be one of ${Object.keys(currencies).join(', ')}`)
     const minute = parseAmount(body.minute, decimals)
     if (typeof minute !== 'bigint') throw invalid('minute', minute.problem)
-    if (minute > mostMinute * 1_000_000n) throw invalid('minute', `must be at most ${mostMinute}`)
+    if (minute > maxMinute * 1_000_000n) throw invalid('minute', `must be at most ${maxMinute}`)
     const row = await one(tx.query(setRate, { prefix, currency, minute, at: new Date(caller.receivedMs) }))
     await record(tx, caller, 'voice.set_rate', `${prefix} ${currency}`, { after: { minute: body.minute } })
     await app.signals.send(tx, trunkTopic, prefix)
@@ -80,7 +80,7 @@ const remove = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/voice/rates/:prefix/:currency',
   operation: 'operator.removeVoiceRate',
-  summary: 'Take back the price of a prefix; the next shorter one, or the price list, decides',
+  summary: 'Delete the call rate of a prefix',
   scope: 'operator',
   params: Type.Object({
     prefix: Type.String({ description: 'With the plus written %2B' }),

@@ -6,14 +6,16 @@ import { record } from '../../../platform/api/audit.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { Probe, testOf } from '../../../platform/connections/probe.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { srtpPolicies } from '../../../protocols/sdp/session-description.ts'
+import { numberFormats } from './number-form.ts'
 import {
   deleteTrunk,
   insertTrunk,
   lockTrunk,
-  passwordOf,
   sealPassword,
   selectTrunks,
   type TrunkParameters,
@@ -24,6 +26,19 @@ import {
 import { telephoneNetworkOf } from './telephone-network.ts'
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 253, description })
+
+const TrunkCost = Type.Object({
+  prefix: Type.String({
+    pattern: '^\\+\\d{0,15}$',
+    rule: 'must begin with a plus; + alone takes every number',
+    description: 'First digits of the numbers; the longest that fits decides',
+  }),
+  minute: Type.Number({
+    minimum: 0,
+    maximum: 1_000_000,
+    description: 'Price of a minute, in the one currency that you compare trunks in',
+  }),
+})
 
 const fields = {
   host: Type.String({
@@ -75,16 +90,72 @@ const fields = {
       description: 'Further addresses that its calls come from',
     }),
   ),
+  number_format: Type.Optional(
+    OneOf(numberFormats, {
+      description:
+        'Form of the numbers sent to it: e164 (+254711000001, the default), digits (254711000001), international (00254711000001) or national (0711000001; numbers of other countries as international). Every form is understood from it',
+    }),
+  ),
+  country: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^[A-Z]{2}$',
+        rule: 'must be a country code of two letters, such as KE',
+        description: 'Country of national numbers to and from it, ISO 3166; that of its prefixes by default',
+      }),
+    ),
+  ),
+  srtp: Type.Optional(
+    OneOf(srtpPolicies, {
+      description:
+        'Encryption of audio (SRTP, keys by SDES): off, optional (where the network can) or required (calls without it fail). It needs transport tls, since SIP carries the keys; optional with tls and off otherwise by default',
+    }),
+  ),
+  weight: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      description: 'Share of calls among trunks with the same prefix, priority and cost; 1 by default',
+    }),
+  ),
+  costs: Type.Optional(
+    Type.Array(TrunkCost, {
+      maxItems: 2_000,
+      description:
+        'Prices of this network. Of trunks with the same prefix and priority the cheapest for a number comes first; one without a price for it comes last',
+    }),
+  ),
+  caller_ids: Type.Optional(
+    Type.Array(Type.String({ pattern: '^\\+\\d{1,15}$', rule: 'must begin with a plus' }), {
+      maxItems: 500,
+      description: 'First digits of the numbers that the network lets us show; empty shows every number',
+    }),
+  ),
+  caller_id: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: '^\\+\\d{5,15}$',
+        rule: 'must be a number such as +254700000000',
+        description: 'Number shown instead of one that the network does not let us show; null passes the trunk over',
+      }),
+    ),
+  ),
+  follows_redirects: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a redirect (302) is followed to an address of the trunk: its host or one of its sources. False by default',
+    }),
+  ),
   enabled: Type.Optional(Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' })),
 }
 
-const TrunkName = ConnectionName({ description: 'By which you tell it from other trunks; it cannot be changed' })
+const TrunkName = ConnectionName({ description: 'Unique name of the trunk; it cannot be changed' })
 const TrunkCreate = Type.Object({ name: TrunkName, ...fields })
 const TrunkChange = Type.Partial(Type.Object(fields))
 
 const TrunkRecord = Type.Object(
   {
-    name: Type.String({ description: 'By which requests name it' }),
+    name: Type.String({ description: 'Unique name used in requests' }),
     host: Type.String({ description: 'Where the network takes calls' }),
     port: Type.Integer({ description: 'Its port there; 5060, or 5061 for TLS, unless told' }),
     transport: OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network' }),
@@ -98,6 +169,20 @@ const TrunkRecord = Type.Object(
     priority: Type.Integer({ description: 'Of trunks that fit as well, the lower comes first' }),
     max_calls: Type.Integer({ description: 'Calls at once, for each node' }),
     sources: Type.Array(Type.String(), { description: 'Addresses that its calls come from, beside that of the host' }),
+    number_format: OneOf(numberFormats, { description: 'Form of the numbers sent to it' }),
+    country: Nullable(
+      Type.String({ description: 'Country of national numbers to and from it; null takes that of its prefixes' }),
+    ),
+    srtp: OneOf(srtpPolicies, { description: 'Encryption of audio: off, optional or required' }),
+    weight: Type.Integer({ description: 'Share of calls among trunks with the same prefix, priority and cost' }),
+    costs: Type.Array(TrunkCost, { description: 'Prices of this network, by which the cheapest trunk is chosen' }),
+    caller_ids: Type.Array(Type.String(), {
+      description: 'First digits of the numbers that the network lets us show; empty shows every number',
+    }),
+    caller_id: Nullable(
+      Type.String({ description: 'Number shown instead of one that may not be; null passes the trunk over' }),
+    ),
+    follows_redirects: Type.Boolean({ description: 'Whether a redirect to an address of the trunk is followed' }),
     enabled: Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' }),
     is_up: Type.Boolean({ description: 'Whether it answers, as the answering node sees it' }),
     is_registered: Type.Boolean({
@@ -118,7 +203,7 @@ type Wanted = Static<typeof TrunkChange>
 const listTrunks = list({
   path: '/v1/operator/voice/trunks',
   operation: 'operator.listVoiceTrunks',
-  summary: 'List the connections to telephone networks, and how they are doing',
+  summary: 'List SIP trunks and their health',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: TrunkRecord,
@@ -133,7 +218,7 @@ const createTrunk = writeAcross({
   method: 'POST',
   path: '/v1/operator/voice/trunks',
   operation: 'operator.createVoiceTrunk',
-  summary: 'Connect to a telephone network over SIP',
+  summary: 'Create a SIP trunk',
   description:
     'Calls with live keys go over trunks: over the one with the longest prefix, then over the others in turn.',
   scope: 'operator',
@@ -160,7 +245,7 @@ const changeTrunk = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/voice/trunks/:id',
   operation: 'operator.changeVoiceTrunk',
-  summary: 'Change a connection to a telephone network',
+  summary: 'Update a SIP trunk',
   scope: 'operator',
   params: IdParam,
   body: TrunkChange,
@@ -181,7 +266,7 @@ const getTrunk = read({
   method: 'GET',
   path: '/v1/operator/voice/trunks/:id',
   operation: 'operator.getVoiceTrunk',
-  summary: 'Read a connection to a telephone network, and how it is doing',
+  summary: 'Get a SIP trunk and its health',
   scope: 'operator',
   params: IdParam,
   needs: 'nothing',
@@ -198,7 +283,7 @@ const removeTrunk = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/voice/trunks/:id',
   operation: 'operator.removeVoiceTrunk',
-  summary: 'Give up a connection to a telephone network; calls over it go on',
+  summary: 'Delete a SIP trunk',
   scope: 'operator',
   params: IdParam,
   needs: 'nothing',
@@ -212,7 +297,39 @@ const removeTrunk = writeAcross({
   },
 })
 
-/** Trunk of a request merged with its stored row. A new password is sealed; otherwise the old one is kept. */
+const testTrunk = read({
+  ...testOf(IdParam),
+  path: '/v1/operator/voice/trunks/:id/test',
+  operation: 'operator.testVoiceTrunk',
+  summary: 'Test a SIP trunk',
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
+    if (!row) throw noSuchTrunk()
+    const probe = new Probe()
+    await telephoneNetworkOf(app).trunks.test(row, probe)
+    return probe.result
+  },
+})
+
+/** Sealed password of a request; as it is stored where the request has none. */
+async function sealedOf(
+  app: App,
+  { tenant: { bucket, account } }: Caller,
+  name: string,
+  password: string | null | undefined,
+  before: TrunkRow | null,
+): Promise<Pick<TrunkParameters, 'secret' | 'sealedBucket' | 'sealedAccount'>> {
+  const none = { secret: null, sealedBucket: null, sealedAccount: null }
+  if (password === undefined)
+    return before
+      ? { secret: before.secret, sealedBucket: before.sealed_bucket, sealedAccount: before.sealed_account }
+      : none
+  if (password === null) return none
+  const secret = await sealPassword(app, { bucket, account }, name, password)
+  return { secret, sealedBucket: bucket, sealedAccount: account }
+}
+
+/** Trunk of a request merged with its stored row. */
 async function parametersOf(
   app: App,
   caller: Caller,
@@ -220,30 +337,38 @@ async function parametersOf(
   wanted: Wanted,
   before: TrunkRow | null,
 ): Promise<TrunkParameters> {
-  const { bucket, account } = caller.tenant
   const host = wanted.host ?? before?.host
   if (host === undefined) throw invalid('host', 'is needed: the name or address of the network’s SIP server')
-  const known = before && wanted.password === undefined ? await passwordOf(app, before).catch(() => null) : null
-  const password = wanted.password ?? known
+  const sealed = await sealedOf(app, caller, name, wanted.password, before)
   const username = wanted.username === undefined ? (before?.username ?? null) : wanted.username
   const registers = wanted.registers ?? before?.registers ?? false
-  if (registers && (username === null || password === null))
+  if (registers && (username === null || sealed.secret === null))
     throw invalid('username', 'and password are needed by a trunk that registers')
+  const transport = wanted.transport ?? before?.transport ?? 'udp'
+  const srtp = wanted.srtp ?? before?.srtp ?? (transport === 'tls' ? 'optional' : 'off')
+  if (srtp !== 'off' && transport !== 'tls')
+    throw invalid('srtp', `must be off with transport ${transport}: the keys of audio would be readable; use tls`)
   return {
     name,
     host,
     port: wanted.port ?? before?.port ?? 0,
-    transport: wanted.transport ?? before?.transport ?? 'udp',
+    transport,
     domain: wanted.domain === undefined ? (before?.domain ?? null) : wanted.domain,
     username,
-    secret: password === null ? null : await sealPassword(app, { bucket, account }, name, password),
-    sealedBucket: password === null ? null : bucket,
-    sealedAccount: password === null ? null : account,
+    ...sealed,
     registers,
     prefixes: wanted.prefixes ?? before?.prefixes ?? ['+'],
     priority: wanted.priority ?? before?.priority ?? 100,
     maxCalls: wanted.max_calls ?? before?.max_calls ?? 100,
     sources: wanted.sources ?? before?.sources ?? [],
+    numberFormat: wanted.number_format ?? before?.number_format ?? 'e164',
+    country: wanted.country === undefined ? (before?.country ?? null) : wanted.country,
+    srtp,
+    weight: wanted.weight ?? before?.weight ?? 1,
+    costs: JSON.stringify(wanted.costs ?? before?.costs ?? []),
+    callerIds: wanted.caller_ids ?? before?.caller_ids ?? [],
+    callerId: wanted.caller_id === undefined ? (before?.caller_id ?? null) : wanted.caller_id,
+    followsRedirects: wanted.follows_redirects ?? before?.follows_redirects ?? false,
     enabled: wanted.enabled ?? before?.enabled ?? true,
     at: new Date(caller.receivedMs),
   }
@@ -254,8 +379,16 @@ function noSuchTrunk(): AppError {
 }
 
 /** Trunk for the audit log, without its password. */
-function shown({ host, port, transport, username, registers, prefixes, priority, enabled }: TrunkRow) {
-  return { host, port, transport, username, registers, prefixes, priority, enabled }
+function shown(row: TrunkRow) {
+  const {
+    secret: _secret,
+    sealed_bucket: _bucket,
+    sealed_account: _account,
+    created_at: _at,
+    updated_at: _changed,
+    ...shown
+  } = row
+  return shown
 }
 
 function trunkRecord(app: App, row: TrunkRow): Static<typeof TrunkRecord> {
@@ -271,4 +404,4 @@ function trunkRecord(app: App, row: TrunkRow): Static<typeof TrunkRecord> {
   }
 }
 
-export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, getTrunk, changeTrunk, removeTrunk]
+export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, getTrunk, changeTrunk, removeTrunk, testTrunk]

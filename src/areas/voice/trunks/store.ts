@@ -2,7 +2,15 @@
 // SQL of trunks and rates by prefix. A trunk is a SIP connection to a telephone carrier.
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
+import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { TransportName } from '../../../protocols/sip/transport.ts'
+import type { NumberFormat } from './number-form.ts'
+
+/** What the network asks for a minute to a prefix, in the currency that the operator compares trunks in. */
+interface TrunkCost {
+  prefix: string
+  minute: number
+}
 
 export interface TrunkRow {
   name: string
@@ -19,21 +27,44 @@ export interface TrunkRow {
   priority: number
   max_calls: number
   sources: string[]
+  number_format: NumberFormat
+  country: string | null
+  srtp: SrtpPolicy
+  weight: number
+  costs: TrunkCost[]
+  caller_ids: string[]
+  caller_id: string | null
+  follows_redirects: boolean
   enabled: boolean
   created_at: Date
   updated_at: Date
 }
 
 const columns = `name, host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes, priority,
-  max_calls, sources, enabled, created_at, updated_at`
+  max_calls, sources, number_format, country, srtp, weight, costs, caller_ids, caller_id, follows_redirects, enabled, created_at, updated_at`
 
 export type TrunkParameters = Omit<
   TrunkRow,
-  'created_at' | 'updated_at' | 'sealed_bucket' | 'sealed_account' | 'max_calls'
+  | 'created_at'
+  | 'updated_at'
+  | 'sealed_bucket'
+  | 'sealed_account'
+  | 'max_calls'
+  | 'number_format'
+  | 'costs'
+  | 'caller_ids'
+  | 'caller_id'
+  | 'follows_redirects'
 > & {
+  /** As JSON. */
+  costs: string
+  callerIds: string[]
+  callerId: string | null
+  followsRedirects: boolean
   sealedBucket: number | null
   sealedAccount: string | null
   maxCalls: number
+  numberFormat: string
   at: Date
 }
 
@@ -51,7 +82,8 @@ export const insertTrunk = statement.home<TrunkParameters, TrunkRow>(
   'voice.insert_trunk',
   `insert into voice.trunks (${columns})
    values ($name, $host, $port, $transport, $domain, $username, $secret, $sealedBucket, $sealedAccount, $registers, $prefixes::text[],
-           $priority, $maxCalls, $sources::text[], $enabled, $at, $at)
+           $priority, $maxCalls, $sources::text[], $numberFormat, $country, $srtp, $weight, $costs::jsonb, $callerIds::text[],
+           $callerId, $followsRedirects, $enabled, $at, $at)
    on conflict do nothing
    returning ${columns}`,
 )
@@ -61,7 +93,9 @@ export const updateTrunk = statement.home<TrunkParameters, TrunkRow>(
   `update voice.trunks
       set host = $host, port = $port, transport = $transport, domain = $domain, username = $username, secret = $secret,
           sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, registers = $registers, prefixes = $prefixes::text[],
-          priority = $priority, max_calls = $maxCalls, sources = $sources::text[], enabled = $enabled, updated_at = $at
+          priority = $priority, max_calls = $maxCalls, sources = $sources::text[], number_format = $numberFormat,
+          country = $country, srtp = $srtp, weight = $weight, costs = $costs::jsonb, caller_ids = $callerIds::text[],
+          caller_id = $callerId, follows_redirects = $followsRedirects, enabled = $enabled, updated_at = $at
     where name = $name
    returning ${columns}`,
 )

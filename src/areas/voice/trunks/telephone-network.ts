@@ -2,17 +2,28 @@
 // Telephone network of this node: SIP endpoint, media workers, speech and live sessions. Test calls go to the simulated
 // carrier, live ones to trunks.
 import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
 import type { App } from '../../../platform/app.ts'
 import type { OpenListener, Place } from '../../../platform/program/listeners.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
+import { type AgreedAudio, agreedAudio, type SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import { parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
 import type { CallHandlers, Invitation } from '../../../protocols/sip/switchboard.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
+import { speakersOf } from '../engines/engines.ts'
 import { MediaPool } from '../media/pool.ts'
+import { soundIn } from '../media/sounds.ts'
+import { FileSpeech } from '../speech/file-speech.ts'
+import { PackageEngine } from '../speech/package-engine.ts'
+import { ProgramEngine } from '../speech/program-engine.ts'
 import { Speaker } from '../speech/speak.ts'
+import { VoiceFiles } from '../speech/voice-files.ts'
 import { simulatedCarrier } from './sandbox-carrier.ts'
 import { Trunks, type Way } from './trunks.ts'
 
@@ -20,6 +31,8 @@ import { Trunks, type Way } from './trunks.ts'
 interface LiveSession {
   readonly one: One
   clockMoved(offsetMs: number): void
+  /** Apologises to whoever is in the call; resolves when they have heard it. */
+  sayGoodbye?(): Promise<void>
   shutDown(): Promise<void>
 }
 
@@ -32,10 +45,14 @@ export interface Source {
   isSimulator: boolean
   /** Calls from a trunk are live; those from a local program in development are test calls. */
   environment: Environment
+  /** Country of national numbers from there; null when it has none. */
+  country: string | null
 }
 
-const mostLegs = 600
-const mostCalledHosts = 1_000
+const maxLegs = 600
+const maxCalledHosts = 1_000
+const skippedNumbers = 10_000
+const drainLookMs = 100
 
 class TelephoneNetwork {
   readonly app: App
@@ -43,64 +60,89 @@ class TelephoneNetwork {
   readonly speaker: Speaker
   readonly trunks: Trunks
   /** Hosts of SIP addresses called on behalf of customers: their responses are accepted. */
-  private readonly calledHosts = new Set<string>()
-  private pool: MediaPool | null = null
-  private endpoint: SipEndpoint | null = null
-  private takeIncoming: TakeIncoming = () => 503
+  readonly #calledHosts = new Set<string>()
+  #pool: MediaPool | null = null
+  #endpoint: SipEndpoint | null = null
+  #takeIncoming: TakeIncoming = () => 503
+  /** Whether this node is being stopped: it takes no new calls. */
+  isDraining = false
 
   constructor(app: App) {
     this.app = app
-    this.speaker = new Speaker(app.config.PAMOJA_SPEECH_PROGRAM)
+    const processes = () => speakersOf(app)
+    this.speaker = new Speaker(
+      [new ProgramEngine(app.config.PAMOJA_SPEECH_PROGRAM, (file) => soundIn(app, file)), new PackageEngine(processes)],
+      new FileSpeech(new VoiceFiles(app), processes),
+    )
     this.trunks = new Trunks(app)
   }
 
-  /** Open the SIP listener and the media workers. */
+  /** Opens the SIP listener and the media workers. */
   async open({ host, port, identity }: Place, takeIncoming: TakeIncoming): Promise<OpenListener> {
-    this.takeIncoming = takeIncoming
+    this.#takeIncoming = takeIncoming
     const { PAMOJA_SIP_CA_FILE: caFile, PAMOJA_SIP_TLS_PORT: tlsPort } = this.app.config
     const endpoint = await SipEndpoint.open({
       host,
+      publicHost: this.publicHost,
       ports: { udp: port, tcp: port, tls: port === 0 ? 0 : tlsPort },
       tls: identity,
       ...(caFile === '' ? {} : { trusted: await readFile(caFile, 'utf8') }),
-      invited: (call) => this.invited(call),
-      admits: (from) => this.admits(from),
+      invited: (call) => this.#invited(call),
+      admits: (from) => this.#admits(from),
       failed: (error) =>
         this.app.log.error({ error }, 'SIP message not handled: it is dropped and calls go on; report this error'),
     })
-    this.endpoint = endpoint
+    this.#endpoint = endpoint
     this.trunks.start(endpoint)
-    return { port: endpoint.ports.udp ?? 0, close: () => this.close() }
+    this.#measure()
+    return { port: endpoint.ports.udp ?? 0, close: () => this.#close() }
+  }
+
+  #measure(): void {
+    const { metrics } = this.app
+    metrics.gauge('pamoja_voice_legs', 'Legs of calls with audio on this node.', () => this.#pool?.figures.legs ?? 0)
+    metrics.gauge(
+      'pamoja_voice_late_seconds',
+      'Lateness of audio at one tick in a hundred, of the worker that is latest.',
+      () => (this.#pool?.figures.lateMs ?? 0) / 1_000,
+    )
+    metrics.gauge('pamoja_voice_admits', 'Whether this node takes one more call: 1 or 0.', () =>
+      Number(this.#pool?.admits ?? true),
+    )
   }
 
   /** Workers start with the first call, so that an installation without calls has none. */
   get media(): MediaPool {
-    this.pool ??= new MediaPool({
-      ports: portsOf(this.app.config.PAMOJA_RTP_PORTS),
-      silentMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
-      mostLegs,
-      latestMs: this.app.config.PAMOJA_VOICE_LATENESS_MS,
-    })
-    return this.pool
+    const { config, log } = this.app
+    const settings = {
+      ports: portsOf(config.PAMOJA_RTP_PORTS),
+      silentMs: config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
+      maxLegs,
+      latestMs: config.PAMOJA_VOICE_LATENESS_MS,
+    }
+    this.#pool ??= new MediaPool(settings, log)
+    return this.#pool
   }
 
-  get host(): string {
-    return this.app.config.PAMOJA_SIP_HOST
+  /** Host that trunks are told. */
+  get publicHost(): string {
+    const { PAMOJA_SIP_HOST: own, PAMOJA_SIP_PUBLIC_HOST: told } = this.app.config
+    return told === '' ? own : told
   }
 
-  /** Host for RTP. */
+  /** Host that audio (RTP) is bound to. */
   get mediaHost(): string {
     return this.app.config.PAMOJA_SIP_HOST
   }
 
   get isOpen(): boolean {
-    return this.endpoint !== null
+    return this.#endpoint !== null
   }
 
   /** SIP address, and the TLS port. */
   get address(): { host: string; port: number; tlsPort: number } {
-    const { udp = 0, tls = 0 } = this.endpoint?.ports ?? {}
-    return { host: this.host, port: udp, tlsPort: tls }
+    const { udp = 0, tls = 0 } = this.#endpoint?.ports ?? {}
+    return { host: this.mediaHost, port: udp, tlsPort: tls }
   }
 
   /** Routes to a number, in order of preference. */
@@ -127,9 +169,9 @@ class TelephoneNetwork {
     const all = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
     // Exclude trunk addresses: a trunk that authenticates by IP would carry the call at the operator's cost.
     const addresses = all.filter((address) => this.trunks.at({ transport, host: address, port: 0 }) === null)
-    for (const address of addresses) this.calledHosts.add(address)
-    const [oldest] = this.calledHosts.size > mostCalledHosts ? this.calledHosts : []
-    if (oldest !== undefined) this.calledHosts.delete(oldest)
+    for (const address of addresses) this.#calledHosts.add(address)
+    const [oldest] = this.#calledHosts.size > maxCalledHosts ? this.#calledHosts : []
+    if (oldest !== undefined) this.#calledHosts.delete(oldest)
     return addresses.slice(0, 2).map((address) => ({
       name: 'address',
       peer: { transport, host: address, port: port ?? (isTls ? 5_061 : 5_060) },
@@ -137,15 +179,46 @@ class TelephoneNetwork {
     }))
   }
 
+  /**
+   * Audio of the other side, and the addresses it is sent to and taken from. An address that a description may not name is
+   * replaced by that of the peer itself, behind whose NAT the telephone is; null when nothing is in common.
+   */
+  audioOf(
+    description: string,
+    from: Peer,
+    environment: Environment,
+    srtp: SrtpPolicy,
+  ): (AgreedAudio & { peer?: string }) | null {
+    const audio = agreedAudio(description, srtp)
+    if (!audio) return null
+    const peer = isIP(from.host) ? plainAddress(from.host) : this.trunks.addressAt(from)
+    if (audio.host === peer || this.#mayHear(audio.host, peer, from, environment))
+      return peer === null ? audio : { ...audio, peer }
+    return peer === null ? null : { ...audio, host: peer, peer }
+  }
+
+  /** Whether audio with a peer is encrypted: as its trunk says; else where it can be, if nobody can read the keys. */
+  srtpAt(peer: Peer): SrtpPolicy {
+    return this.trunks.srtpAt(peer) ?? (peer.transport === 'tls' ? 'optional' : 'off')
+  }
+
+  /** Customers' addresses are checked like all others; a trunk may also name another address of the network it is in. */
+  #mayHear(address: string, peer: string | null, from: Peer, environment: Environment): boolean {
+    if (this.app.outbound.mayReach(address, { use: 'callback', environment })) return true
+    const [named, own] = [parseAddress(address), peer === null ? null : parseAddress(peer)]
+    if (!named || !own || this.trunks.at(from) === null) return false
+    return classOfAddress(named) !== 'forbidden' && classOfAddress(named) === classOfAddress(own)
+  }
+
   /** Call over a route; counted towards the trunk's limit while it lasts. */
   invite(way: Way, invitation: Invitation, handlers: CallHandlers): SipCall | null {
-    if (!this.endpoint) return null
+    if (!this.#endpoint) return null
     const over = this.trunks.count(way)
-    return this.endpoint.invite(invitation, {
+    return this.#endpoint.invite(invitation, {
       ...handlers,
-      refused: (status, reason) => {
+      refused: (status, reason, contacts) => {
         over()
-        handlers.refused?.(status, reason)
+        handlers.refused?.(status, reason, contacts)
       },
       ended: (by, reason) => {
         over()
@@ -154,34 +227,52 @@ class TelephoneNetwork {
     })
   }
 
-  private admits(from: Peer): boolean {
+  /** Hangs up a call of a node that died. Its number is far above those that the node may have used meanwhile. */
+  hangUp(dialog: DialogState): void {
+    const state = { ...dialog, localSeq: dialog.localSeq + skippedNumbers }
+    this.#endpoint?.hangUp(state, this.trunks.credentialsAt(dialog.peer)).catch(() => undefined)
+  }
+
+  #admits(from: Peer): boolean {
     return (
-      this.isSimulator(from) || this.isLocal(from) || this.trunks.at(from) !== null || this.calledHosts.has(from.host)
+      this.#isSimulator(from) ||
+      this.#isLocal(from) ||
+      this.trunks.at(from) !== null ||
+      this.#calledHosts.has(from.host)
     )
   }
 
-  private isSimulator(from: Peer): boolean {
+  #isSimulator(from: Peer): boolean {
     const carrier = simulatedCarrier.of(this.app)
     return carrier !== null && from.host === carrier.host && from.port === carrier.port
   }
 
-  private isLocal({ host }: Peer): boolean {
+  #isLocal({ host }: Peer): boolean {
     return this.app.config.NODE_ENV !== 'production' && /^(127\.|::1$|::ffff:127\.)/.test(host)
   }
 
-  private invited(call: SipCall): CallHandlers | null {
-    if (!this.media.admits) return null
-    const isSimulator = this.isSimulator(call.source)
+  #invited(call: SipCall): CallHandlers | null {
+    if (this.isDraining) return null
+    const { refusal } = this.media
+    if (refusal !== null) {
+      this.app.log.warn(
+        { refusal },
+        'incoming call refused, no room for its audio: add nodes, or take load off this one',
+      )
+      return null
+    }
+    const isSimulator = this.#isSimulator(call.source)
     const trunk = isSimulator ? null : this.trunks.at(call.source)
-    if (!isSimulator && trunk === null && !this.isLocal(call.source)) return null
-    const source = { isSimulator, environment: trunk === null ? ('test' as const) : ('live' as const) }
-    const taken = this.takeIncoming(this.app, call, source)
+    if (!isSimulator && trunk === null && !this.#isLocal(call.source)) return null
+    const environment = trunk === null ? ('test' as const) : ('live' as const)
+    const source = { isSimulator, environment, country: this.trunks.countryOf(trunk) }
+    const taken = this.#takeIncoming(this.app, call, source)
     if (typeof taken !== 'number') return taken
     queueMicrotask(() => call.reject(taken))
     return {}
   }
 
-  /** Apply an account's moved sandbox clock to its calls. */
+  /** Applies an account's moved sandbox clock to its calls. */
   async clockMoved(account: string, offsetMs: () => Promise<number>): Promise<void> {
     const theirs = [...this.sessions.values()].filter(({ one }) => one.account === account)
     if (theirs.length === 0) return
@@ -189,13 +280,28 @@ class TelephoneNetwork {
     for (const session of theirs) if (session.one.environment === 'test') session.clockMoved(ms)
   }
 
-  private async close(): Promise<void> {
+  /** Takes no new calls, lets those that are there end within a time, and apologises to the others. */
+  async drain(seconds: number): Promise<void> {
+    if (seconds === 0) return
+    this.isDraining = true
+    const untilMs = this.app.clock.nowMs() + 1_000 * seconds
+    while (this.sessions.size > 0 && this.app.clock.nowMs() < untilMs) await sleep(drainLookMs)
+    await Promise.all([...this.sessions.values()].map((session) => session.sayGoodbye?.().catch(() => undefined)))
+  }
+
+  async #close(): Promise<void> {
+    await this.drain(this.app.config.PAMOJA_VOICE_DRAIN_SECONDS)
     await Promise.all([...this.sessions.values()].map((session) => session.shutDown()))
     await this.trunks.stop()
-    await this.endpoint?.close()
-    await this.pool?.close()
-    this.endpoint = null
+    await this.#endpoint?.close()
+    await this.#pool?.close()
+    this.#endpoint = null
   }
+}
+
+/** Address without the IPv6 clothes of an IPv4 one. */
+function plainAddress(host: string): string {
+  return host.replace(/^::ffff:/, '')
 }
 
 /** Parts of a SIP URI; an empty host when invalid. */

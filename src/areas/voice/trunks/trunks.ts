@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trunks in memory: which lead to a number, which are down, which are registered, and whose address a call comes from.
 // Reloaded on a signal when an operator changes them.
+import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { App } from '../../../platform/app.ts'
+import type { Probe } from '../../../platform/connections/probe.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
+import { secureContextOf } from '../../../platform/outbound/dial.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
+import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
+import { parseAddress, type SipUri } from '../../../protocols/sip/header-values.ts'
+import type { SipResponse } from '../../../protocols/sip/message.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
+import { countryOfTrunk, writtenFor } from './number-form.ts'
 import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
 
 /** Route to a number: a trunk, the simulator, or a customer's address. */
@@ -20,6 +27,8 @@ export interface Way {
   credentials?: Credentials
   /** Trunk name; undefined for other routes. */
   trunk?: string
+  /** Whether audio is encrypted; undefined where the peer decides. */
+  srtp?: SrtpPolicy
 }
 
 interface Trunk {
@@ -30,65 +39,77 @@ interface Trunk {
   credentials: Credentials | null
   /** Skipped until then, because it did not respond. */
   downUntilMs: number
+  /** Numbers that it had no line for, since a call last got through. */
+  failed: Set<string>
   isUp: boolean
   isRegistered: boolean
   lastError: string | null
   seq: number
+  /** Registration time that the network wants. */
+  registerSeconds: number
   isChecking: boolean
 }
 
 /** Status of a trunk on this node. */
 export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { calls: number }
 
-/** Reload interval, in case a signal was lost. */
+/** Reloads interval, in case a signal was lost. */
 const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
+/** Registration time that is asked for, and the longest that a network may ask for instead. */
 const registerSeconds = 300
+const maxRegisterSeconds = 86_400
+const maxRedirects = 3
+/**
+ * Numbers in a row without a line after which a trunk counts as down. One is the business of its call alone: networks say
+ * 503 and 408 of a single destination every day.
+ */
+const maxFailed = 5
 const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 
 export class Trunks {
-  private readonly app: App
-  private trunks: readonly Trunk[] = []
+  readonly #app: App
+  #trunks: readonly Trunk[] = []
   /** Live calls by trunk name; they outlive a change of the trunk. */
-  private readonly calls = new Map<string, number>()
-  private rates = new Map<string, bigint>()
-  private endpoint: SipEndpoint | null = null
-  private checking: NodeJS.Timeout | null = null
-  private readonly followed: Followed
+  readonly #calls = new Map<string, number>()
+  #rates = new Map<string, bigint>()
+  #endpoint: SipEndpoint | null = null
+  #checking: NodeJS.Timeout | null = null
+  readonly #followed: Followed
 
   constructor(app: App) {
-    this.app = app
+    this.#app = app
     const what = 'trunks and rates'
-    this.followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.load() })
+    this.#followed = new Followed(app, { topic: trunkTopic, everyMs: reloadMs, what, load: () => this.#load() })
   }
 
   /**
-   * Load trunks and rates on every node, since calls are accepted and priced on any; returns the function that stops
+   * Loads trunks and rates on every node, since calls are accepted and priced on any; returns the function that stops
    * following changes.
    */
   async follow(): Promise<() => Promise<void>> {
-    await this.followed.start()
-    return () => this.followed.stop()
+    await this.#followed.start()
+    return () => this.#followed.stop()
   }
 
-  private async load(): Promise<void> {
-    const rates = await this.app.db.query(selectRates, {})
-    this.rates = new Map(rates.map(({ prefix, currency, minute_micros }) => [`${currency} ${prefix}`, minute_micros]))
-    const rows = (await this.app.db.query(selectTrunks, {})).filter(({ enabled }) => enabled)
-    const known = new Map(this.trunks.map((trunk) => [trunk.row.name, trunk]))
-    this.trunks = await Promise.all(rows.map((row) => this.trunkOf(row, known.get(row.name))))
-    const { endpoint } = this
+  async #load(): Promise<void> {
+    const rates = await this.#app.db.query(selectRates, {})
+    this.#rates = new Map(rates.map(({ prefix, currency, minute_micros }) => [`${currency} ${prefix}`, minute_micros]))
+    const rows = (await this.#app.db.query(selectTrunks, {})).filter(({ enabled }) => enabled)
+    const known = new Map(this.#trunks.map((trunk) => [trunk.row.name, trunk]))
+    this.#trunks = await Promise.all(rows.map((row) => this.#trunkOf(row, known.get(row.name))))
+    const endpoint = this.#endpoint
     if (!endpoint) return
     for (const gone of known.values())
-      if (gone.isRegistered && !this.trunks.includes(gone)) void this.register(endpoint, gone, 0)
-    if (this.trunks.some((trunk) => known.get(trunk.row.name) !== trunk)) void this.check()
+      if (gone.isRegistered && !this.#trunks.includes(gone)) void this.#register(endpoint, gone, 0)
+    if (this.#trunks.some((trunk) => known.get(trunk.row.name) !== trunk)) void this.#check()
   }
 
-  private async trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
+  async #trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
     if (known && known.row.updated_at.getTime() === row.updated_at.getTime()) return known
     const { host, transport, username } = row
-    const password = await passwordOf(this.app, row).catch(() => null)
+    const password = await passwordOf(this.#app, row).catch(() => null)
     const addresses = isIP(host) ? [host] : (await hostLookup(host).catch(() => [])).map(({ address }) => address)
     // TLS needs the host name for the certificate; UDP needs an address.
     const where = transport === 'udp' ? (addresses[0] ?? host) : host
@@ -99,39 +120,44 @@ export class Trunks {
       sources: new Set([host, ...addresses, ...row.sources]),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
+      failed: new Set(),
       isUp: false,
       isRegistered: false,
       lastError: null,
       seq: known?.seq ?? 0,
+      registerSeconds,
       isChecking: false,
     }
   }
 
-  /** Start registrations and health checks through this node's SIP endpoint. */
+  /** Starts registrations and health checks through this node's SIP endpoint. */
   start(endpoint: SipEndpoint): void {
-    this.endpoint = endpoint
-    this.checking = setInterval(() => void this.check(), checkEveryMs)
-    this.checking.unref()
-    void this.check()
+    this.#endpoint = endpoint
+    this.#checking = setInterval(() => void this.#check(), checkEveryMs)
+    this.#checking.unref()
+    void this.#check()
   }
 
   async stop(): Promise<void> {
-    if (this.checking) clearInterval(this.checking)
-    const { endpoint } = this
-    this.endpoint = null
-    if (endpoint) await Promise.all(this.trunks.filter((t) => t.isRegistered).map((t) => this.register(endpoint, t, 0)))
+    if (this.#checking) clearInterval(this.#checking)
+    const endpoint = this.#endpoint
+    this.#endpoint = null
+    if (endpoint)
+      await Promise.all(this.#trunks.filter((t) => t.isRegistered).map((t) => this.#register(endpoint, t, 0)))
   }
 
-  /** Check all trunks, each on its own: an unresponsive one takes half a minute. */
-  private async check(): Promise<void> {
-    const { endpoint } = this
+  /** Checks all trunks, each on its own: an unresponsive one takes half a minute. */
+  async #check(): Promise<void> {
+    const endpoint = this.#endpoint
     if (!endpoint) return
-    const checks = this.trunks
+    const checks = this.#trunks
       .filter(({ isChecking }) => !isChecking)
       .map(async (trunk) => {
         trunk.isChecking = true
         try {
-          await (trunk.row.registers ? this.register(endpoint, trunk, registerSeconds) : this.ping(endpoint, trunk))
+          await (trunk.row.registers
+            ? this.#register(endpoint, trunk, trunk.registerSeconds)
+            : this.#ping(endpoint, trunk))
         } finally {
           trunk.isChecking = false
         }
@@ -140,55 +166,111 @@ export class Trunks {
   }
 
   /** SIP OPTIONS ping; any response but 408 (timeout) and 503 means that the trunk is up. */
-  private async ping(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
-    const { status } = await endpoint.request('OPTIONS', this.uriOf(trunk, null), trunk.peer, {
-      from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
-    })
-    this.note(trunk, status !== 408 && status !== 503, `OPTIONS was answered with ${status}`)
+  async #ping(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
+    const { status } = await this.#options(endpoint, trunk)
+    this.#note(trunk, status !== 408 && status !== 503, `OPTIONS was answered with ${status}`)
   }
 
-  private async register(endpoint: SipEndpoint, trunk: Trunk, seconds: number): Promise<void> {
+  async #register(endpoint: SipEndpoint, trunk: Trunk, seconds: number): Promise<void> {
     const { domain, host, username, name } = trunk.row
     const address = `<sip:${username ?? 'pamoja'}@${domain ?? host}>`
     trunk.seq += 2
-    const { status } = await endpoint.request('REGISTER', `sip:${domain ?? host}`, trunk.peer, {
+    const { status, headers } = await endpoint.request('REGISTER', `sip:${domain ?? host}`, trunk.peer, {
       from: address,
       address,
       headers: [['expires', seconds]],
-      callId: `${this.app.nodeId}-${name}`,
+      callId: `${this.#app.nodeId}-${name}`,
       seq: trunk.seq,
       ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
     })
+    const least = Number(headers.get('min-expires'))
+    if (status === 423 && least > seconds && least <= maxRegisterSeconds) {
+      trunk.registerSeconds = least
+      return this.#register(endpoint, trunk, least)
+    }
     trunk.isRegistered = seconds > 0 && status >= 200 && status < 300
-    if (seconds > 0) this.note(trunk, trunk.isRegistered, `REGISTER was answered with ${status}`)
+    if (seconds > 0) this.#note(trunk, trunk.isRegistered, `REGISTER was answered with ${status}`)
   }
 
-  private note(trunk: Trunk, isUp: boolean, problem: string): void {
+  /** Tries a trunk as it is stored: in use or not. */
+  async test(row: TrunkRow, probe: Probe): Promise<void> {
+    const trunk = this.#find(row.name) ?? (await this.#trunkOf(row, undefined))
+    const { transport, port } = trunk.peer
+    await probe.name(row.host)
+    if (transport === 'udp') probe.skip('connection', 'UDP has no connection')
+    else await probe.connection(row.host, port)
+    if (transport === 'tls') {
+      const { PAMOJA_SIP_CA_FILE: file } = this.#app.config
+      await probe.tls(row.host, port, secureContextOf(file === '' ? null : await readFile(file, 'utf8')))
+    } else probe.skip('tls', `${transport.toUpperCase()} without encryption`)
+    if (row.registers)
+      await probe.step('sign_in', async () => {
+        await this.#register(this.#open(), trunk, trunk.registerSeconds)
+        if (trunk.lastError !== null) throw new Error(trunk.lastError)
+        return `REGISTER was accepted for ${row.username}`
+      })
+    else probe.skip('sign_in', 'This trunk does not register: the network knows us by our address')
+    await probe.step('answer', async () => {
+      const { status, reason } = await this.#options(this.#open(), trunk)
+      const said = `OPTIONS was answered with ${status} ${reason}`.trim()
+      if (status === 408) throw new Error('OPTIONS was not answered')
+      if (status === 503) throw new Error(said)
+      return said
+    })
+  }
+
+  #open(): SipEndpoint {
+    if (this.#endpoint) return this.#endpoint
+    throw new Error('this node carries no calls: PAMOJA_ROLES has no voice here')
+  }
+
+  #options(endpoint: SipEndpoint, trunk: Trunk): Promise<SipResponse> {
+    return endpoint.request('OPTIONS', this.#uriOf(trunk, null), trunk.peer, {
+      from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
+      ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
+    })
+  }
+
+  #note(trunk: Trunk, isUp: boolean, problem: string): void {
     if (trunk.isUp && !isUp)
-      this.app.log.warn(
+      this.#app.log.warn(
         { trunk: trunk.row.name, problem },
         'trunk is down: calls take another one or fail; check the carrier and the network',
       )
     trunk.isUp = isUp
     trunk.lastError = isUp ? null : problem
-    trunk.downUntilMs = isUp ? 0 : this.app.clock.nowMs() + downMs
+    trunk.downUntilMs = isUp ? 0 : this.#app.clock.nowMs() + downMs
+    if (!isUp) trunk.failed.clear()
   }
 
-  /** Routes to a number: longest prefix first, then priority; trunks that are down come last. */
+  /**
+   * Routes to a number: longest prefix first, then priority, then the lowest cost, then by lot; trunks that are down come
+   * last.
+   */
   waysTo(number: string): Way[] {
-    const nowMs = this.app.clock.nowMs()
-    return this.trunks
-      .map((trunk) => ({ trunk, length: longestOf(trunk.row.prefixes, number), isDown: trunk.downUntilMs > nowMs }))
-      .filter(({ trunk, length }) => length >= 0 && this.callsOf(trunk.row.name) < trunk.row.max_calls)
+    const nowMs = this.#app.clock.nowMs()
+    return this.#trunks
+      .map((trunk) => ({
+        trunk,
+        length: longestOf(trunk.row.prefixes, number),
+        isDown: trunk.downUntilMs > nowMs,
+        cost: costOf(trunk.row, number),
+        lot: -Math.log(1 - Math.random()) / trunk.row.weight,
+      }))
+      .filter(({ trunk, length }) => length >= 0 && this.#callsOf(trunk.row.name) < trunk.row.max_calls)
       .sort(
         (a, b) =>
-          Number(a.isDown) - Number(b.isDown) || b.length - a.length || a.trunk.row.priority - b.trunk.row.priority,
+          Number(a.isDown) - Number(b.isDown) ||
+          b.length - a.length ||
+          a.trunk.row.priority - b.trunk.row.priority ||
+          (a.cost === b.cost ? a.lot - b.lot : a.cost - b.cost),
       )
       .map(({ trunk }) => ({
         name: trunk.row.name,
         trunk: trunk.row.name,
+        srtp: trunk.row.srtp,
         peer: trunk.peer,
-        uri: this.uriOf(trunk, number),
+        uri: this.#uriOf(trunk, number),
         domain: trunk.row.domain ?? trunk.row.host,
         ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
       }))
@@ -196,66 +278,142 @@ export class Trunks {
 
   /** Whether a trunk not known to be down takes a number. */
   leadsTo(number: string): boolean {
-    const nowMs = this.app.clock.nowMs()
-    return this.waysTo(number).some(({ name }) => (this.find(name)?.downUntilMs ?? 0) <= nowMs)
+    const nowMs = this.#app.clock.nowMs()
+    return this.waysTo(number).some(({ name }) => (this.#find(name)?.downUntilMs ?? 0) <= nowMs)
   }
 
-  private uriOf({ row, peer }: Trunk, number: string | null): string {
+  #uriOf({ row, peer }: Trunk, number: string | null): string {
     const host = row.host.includes(':') ? `[${row.host}]` : row.host
     const transport = peer.transport === 'udp' ? '' : `;transport=${peer.transport}`
-    const user = number === null ? '' : `${number}@`
+    const user = number === null ? '' : `${writtenFor(number, row.number_format, countryOfTrunk(row))}@`
     return `sip:${user}${host}:${peer.port}${number === null ? '' : ';user=phone'}${transport}`
   }
 
+  /** Caller id on a route: the number itself, another that its trunk shows instead, or null when the route may not be taken. */
+  shown({ trunk: name }: Way, number: string): string | null {
+    const row = this.#find(name)?.row
+    if (!row || row.caller_ids.length === 0 || longestOf(row.caller_ids, number) >= 0) return number
+    return row.caller_id
+  }
+
+  /** Routes that a redirect leads to: addresses of the trunk itself, by its own transport; none where it may not be followed. */
+  redirected(way: Way, contacts: readonly string[]): Way[] {
+    const trunk = this.#find(way.trunk)
+    if (!trunk?.row.follows_redirects) return []
+    const { domain, transport } = trunk.row
+    return contacts.slice(0, maxRedirects).flatMap((contact) => {
+      const uri = sipUriOf(contact)
+      if (!uri || (uri.parameters.get('transport')?.toLowerCase() ?? transport) !== transport) return []
+      const host = uri.host === domain ? trunk.peer.host : uri.host
+      if (!trunk.sources.has(host)) return []
+      return [{ ...way, peer: { transport, host, port: uri.port ?? defaultPorts[transport] }, uri: uri.text }]
+    })
+  }
+
+  /** A number as the trunk of a route wants it. */
+  written({ trunk: name }: Way, number: string): string {
+    const row = this.#find(name)?.row
+    return row ? writtenFor(number, row.number_format, countryOfTrunk(row)) : number
+  }
+
+  /** Country of the national numbers of a trunk; null when there is none. */
+  countryOf(name: string | null): string | null {
+    const row = name === null ? null : this.#find(name)?.row
+    return row ? countryOfTrunk(row) : null
+  }
+
+  /** A call over a route got through: to a phone that rings, or to a refusal of the callee. */
   worked({ trunk: name }: Way): void {
-    const trunk = this.find(name)
-    if (trunk) this.note(trunk, true, '')
+    const trunk = this.#find(name)
+    if (!trunk) return
+    trunk.failed.clear()
+    this.#note(trunk, true, '')
   }
 
-  failed({ trunk: name }: Way, status: number): void {
-    const trunk = this.find(name)
-    if (trunk) this.note(trunk, false, `a call was answered with ${status}`)
+  /** A call over a route found no line. A trunk is down that said nothing at all, or had none for many numbers in a row. */
+  failed({ trunk: name }: Way, number: string, status: number, isSilent: boolean): void {
+    const trunk = this.#find(name)
+    if (!trunk) return
+    trunk.failed.add(number)
+    if (isSilent) this.#note(trunk, false, 'a call got no answer')
+    else if (trunk.failed.size >= maxFailed)
+      this.#note(trunk, false, `calls to ${maxFailed} numbers in a row were answered with ${status}`)
   }
 
-  /** Count a call on a trunk; returns the function that uncounts it. */
+  /** Counts a call on a trunk; returns the function that uncounts it. */
   count({ trunk: name }: Way): () => void {
     if (name === undefined) return () => undefined
-    this.calls.set(name, this.callsOf(name) + 1)
+    this.#calls.set(name, this.#callsOf(name) + 1)
     let isOver = false
     return () => {
       if (isOver) return
       isOver = true
-      const left = this.callsOf(name) - 1
-      if (left > 0) this.calls.set(name, left)
-      else this.calls.delete(name)
+      const left = this.#callsOf(name) - 1
+      if (left > 0) this.#calls.set(name, left)
+      else this.#calls.delete(name)
     }
   }
 
-  private callsOf(name: string): number {
-    return this.calls.get(name) ?? 0
+  #callsOf(name: string): number {
+    return this.#calls.get(name) ?? 0
   }
 
-  private find(name: string | undefined): Trunk | null {
-    return this.trunks.find(({ row }) => row.name === name) ?? null
+  #find(name: string | undefined): Trunk | null {
+    return this.#trunks.find(({ row }) => row.name === name) ?? null
   }
 
   /** Trunk of a message's source address; null when there is none. */
   at({ host }: Peer): string | null {
     const plain = host.replace(/^::ffff:/, '')
-    return this.trunks.find(({ sources }) => sources.has(plain))?.row.name ?? null
+    return this.#trunks.find(({ sources }) => sources.has(plain))?.row.name ?? null
+  }
+
+  /** Whether audio of a peer that is a trunk is encrypted; null when it is none. */
+  srtpAt(peer: Peer): SrtpPolicy | null {
+    return this.#find(this.at(peer) ?? undefined)?.row.srtp ?? null
+  }
+
+  /** Credentials for a peer that is a trunk; null when it is none, or needs none. */
+  credentialsAt(peer: Peer): Credentials | null {
+    return this.#find(this.at(peer) ?? undefined)?.credentials ?? null
+  }
+
+  /** IP address of the trunk that a message came from by its host name; null when there is none. */
+  addressAt({ host }: Peer): string | null {
+    const trunk = this.#trunks.find(({ sources }) => sources.has(host))
+    return [...(trunk?.sources ?? [])].find((source) => isIP(source) !== 0) ?? null
   }
 
   stateOf(name: string): TrunkState | null {
-    const trunk = this.find(name)
-    return trunk && { ...trunk, calls: this.callsOf(name) }
+    const trunk = this.#find(name)
+    return trunk && { ...trunk, calls: this.#callsOf(name) }
   }
 
   /** Rate per minute of the longest prefix; null when the operator set none. */
   rateOf(number: string, currency: string): bigint | null {
     for (let length = number.length; length > 0; length--) {
-      const found = this.rates.get(`${currency} ${number.slice(0, length)}`)
+      const found = this.#rates.get(`${currency} ${number.slice(0, length)}`)
       if (found !== undefined) return found
     }
+    return null
+  }
+}
+
+/** Price of a minute by the longest matching prefix; without one, more than any. */
+function costOf({ costs }: TrunkRow, number: string): number {
+  const length = longestOf(
+    costs.map(({ prefix }) => prefix),
+    number,
+  )
+  return costs.find(({ prefix }) => prefix.length === length && number.startsWith(prefix))?.minute ?? Infinity
+}
+
+/** SIP URI of a Contact; null for anything else. */
+function sipUriOf(contact: string): SipUri | null {
+  try {
+    const { uri } = parseAddress(contact)
+    return uri.scheme === 'sip' && uri.headers === null ? uri : null
+  } catch {
     return null
   }
 }
