@@ -12,8 +12,8 @@ import { monitorRoutes } from './calls/monitor-routes.ts'
 import { callRoutes } from './calls/routes.ts'
 import { transferRoutes } from './calls/transfer-routes.ts'
 import { deskSocket, desksOf, deskTopic } from './desk/desks.ts'
-import { deskHooks } from './desk/page.ts'
 import { deskSessions } from './desk/presence.ts'
+import { erasables } from './erase.ts'
 import { agentEvents, conferenceEvents, monitorEvents, queueEvents, voicemailEvents } from './events.ts'
 import { forgetRuns } from './ivr/store.ts'
 import { metricRoutes } from './metrics/routes.ts'
@@ -22,10 +22,21 @@ import { ivrRoutes } from './routes/ivr.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { routingRoutes } from './routes/routing.ts'
 import { whileLoggedIn } from './routes/sessions.ts'
-import { callcenterSettings } from './settings.ts'
 
 export const callcenter: Area = {
   name: 'callcenter',
+  tools: {
+    unasked: [
+      'callcenter.createQueue',
+      'callcenter.changeQueue',
+      'callcenter.createIvr',
+      'callcenter.changeIvr',
+      'callcenter.createRule',
+      'callcenter.changeRule',
+      'callcenter.setBusinessHours',
+      'callcenter.simulateRouting',
+    ],
+  },
   chapters: {
     callcenter: {
       title: 'Call centre',
@@ -46,9 +57,8 @@ export const callcenter: Area = {
     ...monitorRoutes,
     ...metricRoutes,
   ].map(whileLoggedIn),
-  settings: callcenterSettings,
+  erasables,
   sockets: [deskSocket],
-  hooks: deskHooks,
   topics: [deskTopic],
   jobs: [tickJob],
   chores: [

@@ -10,7 +10,7 @@ import { findQueue, queuesAmong } from './queues/store.ts'
 import { findHours } from './routing/store.ts'
 import { agentIdForm, type DestinationOf, destinationProblem } from './schema.ts'
 
-/** Require a destination to exist, except agents, who are created by their first login. */
+/** Requires a destination to exist, except agents, who are created by their first login. */
 export async function requireDestination(
   app: App,
   tenant: Tenant,

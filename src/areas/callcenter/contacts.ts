@@ -93,10 +93,11 @@ export const findContact = statement.tenant<One, ContactRow>(
   `select ${columns} from callcenter.contacts where ${mine} and id = $id`,
 )
 
-/** Current contact of a call; of an ended call, the last. */
+/** Current contact of a call, the last of several; of an ended call, the last. */
 export const contactOfCall = statement.tenant<Tenant & { call: string }, ContactRow>(
   'callcenter.contact_of_call',
-  `select ${columns} from callcenter.contacts where ${mine} and call_id = $call order by id desc limit 1`,
+  `select ${columns} from callcenter.contacts where ${mine} and call_id = $call
+    order by ended_at is null desc, id desc limit 1`,
 )
 
 export const contactsOfCall = statement.tenant<Tenant & { call: string }, ContactRow>(
@@ -107,18 +108,6 @@ export const contactsOfCall = statement.tenant<Tenant & { call: string }, Contac
 export const underWay = statement.tenant<Tenant, ContactRow>(
   'callcenter.contacts_under_way',
   `select ${columns} from callcenter.contacts where ${mine} and state <> 'ended' order by entered_at, id limit 20000`,
-)
-
-/** Contacts of a time range. */
-export const contactsBetween = statement.tenant<
-  Tenant & { since: Date; until: Date; queue: string | null; agent: string | null },
-  ContactRow
->(
-  'callcenter.contacts_between',
-  `select ${columns} from callcenter.contacts
-    where ${mine} and entered_at >= $since and entered_at < $until
-      and ($queue::uuid is null or queue_id = $queue) and ($agent::text is null or agent_id = $agent)
-    order by entered_at, id`,
 )
 
 export const contactsOfCaller = statement.tenant<Tenant & { phone: string; limit: number }, ContactRow>(

@@ -19,7 +19,7 @@ const limits = {
   businessHours: { most: 1_000, count: countOf('business_hours'), words: 'business hours' },
 } as const
 
-/** Refuse what was just inserted beyond the limit. The switchboard must be locked before the insert. */
+/** Refuses what was just inserted beyond the limit. The switchboard must be locked before the insert. */
 export async function requireFewer(tx: Tx, tenant: Tenant, what: keyof typeof limits): Promise<void> {
   const { most, count, words } = limits[what]
   const now = await one(tx.query(count, tenant))

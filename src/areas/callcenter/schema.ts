@@ -28,7 +28,7 @@ export const Url = (description: string) => Type.String({ minLength: 1, maxLengt
 export const Language = Type.Unsafe<string>({
   type: 'string',
   enum: Object.keys(spokenLanguages),
-  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE',
+  rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE, or one without its region, such as sw',
   errorCode: 'UNSUPPORTED_LANGUAGE',
   description:
     'What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told',

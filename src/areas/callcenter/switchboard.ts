@@ -22,7 +22,7 @@ const clockOffset = statement.home<{ account: string; environment: string }, { m
   'select accounts.clock_offset_ms($account::uuid, $environment::text) as ms',
 )
 
-/** Take the switchboard lock until the transaction ends. */
+/** Takes the switchboard lock until the transaction ends. */
 export async function holdSwitchboard(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.query(make, tenant)
   await tx.query(lock, tenant)
@@ -35,7 +35,7 @@ export async function occasionOf(app: App, tenant: Tenant): Promise<Occasion> {
   return { tenant, receivedMs, nowMs: receivedMs + Number(ms), requestId: null }
 }
 
-/** Run one transaction under the switchboard lock. */
+/** Runs one transaction under the switchboard lock. */
 export async function atSwitchboard<T>(
   app: App,
   tenant: Tenant,

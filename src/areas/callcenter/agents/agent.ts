@@ -14,10 +14,10 @@ const mayFollow: Readonly<Record<AgentStatus, readonly AgentStatus[]>> = {
   ringing: ['offline', 'on_call', ...settableStatuses],
   on_call: ['offline', 'wrap_up', ...settableStatuses],
   wrap_up: ['offline', 'ringing', 'on_call', ...settableStatuses],
-  break: ['offline', 'on_call', ...settableStatuses],
-  away: ['offline', 'on_call', ...settableStatuses],
-  training: ['offline', 'on_call', ...settableStatuses],
-  meeting: ['offline', 'on_call', ...settableStatuses],
+  break: ['offline', 'ringing', 'on_call', ...settableStatuses],
+  away: ['offline', 'ringing', 'on_call', ...settableStatuses],
+  training: ['offline', 'ringing', 'on_call', ...settableStatuses],
+  meeting: ['offline', 'ringing', 'on_call', ...settableStatuses],
 }
 
 export function mayBecome(from: AgentStatus, to: AgentStatus): boolean {

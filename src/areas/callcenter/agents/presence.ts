@@ -7,6 +7,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { agentEvents } from '../events.ts'
+import { tickLater } from '../tick.ts'
 import { type AgentStatus, mayBecome } from './agent.ts'
 import { type AgentRow, beginState, endState, findAgent, saveAgent } from './store.ts'
 
@@ -26,6 +27,8 @@ type Change = Partial<
     | 'logged_in_at'
     | 'desk_id'
     | 'desk_lost_at'
+    | 'missed_offers'
+    | 'offer_after'
   >
 >
 
@@ -38,7 +41,7 @@ export function watchAgents(app: App, watcher: Watcher): () => void {
   return () => void watchers(app).delete(watcher)
 }
 
-/** Update an agent without a status change. */
+/** Updates an agent without a status change. */
 export async function keepPresence(
   app: App,
   tx: Tx,
@@ -66,6 +69,8 @@ export async function keepPresence(
       deskLostAt: now.desk_lost_at,
       idleSince: now.idle_since,
       callsTaken: now.calls_taken,
+      missedOffers: now.missed_offers,
+      offerAfter: now.offer_after,
       at: new Date(nowMs),
     }),
   )
@@ -75,7 +80,7 @@ export async function keepPresence(
   return saved
 }
 
-/** Change an agent's status if the transition is allowed; returns the updated row. */
+/** Changes an agent's status if the transition is allowed; returns the updated row. */
 export async function become(
   app: App,
   tx: Tx,
@@ -92,6 +97,8 @@ export async function become(
   const next = await keepPresence(app, tx, occasion, row, {
     reason: null,
     until: null,
+    missed_offers: status === 'ringing' ? row.missed_offers : 0,
+    offer_after: null,
     ...change,
     status,
     since: at,
@@ -127,7 +134,38 @@ export function becomeFree(app: App, tx: Tx, occasion: Occasion, row: AgentRow):
   })
 }
 
-/** Store the leg that rings an agent; a browser desk then offers it. */
+/** Pauses before the next offer to an agent who could not be rung, in milliseconds; the last one repeats. */
+const offerPausesMs = [2_000, 10_000, 30_000, 120_000, 300_000]
+
+/**
+ * Agent who was not rung because of a failure that is not the agent's: stays available, is not offered calls for a
+ * pause that grows, and shows the reason.
+ */
+export async function offerFailed(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  row: AgentRow,
+  cause: string,
+): Promise<AgentRow> {
+  const status = row.session_id === null ? 'offline' : (row.next_status ?? 'available')
+  const missed = row.missed_offers + 1
+  const pauseMs = offerPausesMs[Math.min(missed, offerPausesMs.length) - 1] ?? 0
+  app.log.warn(
+    { agent: row.agent_id, cause, missed, pause_ms: pauseMs },
+    'agent not rung: the call goes to the next free agent, this one is offered calls again after the pause; check trunks and media processes if this repeats',
+  )
+  const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
+  const isFree = status === 'available'
+  if (isFree) await tickLater(app, tx, occasion.tenant, pauseMs)
+  return become(app, tx, occasion, row, status, {
+    ...none,
+    reason: isFree ? cause : row.next_reason,
+    ...(isFree ? { missed_offers: missed, offer_after: new Date(occasion.nowMs + pauseMs) } : {}),
+  })
+}
+
+/** Stores the leg that rings an agent; a browser desk then offers it. */
 export async function noteLeg(app: App, tx: Tx, occasion: Occasion, agent: string, leg: string): Promise<void> {
   const now = await agentNamed(tx, occasion, agent)
   if (now?.status === 'ringing' && now.leg_id === null) await keepPresence(app, tx, occasion, now, { leg_id: leg })

@@ -65,7 +65,11 @@ export const AgentChange = Type.Object(changeable)
 
 const shownId = Type.String({ description: 'Your own id of the agent' })
 const shownStatus = OneOf(agentStatuses, { description: 'What the agent does; only `available` is given calls' })
-const shownReason = Nullable(Type.String({ description: 'Why the agent has this status; null unless told' }))
+const shownReason = Nullable(
+  Type.String({
+    description: 'Why the agent has this status, or why an available one could not be rung; null unless told',
+  }),
+)
 const shownSince = At({ description: 'When the agent took on this status' })
 const shownQueues = Type.Array(Type.String(), { description: 'Queues that the agent serves, `que_…`' })
 
@@ -78,13 +82,17 @@ export const LoggedIn = Type.Object(
     queues: shownQueues,
     endpoint: Endpoint,
     logged_in_at: At({ description: 'When the session began' }),
-    token: Type.String({ description: 'Speaks for this agent, for 8 hours', sensitive: true }),
-    token_expires_at: At({ description: 'When the token ends: after 8 hours, or with the key that asked' }),
+    token: Nullable(Type.String({ sensitive: true }), {
+      description: 'Speaks for this agent, for 8 hours; null for a member of the console, whose session does',
+    }),
+    token_expires_at: Nullable(At(), {
+      description: 'When the token ends: after 8 hours, or with the key that asked; null without one',
+    }),
     desk: Type.Object(
       {
         ws_url: Type.String({ description: 'WebSocket of the agent’s desk' }),
         ice_servers: Type.Array(Type.Object({ urls: Type.String({ description: 'Address of a STUN server' }) }), {
-          description: 'By which the browser finds its public address; may be empty',
+          description: 'STUN and TURN servers for the browser; may be empty',
         }),
       },
       { description: 'Where a browser takes calls' },
@@ -145,6 +153,9 @@ export const Agent = Type.Object(
     since: shownSince,
     next_status: Nullable(
       OneOf(settableStatuses, { description: 'Taken on when the present call is over; null if none was chosen' }),
+    ),
+    next_offer_at: Nullable(
+      At({ description: 'When an agent who could not be rung is offered calls again; null without such a pause' }),
     ),
     skills,
     queues: shownQueues,

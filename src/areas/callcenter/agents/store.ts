@@ -40,44 +40,48 @@ export interface AgentRow {
   desk_lost_at: Date | null
   idle_since: Date
   calls_taken: number
+  /** Offers that could not be made since the last one that rang. */
+  missed_offers: number
+  /** End of the pause after such an offer. */
+  offer_after: Date | null
   created_at: Date
 }
 
-const columns = `bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages, max_calls,
+export const agentColumns = `bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages, max_calls,
   external_ref, status, reason, since, until, next_status, next_reason, session_id, logged_in_at, call_id, leg_id, contact_id,
-  desk_id, desk_lost_at, idle_since, calls_taken, created_at`
+  desk_id, desk_lost_at, idle_since, calls_taken, missed_offers, offer_after, created_at`
 
 type OneAgent = Tenant & { agent: string }
 
 export const findAgent = statement.tenant<OneAgent, AgentRow>(
   'callcenter.find_agent',
-  `select ${columns} from callcenter.agents where ${mine} and agent_id = $agent`,
+  `select ${agentColumns} from callcenter.agents where ${mine} and agent_id = $agent`,
 )
 
 export const listAgents = statement.tenant<Tenant, AgentRow>(
   'callcenter.list_agents',
-  `select ${columns} from callcenter.agents where ${mine} order by agent_id limit 10000`,
+  `select ${agentColumns} from callcenter.agents where ${mine} order by agent_id limit 10000`,
 )
 
 /** Agents logged in. */
 export const agentsAtWork = statement.tenant<Tenant, AgentRow>(
   'callcenter.agents_at_work',
-  `select ${columns} from callcenter.agents where ${mine} and status <> 'offline' order by agent_id limit 10000`,
+  `select ${agentColumns} from callcenter.agents where ${mine} and status <> 'offline' order by agent_id limit 10000`,
 )
 
 export const agentsOfCall = statement.tenant<Tenant & { call: string }, AgentRow>(
   'callcenter.agents_of_call',
-  `select ${columns} from callcenter.agents where ${mine} and call_id = $call order by agent_id`,
+  `select ${agentColumns} from callcenter.agents where ${mine} and call_id = $call order by agent_id`,
 )
 
 /** Agents that ring for a contact or speak in it. */
 export const agentsOfContact = statement.tenant<Tenant & { contact: string }, AgentRow>(
   'callcenter.agents_of_contact',
-  `select ${columns} from callcenter.agents
+  `select ${agentColumns} from callcenter.agents
     where ${mine} and contact_id = $contact and status in ('ringing', 'on_call') order by agent_id`,
 )
 
-/** Insert an agent, or update the fields an agent may change. */
+/** Inserts an agent, or updates the fields an agent may change. */
 export const keepAgent = statement.tenant<
   OneAgent & {
     name: string | null
@@ -101,10 +105,10 @@ export const keepAgent = statement.tenant<
       set name = excluded.name, email = excluded.email, skills = excluded.skills, queues = excluded.queues,
           endpoint = excluded.endpoint, languages = excluded.languages, max_calls = excluded.max_calls,
           external_ref = excluded.external_ref, updated_at = excluded.updated_at
-   returning ${columns}`,
+   returning ${agentColumns}`,
 )
 
-/** Update an agent's status and work. */
+/** Updates an agent's status and work. */
 export const saveAgent = statement.tenant<
   OneAgent & {
     status: string
@@ -122,6 +126,8 @@ export const saveAgent = statement.tenant<
     deskLostAt: Date | null
     idleSince: Date
     callsTaken: number
+    missedOffers: number
+    offerAfter: Date | null
     at: Date
   },
   AgentRow
@@ -130,9 +136,10 @@ export const saveAgent = statement.tenant<
   `update callcenter.agents
       set status = $status, reason = $reason, since = $since, until = $until, next_status = $nextStatus,
           next_reason = $nextReason, session_id = $session, logged_in_at = $loggedInAt, call_id = $call, leg_id = $leg,
-          contact_id = $contact, desk_id = $desk, desk_lost_at = $deskLostAt, idle_since = $idleSince, calls_taken = $callsTaken, updated_at = $at
+          contact_id = $contact, desk_id = $desk, desk_lost_at = $deskLostAt, idle_since = $idleSince, calls_taken = $callsTaken,
+          missed_offers = $missedOffers, offer_after = $offerAfter, updated_at = $at
     where ${mine} and agent_id = $agent
-   returning ${columns}`,
+   returning ${agentColumns}`,
 )
 
 export const endState = statement.tenant<OneAgent & { at: Date }, object>(
@@ -151,10 +158,10 @@ export const beginState = statement.tenant<
 
 export const agentOfLeg = statement.tenant<Tenant & { leg: string }, AgentRow>(
   'callcenter.agent_of_leg',
-  `select ${columns} from callcenter.agents where ${mine} and leg_id = $leg limit 1`,
+  `select ${agentColumns} from callcenter.agents where ${mine} and leg_id = $leg limit 1`,
 )
 
 export const agentOfDesk = statement.tenant<Tenant & { desk: string }, AgentRow>(
   'callcenter.agent_of_desk',
-  `select ${columns} from callcenter.agents where ${mine} and desk_id = $desk limit 1`,
+  `select ${agentColumns} from callcenter.agents where ${mine} and desk_id = $desk limit 1`,
 )

@@ -11,10 +11,9 @@ import { atSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 import { followerName } from './go.ts'
 import { contactNamed, over, queueOf } from './lifecycle.ts'
+import { sentencesIn } from './words.ts'
 
-const promise = 'Thank you. You keep your place in the queue, and we will call you back.'
-
-/** Replace a queued caller by a callback after the key press, or retry a callback that was not answered. */
+/** Replaces a queued caller by a callback after the key press, or retries a callback that was not answered. */
 export async function callBack(
   app: App,
   tenant: Tenant,
@@ -65,6 +64,7 @@ export async function callBack(
   if (!old) return
   const live = liveCalls(app)
   await live.stopPlay(tenant, old.call)
-  const actions = [{ action: 'talk', text: promise, language: old.language }, { action: 'hangup' }]
+  const { words, language } = sentencesIn(old.language)
+  const actions = [{ action: 'talk', text: words('callback'), language }, { action: 'hangup' }]
   await live.resume(tenant, old.call, followerName, { actions, isOwn: true })
 }

@@ -68,7 +68,7 @@ function uuid(id: string): string {
   return found
 }
 
-/** Require an endpoint to be a callable number or an agent. */
+/** Requires an endpoint to be a callable number or an agent. */
 async function requireCallable(app: App, tenant: Tenant, from: string, endpoint: string, field: string): Promise<void> {
   if (isE164(endpoint)) return checkNumbers(app, tenant, { from, to: endpoint })
   if (endpoint.startsWith('+')) throw new AppError('INVALID_PHONE', `${field} must be E.164, such as +254711000001`)
@@ -79,7 +79,7 @@ const create = write({
   method: 'POST',
   path: '/v1/voice/conference',
   operation: 'callcenter.createConference',
-  summary: 'Call several people into one conversation',
+  summary: 'Start a conference',
   description: `Everybody is rung at once, at most ${most} people. It ends when the last one leaves.`,
   scope: 'callcenter:write',
   limit: 'voice',
@@ -99,9 +99,7 @@ const create = write({
     from: Type.Optional(Phone({ description: 'The number that everybody sees; the first of yours unless told' })),
     moderator: Type.Optional(Endpoint),
     start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
-    mute_on_entry: Type.Optional(
-      Type.Boolean({ description: 'Whoever joins is not heard until `muted` is false; false unless told' }),
-    ),
+    mute_on_entry: Type.Optional(Type.Boolean({ description: 'Mutes participants when they join; default `false`' })),
     entry_tone: Type.Optional(Type.Boolean({ description: 'Everybody hears a tone when somebody joins' })),
     max_participants: Type.Optional(
       Type.Integer({
@@ -167,7 +165,7 @@ const create = write({
   },
 })
 
-/** Open the room and ring all participants. Without media capacity all fail. */
+/** Opens the room and ring all participants. Without media capacity all fail. */
 async function begin(app: App, tenant: Tenant, row: ConferenceRow, rings: readonly After[]): Promise<void> {
   await liveCalls(app)
     .openRoom(tenant, row.id)
@@ -184,7 +182,7 @@ const get = read({
   method: 'GET',
   path: '/v1/voice/conference/:conference_id',
   operation: 'callcenter.getConference',
-  summary: 'Read a conference',
+  summary: 'Get a conference',
   scope: 'callcenter:read',
   params: ConferenceId,
   reply: { status: 200, schema: Conference },
@@ -200,7 +198,7 @@ const add = write({
   method: 'POST',
   path: '/v1/voice/conference/:conference_id/participants',
   operation: 'callcenter.addParticipant',
-  summary: 'Call somebody into a conference',
+  summary: 'Add a participant to a conference',
   scope: 'callcenter:write',
   limit: 'voice',
   params: ConferenceId,
@@ -240,7 +238,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/conference/:conference_id/participants/:participant_id',
   operation: 'callcenter.changeParticipant',
-  summary: 'Mute or hold somebody in a conference',
+  summary: 'Mute or hold a participant',
   scope: 'callcenter:write',
   params: ParticipantId,
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },
@@ -278,7 +276,7 @@ const remove = write({
   method: 'DELETE',
   path: '/v1/voice/conference/:conference_id/participants/:participant_id',
   operation: 'callcenter.removeParticipant',
-  summary: 'Take somebody out of a conference',
+  summary: 'Remove a participant',
   scope: 'callcenter:write',
   params: ParticipantId,
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },

@@ -55,7 +55,7 @@ export function participantRecord({ id, call_id, endpoint, role, status, muted, 
 const isHere = ({ status }: ParticipantRow) => status === 'joined' || status === 'held'
 const isCounted = ({ status }: ParticipantRow) => status === 'dialing' || status === 'joined' || status === 'held'
 
-/** Add a participant; ringing follows. */
+/** Adds a participant; ringing follows. */
 export async function addParticipant(
   app: App,
   tx: Tx,
@@ -258,7 +258,7 @@ async function endIt(app: App, tx: Tx, occasion: Occasion, conference: Conferenc
   return ended
 }
 
-/** End a conference for all participants. */
+/** Ends a conference for all participants. */
 export async function endConference(app: App, tx: Tx, occasion: Occasion, conference: ConferenceRow): Promise<After[]> {
   if (conference.status === 'ended') return []
   await endIt(app, tx, occasion, conference)

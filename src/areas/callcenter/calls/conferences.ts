@@ -56,7 +56,7 @@ export const findConference = statement.tenant<One, ConferenceRow>(
   `select ${columns} from callcenter.conferences where ${mine} and id = $id`,
 )
 
-/** Find the open conversation of a name. */
+/** Finds the open conversation of a name. */
 export const openConversation = statement.tenant<Tenant & { name: string }, ConferenceRow>(
   'callcenter.open_conversation',
   `select ${columns} from callcenter.conferences

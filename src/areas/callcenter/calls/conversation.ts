@@ -45,7 +45,7 @@ export async function joinConversation(app: App, call: CallFacts, wish: Wish): P
   return { code: 'PROVIDER_UNAVAILABLE', message: `there is no room for ${wish.name} now` }
 }
 
-/** Add a participant to the conversation of this name; the first starts it. */
+/** Adds a participant to the conversation of this name; the first starts it. */
 function takePlace(app: App, { tenant, direction, from, to }: CallFacts, wish: Wish) {
   return atSwitchboard(app, tenant, async (tx, { receivedMs, nowMs }) => {
     const open = await maybe(tx.query(openConversation, { ...tenant, name: wish.name }))

@@ -104,7 +104,7 @@ function heardIn(body: Readonly<Record<string, unknown>>) {
   return { digits, speech }
 }
 
-/** Take over actions of a customer's flow on queues and agents; the flow continues after them. */
+/** Takes over actions of a customer's flow on queues and agents; the flow continues after them. */
 async function took(app: App, call: CallFacts, action: Handed): Promise<boolean | Refusal> {
   if (action.action === 'conversation') return joinConversation(app, call, action)
   const destination = destinationIn(action)
@@ -187,7 +187,7 @@ async function contactWithin(app: App, tenant: Tenant, conversation: string): Pr
   )
 }
 
-/** Follow the calls of this node; returns the function that stops it. */
+/** Follows the calls of this node; returns the function that stops it. */
 export function follow(app: App): () => void {
   followCalls(app, follower)
   return app.outbox.onCommitted((tenant, event) => heardOf(app, tenant, event))

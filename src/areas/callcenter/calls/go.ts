@@ -88,7 +88,7 @@ export async function flowTo(
 
 // --- queues ---
 
-/** Join a queue; false when it is full or deleted. */
+/** Joins a queue; false when it is full or deleted. */
 export async function joinQueue(app: App, call: GoingCall, id: string, luggage: Luggage): Promise<boolean> {
   const uuid = uuidOf('queue', id)
   const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...call.tenant, id: uuid }))
@@ -159,7 +159,7 @@ async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, que
   return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
 }
 
-/** Mark a call as waiting and play music. Not awaited: the call may be waiting for this. */
+/** Marks a call as waiting and play music. Not awaited: the call may be waiting for this. */
 export function markWaiting(app: App, tenant: Tenant, contact: ContactRow, queue: QueueRow | null): void {
   const live = liveCalls(app)
   const queueId = queue && idOf('queue', queue.id)
@@ -218,7 +218,7 @@ export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<F
   return follow(app, call, step.destination, isTold ? variables : openVariables(run.document, variables), path)
 }
 
-/** Resolve a destination at this moment: a queue may be closed or full by now. */
+/** Resolves a destination at this moment: a queue may be closed or full by now. */
 async function follow(
   app: App,
   call: GoingCall,
@@ -233,7 +233,7 @@ async function follow(
   return (await flowTo(app, call, { ...decided, variables: { ...variables, ...decided.variables } }, path)) ?? goodbye
 }
 
-/** Route a caller who leaves a queue. */
+/** Routes a caller who leaves a queue. */
 export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, destination: DestinationOf): Promise<void> {
   const { direction, from_number: from, to_number: to, data, call_id: call } = contact
   const going: GoingCall = { tenant, call, direction, from, to, customData: data }
@@ -241,7 +241,7 @@ export async function sendOn(app: App, tenant: Tenant, contact: ContactRow, dest
   await liveCalls(app).resume(tenant, call, followerName, flow)
 }
 
-/** Show the state of a call answered after it was routed, and play music if it waits. */
+/** Shows the state of a call answered after it was routed, and play music if it waits. */
 export async function whenAnswered(app: App, tenant: Tenant, call: string): Promise<void> {
   const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (contact?.state === 'waiting' || contact?.state === 'offered') {

@@ -7,18 +7,28 @@ import { maybe } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, offerFailed } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
-import { type ContactRow, contactOfCall, findContact, saveContact } from '../contacts.ts'
+import { type ContactRow, contactOfCall, contactsOfCall, findContact } from '../contacts.ts'
+import type { QueueDocument } from '../queues/queue.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { callBack } from './callback.ts'
 import { participantChanged } from './conference.ts'
 import { leftConversation } from './conversation.ts'
 import { whenAnswered } from './go.ts'
-import { connected, contactNamed, over, queueOf, wrapUp } from './lifecycle.ts'
+import { connected, contactNamed, over, queueOf } from './lifecycle.ts'
 import { endSession } from './login.ts'
 import { endMonitorsOf, monitorChanged } from './monitor.ts'
-import { type After, endCall, isRoomClosed, notTaken, queueBefore, waitIn } from './next-contact.ts'
+import {
+  type After,
+  endCall,
+  isRoomClosed,
+  notOffered,
+  notTaken,
+  otherSpeaker,
+  queueBefore,
+  waitIn,
+} from './next-contact.ts'
 import { readTag, tagOf } from './tag.ts'
 import { completeTransfer, transferChanged } from './transfer.ts'
 import { transferOfCall } from './transfers.ts'
@@ -104,8 +114,26 @@ async function agentAnswered(
     () => live.stopPlay(tenant, contact.call_id),
     () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: agentId }),
     () => live.mark(tenant, change.call, { agent_id: agentId }),
-    ...(queue?.document.record ? [() => live.record(tenant, contact.room_id, { channels: 2 })] : []),
+    ...(queue?.document.record
+      ? [() => live.record(tenant, contact.room_id, { channels: 2, call: contact.call_id })]
+      : []),
+    ...(queue ? promptsOf(app, tenant, queue.document, contact, change.call) : []),
   ]
+}
+
+/** The recording is announced to both, or to the customer alone while the agent hears a prompt of their own. */
+function promptsOf(
+  app: App,
+  tenant: Tenant,
+  { record, recording_prompt, agent_prompt, language }: QueueDocument,
+  { call_id }: ContactRow,
+  leg: string,
+): After[] {
+  const live = liveCalls(app)
+  const own = agent_prompt ? [() => live.play(tenant, leg, { text: agent_prompt, language })] : []
+  if (!record || !recording_prompt) return own
+  const toRoom = own.length === 0
+  return [() => live.play(tenant, call_id, { text: recording_prompt, language }, { toRoom }), ...own]
 }
 
 /** The agent answered: ring the customer. */
@@ -139,19 +167,16 @@ async function agentGone(
   if (contact.agent_id !== agentId && contact.answered_at !== null) return []
   // Media timeout of a browser that crashed or lost its network.
   const isLost = agent.endpoint.type === 'webrtc' && (agent.desk_lost_at !== null || change.cause === 'media_timeout')
-  return (isLost ? deskLost : agentLeft)(app, tx, occasion, contact, agent)
+  return isLost ? deskLost(app, tx, occasion, contact, agent) : agentLeft(app, tx, occasion, contact)
 }
 
 /** An agent hung up. A second agent keeps the customer; otherwise the call ends. */
-async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
+async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactRow): Promise<After[]> {
   const { tenant } = occasion
   const live = liveCalls(app)
-  const here = await tx.query(agentsOfContact, { ...tenant, contact: contact.id })
-  const other = here.find((one) => one.agent_id !== agent.agent_id && one.status === 'on_call')
-  if (other && contact.state === 'connected') {
-    await wrapUp(app, tx, occasion, contact, agent)
-    if (contact.agent_id === agent.agent_id)
-      await saveContact(tx, tenant, contact, { agent_id: other.agent_id, leg_id: other.leg_id })
+  const other = contact.state === 'connected' ? await otherSpeaker(tx, occasion, contact) : null
+  if (other) {
+    await over(app, tx, occasion, contact, 'answered')
     return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
   }
   // A consultation continues without the first agent: the second gets the customer.
@@ -164,11 +189,12 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
 
 /** The agent's browser crashed during a call: requeue the caller at the front and log the agent out. */
 async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
-  const queue = await queueBefore(tx, occasion, contact)
+  const isAlone = (await otherSpeaker(tx, occasion, contact)) === null
+  const queue = isAlone ? await queueBefore(tx, occasion, contact) : null
   const isWaiting = queue !== null && contact.state === 'connected' && contact.room_id === contact.call_id
   const after = isWaiting
     ? await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', since: contact.entered_at })
-    : await agentLeft(app, tx, occasion, contact, agent)
+    : await agentLeft(app, tx, occasion, contact)
   const now = await agentNamed(tx, occasion, agent.agent_id)
   const left = now?.session_id ? await endSession(app, tx, occasion, now, 'desk_lost') : []
   return [...after, ...left]
@@ -186,6 +212,10 @@ async function notAnswered(
   const agent = await agentNamed(tx, occasion, agentId)
   if (!agent) return []
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
+  if (cause === 'network_error' && agent.desk_lost_at === null) {
+    await offerFailed(app, tx, occasion, agent, cause)
+    return notOffered(app, tx, occasion, contact)
+  }
   // The caller hung up first, which costs the agent nothing.
   if (isRoomClosed(cause)) await becomeFree(app, tx, occasion, agent)
   else
@@ -217,16 +247,18 @@ async function customerChanged(app: App, change: LegChange, contactId: string): 
           if (customer?.callerPrompt)
             await live.play(tenant, contact.room_id, customer.callerPrompt, { toRoom: true, interrupt: false })
           if (queue?.document.record || customer?.isRecorded)
-            await live.record(tenant, contact.room_id, { channels: 2 })
+            await live.record(tenant, contact.room_id, { channels: 2, call: change.call })
         },
       ]
     })
   if (change.kind === 'ended')
     return atOnce(app, change, async (tx, occasion) => {
       const contact = await contactNamed(tx, occasion, contactId)
-      if (!contact || contact.state === 'ended' || contact.state === 'wrap_up') return []
-      await over(app, tx, occasion, contact, 'failed')
-      const again = contact.answered_at === null && contact.callback_for !== null
+      if (!contact) return []
+      // A call that was handed on, or has two agents, has more contacts than the one that rang the customer.
+      const all = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
+      for (const one of all) if (one.ended_at === null) await over(app, tx, occasion, one, 'failed')
+      const again = contact.ended_at === null && contact.answered_at === null && contact.callback_for !== null
       return [
         () => endMonitorsOf(app, tenant, contact.call_id),
         () => live.closeRoom(tenant, contact.room_id),
@@ -249,9 +281,13 @@ async function callChanged(app: App, change: LegChange): Promise<void> {
   if (change.kind === 'left') return leftConversation(app, change)
   if (change.kind !== 'ended') return
   await atOnce(app, change, async (tx, occasion) => {
-    const contact = await maybe(tx.query(contactOfCall, { ...tenant, call }))
-    if (!contact) return []
-    const { legs } = await over(app, tx, occasion, contact, change.cause === 'network_error' ? 'failed' : 'abandoned')
+    const contacts = (await tx.query(contactsOfCall, { ...tenant, call })).filter(({ ended_at }) => ended_at === null)
+    if (contacts.length === 0) return []
+    const legs: string[] = []
+    for (const contact of contacts) {
+      const ended = await over(app, tx, occasion, contact, change.cause === 'network_error' ? 'failed' : 'abandoned')
+      legs.push(...ended.legs)
+    }
     const live = liveCalls(app)
     return [() => endMonitorsOf(app, tenant, call), ...legs.map((leg) => () => live.hangUp(tenant, leg))]
   })

@@ -25,7 +25,7 @@ export function contactNamed(tx: Tx, { tenant }: Occasion, id: string): Promise<
   return maybe(tx.query(findContact, { ...tenant, id }))
 }
 
-/** Connect customer and agent; other ringing agents become free. Returns the legs to hang up. */
+/** Connects customer and agent; other ringing agents become free. Returns the legs to hang up. */
 export async function connected(
   app: App,
   tx: Tx,
@@ -60,7 +60,7 @@ export async function connected(
   return { contact: next, stop }
 }
 
-/** Requeue an unanswered contact, at the position of its original wait. */
+/** Requeues an unanswered contact, at the position of its original wait. */
 export async function backToQueue(
   app: App,
   tx: Tx,
@@ -72,7 +72,7 @@ export async function backToQueue(
   return saveContact(tx, tenant, contact, { state: 'waiting', leg_id: null, ...change })
 }
 
-/** End a contact. Returns the agent legs to hang up. */
+/** Ends a contact. Returns the agent legs to hang up. */
 export async function over(
   app: App,
   tx: Tx,
@@ -114,14 +114,8 @@ async function tellLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRo
   await tellAbandoned(app, tx, occasion, contact, Math.max(1, waiting.findIndex(({ id }) => id === contact.id) + 1))
 }
 
-/** Start an agent's wrap-up time; false when the queue has none. */
-export async function wrapUp(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  agent: AgentRow,
-): Promise<boolean> {
+/** Starts an agent's wrap-up time; false when the queue has none. */
+async function wrapUp(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<boolean> {
   const queue = await queueOf(tx, occasion, contact.queue_id)
   const seconds = queue?.document.wrap_up_seconds ?? usualWrapUpSeconds
   if (seconds === 0 || agent.session_id === null) {
@@ -133,10 +127,10 @@ export async function wrapUp(
   return true
 }
 
-/** End an agent's wrap-up, by request or timeout. */
-export async function wrappedUp(tx: Tx, occasion: Occasion, agent: AgentRow): Promise<void> {
-  if (agent.status !== 'wrap_up' || agent.contact_id === null) return
+/** Ends an agent's wrap-up, by request or timeout; returns the contact that is over with it. */
+export async function wrappedUp(tx: Tx, occasion: Occasion, agent: AgentRow): Promise<ContactRow | null> {
+  if (agent.status !== 'wrap_up' || agent.contact_id === null) return null
   const contact = await contactNamed(tx, occasion, agent.contact_id)
-  if (contact?.state !== 'wrap_up') return
-  await saveContact(tx, occasion.tenant, contact, { state: 'ended', wrapped_at: new Date(occasion.nowMs) })
+  if (contact?.state !== 'wrap_up') return null
+  return saveContact(tx, occasion.tenant, contact, { state: 'ended', wrapped_at: new Date(occasion.nowMs) })
 }

@@ -5,10 +5,12 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
+import { allows } from '../../../platform/auth/scopes.ts'
 import { type Caller, secondsOfKey } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { iceServers } from '../../voice/area.ts'
 import { isOnCall } from '../agents/agent.ts'
 import { become, keepPresence, secondsSince } from '../agents/presence.ts'
 import type { Login, Logout, StatusChange } from '../agents/schema.ts'
@@ -33,12 +35,22 @@ function tokenOf({ principal }: Caller): { agent: string; session: string | null
   return { agent, session }
 }
 
-/** Agent of a token; null for a key or another token. */
-export function agentOf(caller: Caller): string | null {
-  return tokenOf(caller)?.agent ?? null
+/** Agent that a member of the console is: one of the member's own id. Null without a session. */
+function memberOf({ principal }: Caller): string | null {
+  return principal.signedInAtMs === null ? null : principal.actor.slice('member:'.length)
 }
 
-/** Require the session of an agent's token to last: it ends with a logout, or with another login. */
+/** Agent whose desk a caller has: that of a token, or the member's own. */
+export function deskAgentOf(caller: Caller): string | null {
+  return tokenOf(caller)?.agent ?? memberOf(caller)
+}
+
+/** The one agent that a caller acts for; null for a key, and for a member who runs the call centre. */
+export function agentOf(caller: Caller): string | null {
+  return tokenOf(caller)?.agent ?? (allows(caller.principal.scopes, 'callcenter:write') ? null : memberOf(caller))
+}
+
+/** Requires the session of an agent's token to last: it ends with a logout, or with another login. */
 export async function requireSession(app: App, caller: Caller): Promise<void> {
   const token = tokenOf(caller)
   if (token === null || token.session === null) return
@@ -47,11 +59,19 @@ export async function requireSession(app: App, caller: Caller): Promise<void> {
     throw new AppError('UNAUTHORIZED', `${token.agent} has logged out, or has logged in anew: log in with an API key`)
 }
 
-/** Require an agent's token to act on that agent only. */
+/** Requires an agent's token to act on that agent only. */
 export function requireSelf(caller: Caller, agent: string): void {
   const own = agentOf(caller)
   if (own !== null && own !== agent)
     throw new AppError('FORBIDDEN', `this token speaks for the agent ${own} only`, {
+      extra: { required_scope: 'callcenter:write' },
+    })
+}
+
+/** Refuses skills and queues of a member's own choice: supervisors give them. */
+function requireOwnFields(caller: Caller, { skills, queues }: Static<typeof Login>): void {
+  if (memberOf(caller) !== null && agentOf(caller) !== null && (skills ?? queues) !== undefined)
+    throw new AppError('FORBIDDEN', 'a supervisor gives an agent skills and queues', {
       extra: { required_scope: 'callcenter:write' },
     })
 }
@@ -77,6 +97,7 @@ export async function queueUuids(queryable: Queryable, tenant: Tenant, ids: read
 export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, caller: Caller) {
   const { tenant, nowMs, receivedMs } = caller
   requireSelf(caller, wanted.agent_id)
+  requireOwnFields(caller, wanted)
   const occasion: Occasion = { ...caller }
   await holdSwitchboard(tx, tenant)
   const before = await maybe(tx.query(findAgent, { ...tenant, agent: wanted.agent_id }))
@@ -110,15 +131,19 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
   await tellSession(app, tx, occasion, row, 'loggedIn', null)
   if (row.status === 'available') await tickLater(app, tx, tenant, 0)
   const seconds = Math.min(tokenSeconds, secondsOfKey(caller))
-  const token = await app.tokens.issue({
-    keyUuid: caller.principal.facts.keyUuid,
-    accountId: caller.accountId,
-    account: tenant.account,
-    environment: tenant.environment,
-    scopes: ['callcenter:agent'],
-    subject: `${subject}${row.agent_id}:${idOf('session', session)}`,
-    expiresInSeconds: seconds,
-  })
+  // A session of the console is a credential itself, and makes none.
+  const token =
+    memberOf(caller) === null
+      ? await app.tokens.issue({
+          keyUuid: caller.principal.facts.keyUuid,
+          accountId: caller.accountId,
+          account: tenant.account,
+          environment: tenant.environment,
+          scopes: ['callcenter:agent'],
+          subject: `${subject}${row.agent_id}:${idOf('session', session)}`,
+          expiresInSeconds: seconds,
+        })
+      : null
   return {
     agent_id: row.agent_id,
     session_id: idOf('session', session),
@@ -128,16 +153,9 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
     endpoint: row.endpoint,
     logged_in_at: new Date(nowMs),
     token,
-    token_expires_at: new Date(receivedMs + seconds * 1_000),
+    token_expires_at: token === null ? null : new Date(receivedMs + seconds * 1_000),
     desk: { ws_url: `${app.publicUrl.replace(/^http/, 'ws')}/v1/voice/desk`, ice_servers: iceServers(app) },
   }
-}
-
-/** STUN servers by which browsers find their public address. */
-export function iceServers({ config }: App): { urls: string }[] {
-  return config.PAMOJA_DESK_ICE_SERVERS.split(',').flatMap((urls) =>
-    urls.trim() === '' ? [] : [{ urls: urls.trim() }],
-  )
 }
 
 function tellSession(
@@ -174,6 +192,8 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
     : await become(app, tx, { ...caller }, row, wanted.status, {
         reason,
         until,
+        missed_offers: 0,
+        offer_after: null,
         call_id: null,
         leg_id: null,
         contact_id: null,
@@ -192,7 +212,7 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   }
 }
 
-/** End an agent's session, by request or because the desk was lost. A call that rang there is offered again. */
+/** Ends an agent's session, by request or because the desk was lost. A call that rang there is offered again. */
 export async function endSession(
   app: App,
   tx: Tx,

@@ -11,7 +11,7 @@ import { atSwitchboard } from '../switchboard.ts'
 import { gone } from './conference.ts'
 import { participantOfCall } from './conferences.ts'
 
-/** Remove the leg from its conference and free its agent. */
+/** Removes the leg from its conference and free its agent. */
 export async function legLost(app: App, tenant: Tenant, call: string): Promise<void> {
   const place = await maybe(app.db.query(participantOfCall, { ...tenant, call }))
   if (place) await gone(app, tenant, place.conference_id, place.id)

@@ -45,7 +45,7 @@ const start = write({
   method: 'POST',
   path: '/v1/voice/monitor',
   operation: 'callcenter.startMonitor',
-  summary: 'Listen to a call, whisper to its agent, or join it',
+  summary: 'Monitor a call: listen, whisper or barge in',
   scope: 'callcenter:write',
   body: Type.Object({
     call_id: Type.String({ maxLength: 40, description: 'The call that is listened to, `call_…`' }),
@@ -64,13 +64,14 @@ const start = write({
   }),
   reply: { status: 201, schema: Monitor, location: ({ monitor_id }) => `/v1/voice/monitor/${monitor_id}` },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'INVALID_PHONE'],
-  async prepare(app, { body }, { tenant }) {
+  async prepare(app, { body }, caller) {
+    const { tenant } = caller
     const { endpoint, supervisor_id } = body
     if ((endpoint === undefined) === (supervisor_id === undefined))
       throw invalid('supervisor_id', 'or endpoint is missing: give one of them')
     if (endpoint && (endpoint.number === undefined) === (endpoint.uri === undefined))
       throw invalid('endpoint', 'must have either number or uri')
-    const { contact, call } = await contactFor(app, tenant, body.call_id)
+    const { contact, call } = await contactFor(app, caller, body.call_id)
     const customer = contact?.call_id ?? call
     const found = await liveCalls(app).find(tenant, customer)
     if (found?.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${found?.status ?? 'over'}`)
@@ -106,7 +107,7 @@ const get = read({
   method: 'GET',
   path: '/v1/voice/monitor/:monitor_id',
   operation: 'callcenter.getMonitor',
-  summary: 'Read who listens to a call',
+  summary: 'Get a call monitor',
   scope: 'callcenter:read',
   params: MonitorId,
   needs: 'nothing',
@@ -123,7 +124,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/monitor/:monitor_id',
   operation: 'callcenter.switchMonitor',
-  summary: 'Switch between listening, whispering and speaking',
+  summary: 'Update the mode of a call monitor',
   scope: 'callcenter:write',
   params: MonitorId,
   needs: 'nothing',
@@ -147,7 +148,7 @@ const stop = write({
   method: 'DELETE',
   path: '/v1/voice/monitor/:monitor_id',
   operation: 'callcenter.stopMonitor',
-  summary: 'Stop listening',
+  summary: 'Stop monitoring a call',
   scope: 'callcenter:write',
   params: MonitorId,
   needs: 'nothing',

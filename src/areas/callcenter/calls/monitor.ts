@@ -8,6 +8,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
+import { isPaused, settableStatuses } from '../agents/agent.ts'
 import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import { contactOfCall } from '../contacts.ts'
 import { monitorEvents } from '../events.ts'
@@ -39,7 +40,7 @@ async function heardBy(app: App, tenant: Tenant, { call_id, mode }: MonitorRow):
   return contact?.leg_id ? [contact.leg_id] : []
 }
 
-/** Ring target of a supervisor, who must be free. */
+/** Ring target of a supervisor, who must not be on a call; one who takes no calls of queues is paused again afterwards. */
 export async function supervisorTarget(
   app: App,
   tx: Tx,
@@ -51,12 +52,18 @@ export async function supervisorTarget(
   if (endpoint?.uri !== undefined) return { sip: endpoint.uri }
   const agent = supervisor_id === null ? null : await agentNamed(tx, occasion, supervisor_id)
   const to = agent && targetOf(agent)
-  if (!agent || !to || agent.status !== 'available')
+  const paused = agent && settableStatuses.find((status) => status === agent.status && isPaused(status))
+  if (!agent || !to || (agent.status !== 'available' && !paused))
     throw new AppError(
       'AGENT_NOT_AVAILABLE',
       agent ? `${agent.agent_id} is ${agent.status}, or cannot be reached` : 'there is no such agent',
     )
-  await become(app, tx, occasion, agent, 'ringing', { call_id: row.call_id, contact_id: null, leg_id: null })
+  await become(app, tx, occasion, agent, 'ringing', {
+    call_id: row.call_id,
+    contact_id: null,
+    leg_id: null,
+    ...(paused ? { next_status: paused, next_reason: agent.reason } : {}),
+  })
   return to
 }
 
@@ -150,7 +157,7 @@ export async function stopMonitor(
   return { row: saved, after: leg === null ? [] : [() => liveCalls(app).hangUp(occasion.tenant, leg)] }
 }
 
-/** End all monitors of a call that ended. */
+/** Ends all monitors of a call that ended. */
 export async function endMonitorsOf(app: App, tenant: Tenant, call: string): Promise<void> {
   if ((await app.db.query(monitorsOfCall, { ...tenant, call })).length === 0) return
   await atSwitchboard(app, tenant, async (tx, occasion) => {

@@ -54,7 +54,7 @@ export function successor(
   )
 }
 
-/** End a contact and queue its call. */
+/** Ends a contact and queues its call. */
 export async function waitIn(
   app: App,
   tx: Tx,
@@ -83,6 +83,12 @@ export async function waitIn(
   ]
 }
 
+/** Contact of another agent who speaks in the same call. */
+export async function otherSpeaker(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<ContactRow | null> {
+  const all = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
+  return all.findLast(({ id, state }) => id !== contact.id && state === 'connected') ?? null
+}
+
 /** Last queue of a call. */
 export async function queueBefore(tx: Tx, { tenant }: Occasion, contact: ContactRow): Promise<QueueRow | null> {
   const before = await tx.query(contactsOfCall, { ...tenant, call: contact.call_id })
@@ -105,6 +111,14 @@ export async function notTaken(app: App, tx: Tx, occasion: Occasion, contact: Co
   }
   await over(app, tx, occasion, contact, 'failed')
   return endCall(app, occasion.tenant, contact, 'system')
+}
+
+/** An offer that could not be made: the call waits for another agent, or for the next try with the one it is for. */
+export async function notOffered(app: App, tx: Tx, occasion: Occasion, contact: ContactRow): Promise<After[]> {
+  const isWaiting = contact.queue_id === null && contact.room_id === contact.call_id
+  if (!isWaiting || contact.state !== 'offered') return notTaken(app, tx, occasion, contact)
+  await backToQueue(app, tx, occasion, contact)
+  return []
 }
 
 /** No agent is left: continue the call's own flow, or end the call. */

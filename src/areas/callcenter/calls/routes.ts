@@ -10,7 +10,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import { CustomData, checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
 import { agentNamed, become } from '../agents/presence.ts'
-import { type ContactRow, contactOfCall, insertContact, saveContact } from '../contacts.ts'
+import { type ContactRow, findContact, insertContact, saveContact } from '../contacts.ts'
 import { findQueue } from '../queues/store.ts'
 import { AgentId, Language, RingSeconds, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
@@ -62,7 +62,7 @@ const call = write({
   method: 'POST',
   path: '/v1/voice/call',
   operation: 'callcenter.call',
-  summary: 'Call a customer',
+  summary: 'Place a call from an agent',
   description:
     'With `agent_id` the agent is rung first and then the customer. Without, the customer is rung, and the routing rules of `from` say who speaks.',
   scope: 'callcenter:agent',
@@ -183,7 +183,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/call/:call_id',
   operation: 'callcenter.changeCall',
-  summary: 'Hold, mute, pause the recording, press keys, or note what a call was about',
+  summary: 'Update a call: hold, mute, recording, keys or notes',
   scope: 'callcenter:agent',
   params: CallId,
   needs: 'nothing',
@@ -235,7 +235,7 @@ const change = write({
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
   async prepare(app, { params, body }, caller) {
     const { tenant } = caller
-    const { contact, call: named } = await contactFor(app, tenant, params.call_id)
+    const { contact, call: named } = await contactFor(app, caller, params.call_id)
     requireOwnCall(caller, contact)
     const { hold, mute, recording, send_dtmf } = body
     const live = liveCalls(app)
@@ -267,7 +267,7 @@ const change = write({
         tags: [],
       }
     await holdSwitchboard(tx, tenant)
-    const now = (await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))) ?? contact
+    const now = (await maybe(tx.query(findContact, { ...tenant, id: contact.id }))) ?? contact
     const saved = await saveContact(tx, tenant, now, { ...held(now, body.hold, nowMs), ...noted(body.wrap_up) })
     const { disposition } = saved
     // The end of the call tells it, unless that is over already.
@@ -284,7 +284,7 @@ const change = write({
   },
 })
 
-/** Count the hold time of a customer. */
+/** Counts the hold time of a customer. */
 function held(contact: ContactRow, hold: boolean | undefined, nowMs: number): Partial<ContactRow> {
   if (hold === true) return contact.held_since === null ? { held_since: new Date(nowMs) } : {}
   if (hold !== false || contact.held_since === null) return {}

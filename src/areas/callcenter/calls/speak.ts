@@ -5,7 +5,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
-import { become, becomeFree, keepPresence } from '../agents/presence.ts'
+import { becomeFree, keepPresence, offerFailed } from '../agents/presence.ts'
 import { type AgentRow, findAgent } from '../agents/store.ts'
 import type { ContactRow } from '../contacts.ts'
 import { compileDestination } from '../ivr/compile.ts'
@@ -14,9 +14,10 @@ import type { DestinationOf } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { followerName, sendOn } from './go.ts'
 import { contactNamed, over } from './lifecycle.ts'
-import { type After, endCall, notTaken } from './next-contact.ts'
+import { type After, endCall, notOffered } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
+import { announcementOf, sentencesIn } from './words.ts'
 
 export type Act =
   | { do: 'offer'; tenant: Tenant; contact: ContactRow; agent: AgentRow; seconds: number }
@@ -30,12 +31,14 @@ export function offer(tenant: Tenant, contact: ContactRow, agent: AgentRow, seco
   return { do: 'offer', tenant, contact, agent, seconds }
 }
 
-const sorry = 'We are sorry. Nobody could take your call. Please call again later.'
-
-/** Route a caller who leaves a queue; without a destination, play a message. */
+/** Routes a caller who leaves a queue; without a destination, play a message. */
 export function leaveQueue(tenant: Tenant, contact: ContactRow, action: DestinationOf | null, language: string): Act {
-  const destination = action ?? { type: 'message' as const, text: sorry }
-  const actions = compileDestination(destination, language, { variables: contact.data, path: contact.ivr_path })
+  const own = sentencesIn(language)
+  const destination = action ?? { type: 'message' as const, text: own.words('sorry') }
+  const actions = compileDestination(destination, action ? language : own.language, {
+    variables: contact.data,
+    path: contact.ivr_path,
+  })
   if (actions === null) return { do: 'go', tenant, contact, destination }
   const isOwn = destination.type !== 'application'
   return { do: 'flow', tenant, call: contact.call_id, flow: { actions, isOwn } }
@@ -49,16 +52,8 @@ export function playAnnouncement(
   estimatedWait: number | null,
 ): Act {
   const { announcements, language } = document
-  const minutes = estimatedWait === null ? null : Math.max(1, Math.round(estimatedWait / 60))
-  const parts = [
-    announcements?.text,
-    announcements?.position ? `You are number ${position} in the queue.` : undefined,
-    announcements?.estimated_wait && minutes !== null
-      ? `The wait is about ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
-      : undefined,
-  ]
-  const text = parts.filter((part) => part !== undefined).join(' ') || 'Please hold the line.'
-  return { do: 'play', tenant, call: contact.call_id, text, language: announcements?.language ?? language }
+  const said = announcementOf(announcements ?? {}, announcements?.language ?? language, position, estimatedWait)
+  return { do: 'play', tenant, call: contact.call_id, ...said }
 }
 
 export async function doAll(app: App, acts: readonly Act[]): Promise<void> {
@@ -97,7 +92,7 @@ async function carryOut(app: App, act: Act): Promise<void> {
   }
 }
 
-/** Ring an agent for a contact. The room of an outbound call is opened first. */
+/** Rings an agent for a contact. The room of an outbound call is opened first, once. */
 async function ringAgent(
   app: App,
   tenant: Tenant,
@@ -108,7 +103,9 @@ async function ringAgent(
   const live = liveCalls(app)
   const to = targetOf(agent)
   const isOurs = contact.room_id !== contact.call_id
-  const hasRoom = to !== null && (!isOurs || (await live.openRoom(tenant, contact.room_id)))
+  // A customer who was reached and then handed on waits in the room, which may be recorded.
+  const isOpen = !isOurs || (await live.find(tenant, contact.call_id))?.status === 'answered'
+  const hasRoom = to !== null && (isOpen || (await live.openRoom(tenant, contact.room_id)))
   const from = contact.direction === 'inbound' ? contact.to_number : contact.from_number
   const tag = tagOf('offer', contact.id, agent.agent_id)
   const rung =
@@ -123,17 +120,16 @@ async function ringAgent(
   })
 }
 
-/** Agent not rung: an unreachable agent becomes away; when the caller is gone, the agent stays as before. */
+/** Agent not rung: the agent stays available and the call is offered again, unless the caller is gone. */
 async function notRung(app: App, tenant: Tenant, contact: ContactRow, agent: AgentRow, reason: string): Promise<void> {
   const after = await atSwitchboard(app, tenant, async (tx, occasion): Promise<After[]> => {
     const now = await maybe(tx.query(findAgent, { ...tenant, agent: agent.agent_id }))
     if (now?.contact_id !== contact.id || now.status !== 'ringing') return []
-    const none = { call_id: null, leg_id: null, contact_id: null }
     if (reason === 'gone') await becomeFree(app, tx, occasion, now)
-    else await become(app, tx, occasion, now, 'away', { ...none, reason })
+    else await offerFailed(app, tx, occasion, now, reason)
     const then = await contactNamed(tx, occasion, contact.id)
     if (then?.state !== 'offered') return []
-    if (reason !== 'gone') return notTaken(app, tx, occasion, then)
+    if (reason !== 'gone') return notOffered(app, tx, occasion, then)
     await over(app, tx, occasion, then, 'abandoned')
     return endCall(app, tenant, then, 'system')
   })

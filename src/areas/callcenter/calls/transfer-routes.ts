@@ -7,7 +7,7 @@ import { type Route, write } from '../../../platform/api/route.ts'
 import { maybe } from '../../../platform/db.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { checkNumbers } from '../../voice/area.ts'
-import { contactOfCall } from '../contacts.ts'
+import { contactOfCall, findContact } from '../contacts.ts'
 import { RingSeconds, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { all } from './conference.ts'
@@ -36,7 +36,7 @@ const transfer = write({
   method: 'POST',
   path: '/v1/voice/transfer',
   operation: 'callcenter.transfer',
-  summary: 'Hand a call to somebody else',
+  summary: 'Transfer a call',
   description:
     'Cold: the agent leaves as soon as the other rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
   scope: 'callcenter:agent',
@@ -61,7 +61,7 @@ const transfer = write({
     const { tenant } = caller
     if (body.hold_music_url !== undefined)
       await app.outbound.checkUrl(body.hold_music_url, 'callback', tenant.environment, 'hold_music_url')
-    const { contact } = await contactFor(app, tenant, body.call_id)
+    const { contact } = await contactFor(app, caller, body.call_id)
     requireOwnCall(caller, contact)
     if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
     const target = await transferTarget(app, tenant, body.destination)
@@ -72,12 +72,12 @@ const transfer = write({
         from: contact.direction === 'inbound' ? contact.to_number : contact.from_number,
         to: target.to.phone,
       })
-    return { call: contact.call_id, target }
+    return { id: contact.id, target }
   },
-  async handle(app, tx, { body }, caller, { call: id, target }) {
+  async handle(app, tx, { body }, caller, { id, target }) {
     const { tenant } = caller
     await holdSwitchboard(tx, tenant)
-    const contact = await maybe(tx.query(contactOfCall, { ...tenant, call: id }))
+    const contact = await maybe(tx.query(findContact, { ...tenant, id }))
     if (!contact) throw noCall()
     const wish = {
       kind: body.transfer_type,

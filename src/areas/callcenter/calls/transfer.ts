@@ -9,7 +9,7 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
-import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
+import { agentNamed, become, becomeFree, noteLeg, offerFailed } from '../agents/presence.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { type ContactRow, contactOfCall, saveContact, underWay } from '../contacts.ts'
 import { waitingIn } from '../queues/live.ts'
@@ -18,7 +18,7 @@ import { agentIdForm } from '../schema.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { sendOn } from './go.ts'
 import { connected, over } from './lifecycle.ts'
-import { type After, endCall, isRoomClosed, queueBefore, successor, waitIn } from './next-contact.ts'
+import { type After, endCall, isRoomClosed, otherSpeaker, queueBefore, successor, waitIn } from './next-contact.ts'
 import { targetOf } from './reach.ts'
 import { tagOf } from './tag.ts'
 import { tellTransferred } from './tell.ts'
@@ -48,7 +48,7 @@ export async function transferTarget(app: App, tenant: Tenant, destination: stri
   throw new AppError('VALIDATION_ERROR', 'destination must be an agent, a queue, a number or a SIP address')
 }
 
-/** Start a transfer. Returns it with the commands to run after the commit. */
+/** Starts a transfer. Returns it with the commands to run after the commit. */
 export async function beginTransfer(
   app: App,
   tx: Tx,
@@ -142,7 +142,7 @@ function save(
   )
 }
 
-/** End a transfer and emit its event. */
+/** Ends a transfer and emits its event. */
 async function settle(
   app: App,
   tx: Tx,
@@ -157,7 +157,7 @@ async function settle(
   return saved
 }
 
-/** Move the call to another queue; the agent is released. */
+/** Moves the call to another queue; the agent is released. */
 async function intoQueue(
   app: App,
   tx: Tx,
@@ -252,7 +252,7 @@ function whisper(app: App, tenant: Tenant, { message }: TransferRow, leg: string
   return message === null ? [] : [() => liveCalls(app).play(tenant, leg, { text: message, language: 'en-US' })]
 }
 
-/** Connect the customer with the target. */
+/** Connects the customer with the target. */
 async function given(
   app: App,
   tx: Tx,
@@ -292,10 +292,9 @@ async function targetGone(
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
   const isRinging = agent?.status === 'ringing' && agent.leg_id === null
   const isTheirs = agent?.call_id === contact.call_id && (agent.leg_id === change.call || isRinging)
-  const none = { call_id: null, leg_id: null, contact_id: null }
   if (transfer.status === 'ringing' || transfer.status === 'consulting') {
     if (agent && isTheirs && agent.status === 'ringing' && !isRoomClosed(change.cause))
-      await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+      await notAnswered(app, tx, occasion, agent, change)
     else if (agent && isTheirs) await becomeFree(app, tx, occasion, agent)
     await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
     return [() => live.hold(tenant, contact.call_id, null)]
@@ -303,7 +302,10 @@ async function targetGone(
   // The target hangs up after it was given the call.
   if (contact.state === 'connected' && (contact.leg_id === change.call || isTheirs)) {
     const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
-    return isOver ? endCall(app, tenant, contact) : []
+    if (!isOver) return []
+    const other = await otherSpeaker(tx, occasion, contact)
+    if (other) return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
+    return endCall(app, tenant, contact)
   }
   // The agent answered earlier, and has handed the call on.
   if (change.status === 'completed') return []
@@ -313,13 +315,25 @@ async function targetGone(
   if (isGone && contact.state === 'offered') await over(app, tx, occasion, contact, 'abandoned')
   if (isGone || contact.state !== 'offered') return []
   // Cold transfer without an answer: the first agent has left, so the call returns to its queue.
-  if (agent && isTheirs)
-    await become(app, tx, occasion, agent, 'away', { ...none, reason: change.cause ?? 'no_answer' })
+  if (agent && isTheirs) await notAnswered(app, tx, occasion, agent, change)
   await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
   const queue = await queueBefore(tx, occasion, contact)
   if (queue) return waitIn(app, tx, occasion, contact, queue, { outcome: 'failed' })
   const { legs } = await over(app, tx, occasion, contact, 'failed')
   return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
+}
+
+/** Causes for which a target was not rung at all. */
+const unrung: readonly string[] = ['network_error', 'full', 'no_route', 'not_allowed', 'insufficient_funds']
+
+/** The agent whom a transfer rang did not answer, or could not be rung. */
+async function notAnswered(app: App, tx: Tx, occasion: Occasion, agent: AgentRow, { cause }: LegChange) {
+  if (cause !== null && unrung.includes(cause)) {
+    await offerFailed(app, tx, occasion, agent, cause)
+    return
+  }
+  const none = { call_id: null, leg_id: null, contact_id: null }
+  await become(app, tx, occasion, agent, 'away', { ...none, reason: cause ?? 'no_answer' })
 }
 
 /** A party of the customer's call leaves; the last one ends the call. */
@@ -340,7 +354,7 @@ async function leftBehind(
   return { over: true }
 }
 
-/** Complete a warm transfer: the second agent gets the customer and the first leaves. */
+/** Completes a warm transfer: the second agent gets the customer and the first leaves. */
 export async function completeTransfer(
   app: App,
   tx: Tx,
@@ -358,7 +372,7 @@ export async function completeTransfer(
   return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
 }
 
-/** Decide a transfer: complete, merge (all three speak) or cancel. */
+/** Decides a transfer: complete, merge (all three speak) or cancel. */
 export async function decideTransfer(
   app: App,
   tx: Tx,
@@ -382,7 +396,12 @@ export async function decideTransfer(
   if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
   const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
   if (action === 'merge') {
-    if (agent) await become(app, tx, occasion, agent, 'on_call', { call_id: contact.call_id, contact_id: contact.id })
+    await saveContact(tx, tenant, contact, { is_transferred: true })
+    if (agent) {
+      // Each agent has a contact, so that each has the own time on the call.
+      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' }
+      await connected(app, tx, occasion, await successor(tx, occasion, contact, place), agent, transfer.leg_id ?? '')
+    }
     await settle(app, tx, occasion, contact, transfer, 'completed')
     return [() => live.hold(tenant, contact.call_id, null)]
   }

@@ -49,7 +49,7 @@ export const openTransfers = statement.tenant<Tenant, TransferRow>(
   `select ${columns} from callcenter.transfers where ${mine} and status in ('ringing', 'consulting') order by id limit 10000`,
 )
 
-/** Open transfer of a call. */
+/** Opens transfer of a call. */
 export const transferOfCall = statement.tenant<Tenant & { call: string }, TransferRow>(
   'callcenter.transfer_of_call',
   `select ${columns} from callcenter.transfers

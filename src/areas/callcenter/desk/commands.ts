@@ -20,7 +20,17 @@ export interface CommandContext {
 
 type Asked = Exclude<
   DeskMessage,
-  { type: 'ping' | 'webrtc.answer' | 'webrtc.candidate' | 'call.accept' | 'call.reject' | 'call.hangup' | 'call.mute' }
+  {
+    type:
+      | 'ping'
+      | 'colleagues'
+      | 'webrtc.answer'
+      | 'webrtc.candidate'
+      | 'call.accept'
+      | 'call.reject'
+      | 'call.hangup'
+      | 'call.mute'
+  }
 >
 
 const verb = (operation: string) => {

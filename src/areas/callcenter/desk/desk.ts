@@ -5,17 +5,18 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import type { Connection, Conversation } from '../../../platform/api/socket.ts'
 import type { App } from '../../../platform/app.ts'
+import { answerMessage } from '../../../platform/http/socket-messages.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { liveCalls } from '../../voice/area.ts'
+import { type BrowserAudio, liveCalls } from '../../voice/area.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { transferRecord } from '../calls/transfer.ts'
 import type { TransferRow } from '../calls/transfers.ts'
 import type { ContactRow } from '../contacts.ts'
 import { contextOf } from '../metrics/agent-context.ts'
 import type { QueueRow } from '../queues/store.ts'
-import type { DeskAudio } from './audio-pool.ts'
+import { colleaguesOf } from './colleagues.ts'
 import { type CommandContext, runCommand } from './commands.ts'
-import { type DeskMessage, idIn, readMessage } from './message.ts'
+import { type DeskMessage, readMessage } from './message.ts'
 
 /** Snapshot of an agent's work. */
 export interface DeskView {
@@ -29,68 +30,68 @@ export class Desk implements Conversation {
   readonly id: string
   readonly tenant: Tenant
   readonly agentId: string
-  private readonly app: App
-  private readonly connection: Connection
-  private readonly audio: DeskAudio | null
-  private readonly left: () => Promise<void>
+  readonly #app: App
+  readonly #connection: Connection
+  readonly #audio: BrowserAudio | null
+  readonly #left: () => Promise<void>
   /** The login that it is for. */
-  private readonly session: string | null
-  private row: AgentRow
-  private contact: ContactRow | null = null
-  private transfer: TransferRow | null = null
+  readonly #session: string | null
+  #row: AgentRow
+  #contact: ContactRow | null = null
+  #transfer: TransferRow | null = null
   /** Leg whose audio this desk carries. */
-  private bridged: string | null = null
-  private isMuted = false
+  #bridged: string | null = null
+  #isMuted = false
   /** Number of the newest snapshot that was shown. */
-  private shown = 0
+  #shown = 0
   /** Last message sent per type, to skip repeats. */
-  private readonly said = new Map<string, string>()
+  readonly #said = new Map<string, string>()
 
   constructor(
     app: App,
     connection: Connection,
-    { tenant, agent, id, audio }: { tenant: Tenant; agent: AgentRow; id: string; audio: DeskAudio | null },
+    { tenant, agent, id, audio }: { tenant: Tenant; agent: AgentRow; id: string; audio: BrowserAudio | null },
     left: () => Promise<void>,
   ) {
-    this.app = app
-    this.connection = connection
+    this.#app = app
+    this.#connection = connection
     this.id = id
     this.tenant = tenant
     this.agentId = agent.agent_id
-    this.session = agent.session_id
-    this.row = agent
-    this.audio = audio
-    this.left = left
+    this.#session = agent.session_id
+    this.#row = agent
+    this.#audio = audio
+    this.#left = left
   }
 
   close(code: number, reason: string): void {
-    this.connection.close(code, reason)
+    this.#connection.close(code, reason)
   }
 
   async closed(): Promise<void> {
-    this.audio?.close()
-    await this.left()
+    this.#audio?.close()
+    await this.#left()
   }
 
   /** The audio is connected: the agent can be rung. */
   ready(): void {
-    this.connection.send({ type: 'desk.ready' })
+    this.#connection.send({ type: 'desk.ready' })
   }
 
   // --- messages to the agent ---
 
   /**
-   * Send what changed since the last snapshot. Snapshots are numbered when their reading begins; one that a newer one has
+   * Sends what changed since the last snapshot. Snapshots are numbered when their reading begins; one that a newer one has
    * overtaken is dropped, or the desk would forget a call that it has just offered.
    */
   async show(view: DeskView, number: number): Promise<void> {
-    if (number < this.shown) return
-    this.shown = number
-    this.row = view.agent
-    this.contact = view.contact
-    this.transfer = view.transfer
+    if (number < this.#shown) return
+    this.#shown = number
+    this.#row = view.agent
+    this.#contact = view.contact
+    this.#transfer = view.transfer
     const { agent } = view
-    this.say('agent.status', {
+    this.#say('agent.status', {
       agent_id: agent.agent_id,
       status: agent.status,
       reason: agent.reason,
@@ -98,43 +99,48 @@ export class Desk implements Conversation {
       next_status: agent.next_status,
     })
     if (agent.status === 'offline') return this.close(4_001, 'logged out')
-    if (agent.session_id !== this.session) return this.close(4_001, 'logged in elsewhere')
-    await this.follow(agent.leg_id)
-    if (agent.status === 'ringing' && agent.leg_id !== null) await this.offer(view, agent.leg_id)
-    if (number < this.shown) return
-    this.say('call.state', this.callState(view))
-    this.say('transfer.state', { transfer: view.transfer && transferRecord(view.transfer) })
+    if (agent.session_id !== this.#session) return this.close(4_001, 'logged in elsewhere')
+    await this.#follow(agent.leg_id)
+    if (agent.status === 'ringing' && agent.leg_id !== null) await this.#offer(view, agent.leg_id)
+    if (number < this.#shown) return
+    this.#say('call.state', this.#callState(view))
+    this.#say('transfer.state', { transfer: view.transfer && transferRecord(view.transfer) })
+  }
+
+  /** How far the account's clock is ahead, which times such as `since` are told by. */
+  showClock(aheadMs: number): void {
+    this.#say('clock', { ahead_seconds: Math.round(aheadMs / 1_000) })
   }
 
   showQueues(queues: readonly object[]): void {
-    this.say('queue.live', { queues })
+    this.#say('queue.live', { queues })
   }
 
-  private say(type: string, fields: object): void {
+  #say(type: string, fields: object): void {
     const text = JSON.stringify(fields)
-    if (this.said.get(type) === text) return
-    this.said.set(type, text)
-    this.connection.send({ type, ...fields })
+    if (this.#said.get(type) === text) return
+    this.#said.set(type, text)
+    this.#connection.send({ type, ...fields })
   }
 
-  private callState({ agent, contact }: DeskView) {
+  #callState({ agent, contact }: DeskView) {
     const isHere = agent.leg_id !== null && (agent.status === 'ringing' || agent.status === 'on_call')
     const call = agent.call_id ?? agent.leg_id
     const speaking = contact?.held_since ? 'on_hold' : 'connected'
     return {
       call_id: call === null ? null : idOf('call', call),
       state: isHere ? (agent.status === 'ringing' ? 'ringing' : speaking) : 'none',
-      muted: isHere && this.isMuted,
+      muted: isHere && this.#isMuted,
     }
   }
 
-  /** Offer a call once, with what is known of the caller. */
-  private async offer({ agent, contact, queue }: DeskView, leg: string): Promise<void> {
-    if (this.said.get('offered') === leg) return
-    this.said.set('offered', leg)
+  /** Offers a call once, with what is known of the caller. */
+  async #offer({ agent, contact, queue }: DeskView, leg: string): Promise<void> {
+    if (this.#said.get('offered') === leg) return
+    this.#said.set('offered', leg)
     const seconds = queue?.document.offer_timeout ?? 30
-    const context = await contextOf(this.app, await this.connection.caller(), agent, {})
-    this.connection.send({
+    const context = await contextOf(this.#app, await this.#connection.caller(), agent, {})
+    this.#connection.send({
       type: 'call.offer',
       call_id: idOf('call', agent.call_id ?? leg),
       from: contact ? (contact.direction === 'inbound' ? contact.from_number : contact.to_number) : null,
@@ -144,92 +150,81 @@ export class Desk implements Conversation {
     })
   }
 
-  /** Connect the desk's audio with the agent's leg, also after a reconnect; null disconnects it. */
-  private async follow(leg: string | null): Promise<void> {
-    if (this.bridged !== null && this.bridged !== leg) {
-      this.bridged = null
-      this.isMuted = false
-      await this.audio?.bridge(null)
+  /** Connects the desk's audio with the agent's leg, also after a reconnect; null disconnects it. */
+  async #follow(leg: string | null): Promise<void> {
+    if (this.#bridged !== null && this.#bridged !== leg) {
+      this.#bridged = null
+      this.#isMuted = false
+      await this.#audio?.bridge(null)
     }
-    const isReturned = this.row.status === 'on_call' && this.row.desk_id === this.id && this.bridged === null
-    if (leg !== null && isReturned) await this.bring(leg)
+    const isReturned = this.#row.status === 'on_call' && this.#row.desk_id === this.id && this.#bridged === null
+    if (leg !== null && isReturned) await this.#bring(leg)
   }
 
-  private async bring(leg: string): Promise<boolean> {
-    if (!this.audio) return false
-    this.bridged = leg
-    const place = await liveCalls(this.app).connectMedia(this.tenant, leg, this.audio.end)
-    if (place) await this.audio.bridge(place)
-    else this.bridged = null
+  async #bring(leg: string): Promise<boolean> {
+    if (!this.#audio) return false
+    this.#bridged = leg
+    const place = await liveCalls(this.#app).connectMedia(this.tenant, leg, this.#audio.end)
+    if (place) await this.#audio.bridge(place)
+    else this.#bridged = null
     return place !== null
   }
 
   // --- messages from the agent ---
 
-  async heard(given: object): Promise<void> {
-    const id = idIn(given)
-    const reply = id === null ? {} : { id }
-    try {
-      const message = readMessage(given)
-      if (!message) throw new AppError('INVALID_REQUEST', 'there is no message of this type')
-      const result = await this.take(message)
-      if (message.type === 'ping') this.connection.send({ type: 'pong', ...reply })
-      else if (id !== null) this.connection.send({ type: 'done', id, ...(result ? { result } : {}) })
-    } catch (error) {
-      const known = error instanceof AppError ? error : null
-      if (!known)
-        this.app.log.error(
-          { error, operation: 'callcenter.desk' },
-          'message of a desk failed inside this program: the agent is told; report the error',
-        )
-      const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'it failed here']
-      this.connection.send({ type: 'error', ...reply, code, message: words })
-    }
+  heard(given: object): Promise<void> {
+    const take = (message: DeskMessage) => this.#take(message)
+    return answerMessage(this.#app, this.#connection, 'callcenter.desk', given, { read: readMessage, take })
   }
 
-  private async take(message: DeskMessage): Promise<unknown> {
-    const live = liveCalls(this.app)
+  async #take(message: DeskMessage): Promise<unknown> {
+    const live = liveCalls(this.#app)
     const { type, body } = message
     switch (type) {
       case 'ping':
         return undefined
+      case 'colleagues':
+        return colleaguesOf(this.#app.db, this.tenant, this.agentId, (await this.#connection.caller()).nowMs)
       case 'webrtc.answer':
-        return this.withAudio((audio) => audio.answer(body.sdp))
+        return this.#withAudio((audio) => audio.answer(body.sdp))
       case 'webrtc.candidate':
-        return this.withAudio((audio) =>
+        return this.#withAudio((audio) =>
           audio.candidate(body.candidate, body.sdp_mid ?? null, body.sdp_m_line_index ?? null),
         )
       case 'call.accept':
-        if (this.row.status !== 'ringing' || !(await this.bring(this.legNow())))
+        if (this.#row.status !== 'ringing' || !(await this.#bring(this.#legNow())))
           throw new AppError('CALL_NOT_ACTIVE', 'the call is gone, or is not to be answered here')
         return undefined
       case 'call.reject':
       case 'call.hangup':
-        await live.hangUp(this.tenant, this.legNow(), 'agent')
+        await live.hangUp(this.tenant, this.#legNow(), 'agent')
         return undefined
       case 'call.mute':
-        if (!(await live.mute(this.tenant, this.legNow(), body.mute)))
+        if (!(await live.mute(this.tenant, this.#legNow(), body.mute)))
           throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
-        this.isMuted = body.mute
-        this.say('call.state', this.callState({ agent: this.row, contact: this.contact, queue: null, transfer: null }))
+        this.#isMuted = body.mute
+        this.#say(
+          'call.state',
+          this.#callState({ agent: this.#row, contact: this.#contact, queue: null, transfer: null }),
+        )
         return undefined
       default:
-        return runCommand(this.app, await this.connection.caller(), message, this.now())
+        return runCommand(this.#app, await this.#connection.caller(), message, this.#now())
     }
   }
 
-  private now(): CommandContext {
-    return { agent: this.row, transfer: this.transfer }
+  #now(): CommandContext {
+    return { agent: this.#row, transfer: this.#transfer }
   }
 
-  private legNow(): string {
-    if (this.row.leg_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
-    return this.row.leg_id
+  #legNow(): string {
+    if (this.#row.leg_id === null) throw new AppError('CALL_NOT_ACTIVE', 'there is no call')
+    return this.#row.leg_id
   }
 
-  private async withAudio(work: (audio: DeskAudio) => Promise<void>): Promise<undefined> {
-    if (!this.audio) throw new AppError('INVALID_REQUEST', 'this agent is reached by telephone')
-    await work(this.audio).catch((error: Error) => {
+  async #withAudio(work: (audio: BrowserAudio) => Promise<void>): Promise<undefined> {
+    if (!this.#audio) throw new AppError('INVALID_REQUEST', 'this agent is reached by telephone')
+    await work(this.#audio).catch((error: Error) => {
       throw new AppError('INVALID_REQUEST', `the browser's audio cannot be used: ${error.message}`)
     })
     return undefined

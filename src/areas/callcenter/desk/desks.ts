@@ -9,17 +9,16 @@ import { maybe } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { iceServers, openBrowserAudio } from '../../voice/area.ts'
 import { watchAgents } from '../agents/presence.ts'
 import { type AgentRow, findAgent } from '../agents/store.ts'
-import { agentOf, agentRow, iceServers, requireSession } from '../calls/login.ts'
+import { agentRow, deskAgentOf, requireSession } from '../calls/login.ts'
 import { openTransfers, transferOfCall } from '../calls/transfers.ts'
 import { findContact } from '../contacts.ts'
 import { isMember, liveOf, type Scene } from '../queues/live.ts'
 import { findQueue } from '../queues/store.ts'
 import { readScene } from '../routing/surroundings.ts'
 import { occasionOf } from '../switchboard.ts'
-import type { AudioPlace } from './audio-command.ts'
-import { AudioPool } from './audio-pool.ts'
 import { Desk, type DeskView } from './desk.ts'
 import { deskConnected, deskDisconnected, deskSessions } from './presence.ts'
 
@@ -31,71 +30,63 @@ const lookEveryMs = 1_000
 const audioWithinMs = 20_000
 
 class Desks {
-  private readonly app: App
-  private readonly pool = new AudioPool()
-  private readonly open = new Set<Desk>()
-  private readonly leaving = new Set<Promise<void>>()
-  private readonly timer: NodeJS.Timeout
-  private readonly unwatch: () => void
-  private isLooking = false
+  readonly #app: App
+  readonly #open = new Set<Desk>()
+  readonly #leaving = new Set<Promise<void>>()
+  readonly #timer: NodeJS.Timeout
+  readonly #unwatch: () => void
+  #isLooking = false
   /** Number of reads of agents begun so far. */
-  private snapshots = 0
+  #snapshots = 0
 
   constructor(app: App) {
-    this.app = app
-    this.unwatch = watchAgents(app, (row) => this.changed(row))
-    app.signals.on(deskTopic, (text) => void this.heard(text))
-    this.timer = setInterval(() => void this.look(), lookEveryMs).unref()
+    this.#app = app
+    this.#unwatch = watchAgents(app, (row) => this.#changed(row))
+    app.signals.on(deskTopic, (text) => void this.#heard(text))
+    this.#timer = setInterval(() => void this.#look(), lookEveryMs).unref()
   }
 
   // --- connect and disconnect ---
 
   async take(connection: Connection, caller: Caller): Promise<Conversation> {
     const { tenant } = caller
-    const agentId = agentOf(caller)
+    const agentId = deskAgentOf(caller)
     if (agentId === null)
-      throw new AppError('FORBIDDEN', 'a desk is for the token of an agent, from POST /v1/voice/agent/login')
-    const agent = await agentRow(this.app.db, tenant, agentId)
+      throw new AppError(
+        'FORBIDDEN',
+        'a desk is for the token of an agent, from POST /v1/voice/agent/login, or for a member',
+      )
+    const agent = await agentRow(this.#app.db, tenant, agentId)
     if (agent.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${agentId} is not logged in`)
-    await requireSession(this.app, caller)
+    await requireSession(this.#app, caller)
     const id = newUuid(caller.receivedMs)
-    const changed = (state: string) => this.audioChanged(id, state)
-    const audio = agent.endpoint.type === 'webrtc' ? await this.pool.open(id, this.place(), changed) : null
-    const desk = new Desk(this.app, connection, { tenant, agent, id, audio }, () => this.left(desk))
-    this.open.add(desk)
-    await this.refresh(desk)
+    const changed = (state: string) => this.#audioChanged(id, state)
+    const audio = agent.endpoint.type === 'webrtc' ? await openBrowserAudio(this.#app, id, changed) : null
+    const desk = new Desk(this.#app, connection, { tenant, agent, id, audio }, () => this.#left(desk))
+    this.#open.add(desk)
+    await this.#refresh(desk)
     if (audio) {
-      connection.send({ type: 'webrtc.offer', sdp: audio.sdp, ice_servers: iceServers(this.app) })
-      setTimeout(() => this.needsAudio(desk), audioWithinMs).unref()
+      connection.send({ type: 'webrtc.offer', sdp: audio.sdp, ice_servers: iceServers(this.#app) })
+      setTimeout(() => this.#needsAudio(desk), audioWithinMs).unref()
     }
     return desk
   }
 
-  private readonly registered = new WeakSet<Desk>()
+  readonly #registered = new WeakSet<Desk>()
 
-  private needsAudio(desk: Desk): void {
-    if (this.open.has(desk) && !this.registered.has(desk)) desk.close(4_002, 'no audio came up')
-  }
-
-  private place(): AudioPlace {
-    const { PAMOJA_SIP_HOST: host, PAMOJA_DESK_HOST: deskHost, PAMOJA_RTP_PORTS: ports } = this.app.config
-    const [low, high] = ports.split('-').map(Number)
-    return {
-      host,
-      deskHost: deskHost === '' ? host : deskHost,
-      ports: low !== undefined && high !== undefined ? [low, high] : null,
-    }
+  #needsAudio(desk: Desk): void {
+    if (this.#open.has(desk) && !this.#registered.has(desk)) desk.close(4_002, 'no audio came up')
   }
 
   /** An agent can be rung once the audio is connected; a desk that lost its audio counts as lost. */
-  private audioChanged(id: string, state: string): void {
-    const desk = [...this.open].find((one) => one.id === id)
+  #audioChanged(id: string, state: string): void {
+    const desk = [...this.#open].find((one) => one.id === id)
     if (!desk) return
     if (state === 'failed' || state === 'closed') return desk.close(4_003, 'the audio was lost')
-    if (state !== 'connected' || this.registered.has(desk)) return
-    this.registered.add(desk)
-    this.came(desk).catch((error) => {
-      this.app.log.warn(
+    if (state !== 'connected' || this.#registered.has(desk)) return
+    this.#registered.add(desk)
+    this.#came(desk).catch((error) => {
+      this.#app.log.warn(
         { error },
         'desk not registered: its connection is closed and the browser connects again; check the error',
       )
@@ -103,56 +94,56 @@ class Desks {
     })
   }
 
-  private async came(desk: Desk): Promise<void> {
+  async #came(desk: Desk): Promise<void> {
     const session = { ...desk.tenant, id: desk.id }
-    await sessionsOf(this.app).begin(deskSessions, session, async () => {
+    await sessionsOf(this.#app).begin(deskSessions, session, async () => {
       desk.close(4_004, 'a desk was opened elsewhere')
       return true
     })
-    await deskConnected(this.app, desk.tenant, desk.agentId, desk.id)
-    if (!this.open.has(desk)) return this.went(desk)
+    await deskConnected(this.#app, desk.tenant, desk.agentId, desk.id)
+    if (!this.#open.has(desk)) return this.#went(desk)
     desk.ready()
   }
 
-  private async left(desk: Desk): Promise<void> {
-    if (!this.open.delete(desk) || !this.registered.has(desk)) return
-    const leaving = this.went(desk)
-    this.leaving.add(leaving)
-    await leaving.finally(() => this.leaving.delete(leaving))
+  async #left(desk: Desk): Promise<void> {
+    if (!this.#open.delete(desk) || !this.#registered.has(desk)) return
+    const leaving = this.#went(desk)
+    this.#leaving.add(leaving)
+    await leaving.finally(() => this.#leaving.delete(leaving))
   }
 
-  private async went(desk: Desk): Promise<void> {
-    await deskDisconnected(this.app, desk.tenant, desk.agentId, desk.id)
-    await sessionsOf(this.app).end({ ...desk.tenant, id: desk.id })
+  async #went(desk: Desk): Promise<void> {
+    await deskDisconnected(this.#app, desk.tenant, desk.agentId, desk.id)
+    await sessionsOf(this.#app).end({ ...desk.tenant, id: desk.id })
   }
 
   // --- notifications ---
 
-  private of(account: string, environment: string, agentId: string): Desk[] {
-    return [...this.open].filter(
+  #of(account: string, environment: string, agentId: string): Desk[] {
+    return [...this.#open].filter(
       ({ tenant, agentId: theirs }) =>
         theirs === agentId && tenant.account === account && tenant.environment === environment,
     )
   }
 
   /** An agent changed on this node: update its desk here, or signal the node that has it. */
-  private changed(row: AgentRow): void {
-    const here = this.of(row.account_id, row.environment, row.agent_id)
-    for (const desk of here) void this.refresh(desk)
+  #changed(row: AgentRow): void {
+    const here = this.#of(row.account_id, row.environment, row.agent_id)
+    for (const desk of here) void this.#refresh(desk)
     if (row.desk_id === null || here.some(({ id }) => id === row.desk_id)) return
     const text = `${row.account_id} ${row.environment} ${row.agent_id}`
-    this.app.signals.send(this.app.db, deskTopic, text).catch(() => undefined)
+    this.#app.signals.send(this.#app.db, deskTopic, text).catch(() => undefined)
   }
 
-  private async heard(text: string): Promise<void> {
+  async #heard(text: string): Promise<void> {
     const [account = '', environment = '', agent = ''] = text.split(' ')
-    for (const desk of this.of(account, environment, agent)) await this.refresh(desk)
+    for (const desk of this.#of(account, environment, agent)) await this.#refresh(desk)
   }
 
-  private async refresh(desk: Desk): Promise<void> {
+  async #refresh(desk: Desk): Promise<void> {
     const { tenant, agentId } = desk
-    const { db, log } = this.app
-    const number = ++this.snapshots
+    const { db, log } = this.#app
+    const number = ++this.#snapshots
     try {
       const agent = await maybe(db.query(findAgent, { ...tenant, agent: agentId }))
       if (!agent) return
@@ -168,33 +159,34 @@ class Desks {
   }
 
   /** Refresh desks, with one query per account. */
-  private async look(): Promise<void> {
-    if (this.isLooking || this.open.size === 0) return
-    this.isLooking = true
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#open.size === 0) return
+    this.#isLooking = true
     try {
-      const tenants = new Map([...this.open].map(({ tenant }) => [`${tenant.account} ${tenant.environment}`, tenant]))
-      for (const tenant of tenants.values()) await this.lookAt(tenant)
+      const tenants = new Map([...this.#open].map(({ tenant }) => [`${tenant.account} ${tenant.environment}`, tenant]))
+      for (const tenant of tenants.values()) await this.#lookAt(tenant)
     } catch (error) {
-      this.app.log.warn(
+      this.#app.log.warn(
         { error },
         'desks not refreshed: the next poll refreshes them; check the database if this repeats',
       )
     } finally {
-      this.isLooking = false
+      this.#isLooking = false
     }
   }
 
-  private async lookAt(tenant: Tenant): Promise<void> {
-    const { db } = this.app
-    const number = ++this.snapshots
+  async #lookAt(tenant: Tenant): Promise<void> {
+    const { db } = this.#app
+    const number = ++this.#snapshots
     const scene = await readScene(db, tenant)
     const transfers = await db.query(openTransfers, tenant)
-    const { nowMs } = await occasionOf(this.app, tenant)
-    for (const desk of this.open) {
+    const { nowMs, receivedMs } = await occasionOf(this.#app, tenant)
+    for (const desk of this.#open) {
       if (desk.tenant.account !== tenant.account || desk.tenant.environment !== tenant.environment) continue
+      desk.showClock(nowMs - receivedMs)
       const agent = scene.agents.find(({ agent_id }) => agent_id === desk.agentId)
       if (!agent) {
-        await this.refresh(desk)
+        await this.#refresh(desk)
         continue
       }
       const contact = scene.contacts.find(({ id }) => id === agent.contact_id) ?? null
@@ -205,14 +197,13 @@ class Desks {
     }
   }
 
-  /** Close all desks and wait until that is stored. */
+  /** Closes all desks and wait until that is stored. */
   async stop(): Promise<void> {
-    clearInterval(this.timer)
-    this.unwatch()
-    for (const desk of this.open) desk.close(1_001, 'this node is stopping; connect again')
-    await Promise.allSettled([...this.open].map((desk) => desk.closed()))
-    await Promise.allSettled([...this.leaving])
-    await this.pool.close()
+    clearInterval(this.#timer)
+    this.#unwatch()
+    for (const desk of this.#open) desk.close(1_001, 'this node is stopping; connect again')
+    await Promise.allSettled([...this.#open].map((desk) => desk.closed()))
+    await Promise.allSettled([...this.#leaving])
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages of a desk: JSON objects with a `type`. One with an `id` is answered by `done` or `error` with the same id.
-import { type Static, Type } from 'typebox'
-import { bodyChecker } from '../../../platform/http/validate.ts'
+import { Type } from 'typebox'
+import { type MessageOf, messageReader } from '../../../platform/http/socket-messages.ts'
 import { Moment, OneOf } from '../../../platform/schema/fields.ts'
 import { settableStatuses } from '../agents/agent.ts'
 
@@ -22,6 +22,7 @@ const schemas = {
   'call.hold': Type.Object({ hold: Type.Boolean() }),
   'call.mute': Type.Object({ mute: Type.Boolean() }),
   'call.dtmf': Type.Object({ digits: text(32) }),
+  colleagues: Type.Object({}),
   'status.set': Type.Object({
     status: OneOf(settableStatuses),
     reason: Type.Optional(text(64)),
@@ -42,23 +43,5 @@ const schemas = {
   }),
 } as const
 
-type Schemas = typeof schemas
-type MessageType = keyof Schemas
-export type DeskMessage = { [T in MessageType]: { type: T; body: Static<Schemas[T]> } }[MessageType]
-
-const checks = new Map(Object.entries(schemas).map(([type, schema]) => [type, bodyChecker(schema)]))
-
-/** Parse a desk's message; null for an unknown type. Throws when it is invalid. */
-export function readMessage(given: object): DeskMessage | null {
-  const { type, id: _, ...fields } = Object(given)
-  const check = typeof type === 'string' ? checks.get(type) : undefined
-  if (!check) return null
-  // The schema of the type was checked.
-  return { type, body: check(fields).value } as DeskMessage
-}
-
-/** Id of a message, repeated in its reply. */
-export function idIn(given: object): string | null {
-  const { id } = Object(given)
-  return typeof id === 'string' && id.length <= 64 ? id : null
-}
+export type DeskMessage = MessageOf<typeof schemas>
+export const readMessage = messageReader(schemas)

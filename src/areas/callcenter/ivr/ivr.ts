@@ -5,8 +5,8 @@ import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.
 import { OneOf } from '../../../platform/schema/fields.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, plainDestination, Url } from '../schema.ts'
 
-const mostMenus = 200
-const mostDepth = 10
+const maxMenus = 200
+const maxDepth = 10
 
 const Prompt = Type.Object(
   {
@@ -169,9 +169,9 @@ const name = Type.String({
 })
 const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   minProperties: 1,
-  maxProperties: mostMenus,
+  maxProperties: maxMenus,
   additionalProperties: false,
-  rule: `must be 1 to ${mostMenus} menus by their keys`,
+  rule: `must be 1 to ${maxMenus} menus by their keys`,
   nameRule: 'must be a key of letters, digits, dashes and underscores',
   description: 'By their keys; a menu has options to choose from, or collects digits',
 })
@@ -282,8 +282,8 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
   const depths = depthsOf(ivr)
   const unreachable = Object.keys(ivr.menus).find((key) => !depths.has(key))
   if (unreachable) return { field: `menus.${unreachable}`, problem: 'cannot be reached from the entry' }
-  const deepest = [...depths].find(([, depth]) => depth > mostDepth)
-  if (deepest) return { field: `menus.${deepest[0]}`, problem: `is more than ${mostDepth} menus away from the entry` }
+  const deepest = [...depths].find(([, depth]) => depth > maxDepth)
+  if (deepest) return { field: `menus.${deepest[0]}`, problem: `is more than ${maxDepth} menus away from the entry` }
   return null
 }
 

@@ -49,7 +49,7 @@ interface RunRow {
   state: WalkState
 }
 
-/** Store the position of a call in its IVR, with the version it started with. */
+/** Stores the position of a call in its IVR, with the version it started with. */
 export const keepRun = statement.tenant<
   Tenant & { call: string; ivr: string; document: string; state: string; at: Date },
   object

@@ -20,13 +20,13 @@ export interface Heard {
 }
 
 type WalkStep =
-  /** Play a menu; `prompt` replaces its own on a retry. */
+  /** Plays a menu; `prompt` replaces its own on a retry. */
   | { kind: 'menu'; state: WalkState; prompt: IvrPrompt | null }
   | { kind: 'go'; state: WalkState; destination: DestinationOf }
   | { kind: 'webhook'; state: WalkState; url: string }
 
 /** Step limit against endless loops. */
-const mostSteps = 100
+const maxSteps = 100
 
 export function enter(ivr: IvrDocument, variables: WalkState['variables'] = {}): WalkState {
   return {
@@ -44,7 +44,7 @@ export function menuOf(ivr: IvrDocument, state: WalkState): IvrMenu {
 }
 
 export function walk(ivr: IvrDocument, state: WalkState, heard: Heard): WalkStep {
-  if (state.path.length >= mostSteps) return goodbye(state)
+  if (state.path.length >= maxSteps) return goodbye(state)
   const menu = menuOf(ivr, state)
   if (heard.digits === '' && heard.speech.length === 0) return again(ivr, state, 'timeouts')
   return menu.collect ? collected(ivr, state, menu, heard.digits) : chosen(ivr, state, menu, heard)
@@ -102,7 +102,7 @@ function follow(ivr: IvrDocument, state: WalkState, action: IvrAction): WalkStep
   if (menu !== undefined)
     return {
       kind: 'menu',
-      state: { ...state, menu, before: [...state.before, state.menu].slice(-mostSteps) },
+      state: { ...state, menu, before: [...state.before, state.menu].slice(-maxSteps) },
       prompt: null,
     }
   if (repeat) return { kind: 'menu', state, prompt: null }
@@ -127,7 +127,7 @@ export function openVariables(ivr: IvrDocument, variables: WalkState['variables'
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, hide(name, value)]))
 }
 
-/** Substitute variables in a text. */
+/** Substitutes variables in a text. */
 export function filledIn(text: string, variables: WalkState['variables']): string {
   return text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? ''))
 }

@@ -11,11 +11,11 @@ import type { KnownAs } from '../../../platform/operator/history.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { type ContactRow, contactOfCall, contactsOfCaller } from '../contacts.ts'
-import { waitSeconds } from './measure.ts'
+import { waitMs } from './measure.ts'
 
-const mostCalls = 10
-const mostElsewhere = 5
-const mostNotes = 20
+const maxCalls = 10
+const maxElsewhere = 5
+const maxNotes = 20
 
 export async function contextOf(
   app: App,
@@ -29,14 +29,14 @@ export async function contextOf(
     throw new AppError('NOT_FOUND', 'the call centre has no such call; ids of calls begin with call_')
   const phone = query.phone ?? (contact && customerOf(contact))
   if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
-  const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: mostNotes })
+  const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
   const customer = phone === null ? null : customerShown(phone, contact)
   return {
     agent_id: agent.agent_id,
     status: agent.status,
     call: contact && callShown(contact, nowMs),
     customer,
-    history: { calls: past.slice(0, mostCalls).map(callBefore), ...(await elsewhere(app, tenant, customer)) },
+    history: { calls: past.slice(0, maxCalls).map(callBefore), ...(await elsewhere(app, tenant, customer)) },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
     ),
@@ -44,13 +44,18 @@ export async function contextOf(
 }
 
 /** Customer history on other channels, newest first. */
-async function elsewhere(app: App, tenant: Tenant, customer: KnownAs | null) {
+async function elsewhere(app: App, tenant: Tenant, customer: { phone: string; email: string | null } | null) {
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
-  const known = customer ? app.histories : []
+  if (!customer) return shown
+  const { phone, email } = customer
+  const known: KnownAs = { phones: [phone], emails: email === null ? [] : [email.toLowerCase()], customers: [] }
   const found = await Promise.all(
-    known.map(
-      async (one) => [one.name, customer ? await one.newest(app.db, tenant, customer, mostElsewhere) : []] as const,
-    ),
+    app.histories
+      .filter(({ name }) => Object.hasOwn(shown, name))
+      .map(async (one) => {
+        const rows = await one.newest(app.db, tenant, known, maxElsewhere)
+        return [one.name, rows.map(({ id, status, created_at }) => ({ id, status, created_at }))] as const
+      }),
   )
   return { ...shown, ...Object.fromEntries(found) }
 }
@@ -66,7 +71,7 @@ function callShown(contact: ContactRow, nowMs: number) {
     from: contact.from_number,
     to: contact.to_number,
     queue_id: contact.queue_id === null ? null : idOf('queue', contact.queue_id),
-    wait_seconds: Math.round(waitSeconds(contact, nowMs)),
+    wait_seconds: Math.round(waitMs(contact, nowMs) / 1_000),
     ivr_path: contact.ivr_path,
     custom_data: contact.data,
   }

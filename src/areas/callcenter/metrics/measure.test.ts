@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf, momentOfWall, startOf } from './intervals.ts'
-import { type Counted, occupancy, type Stretch, Tally } from './measure.ts'
+import { type Counted, occupancy, ReportTally, type Stretch } from './measure.ts'
 
 const at = (clock: string): Date => new Date(`2026-03-09T${clock}Z`)
 
@@ -48,7 +48,7 @@ const morning: readonly Counted[] = [
 ]
 
 test('a morning adds up as it does by hand', () => {
-  const tally = new Tally()
+  const tally = new ReportTally()
   for (const one of morning) tally.add(one, at('09:00:00').getTime())
   assert.deepEqual(tally.more, {
     offered: 6,
@@ -74,7 +74,7 @@ test('a morning adds up as it does by hand', () => {
     first_call_resolution_percent: 100,
     cost: 3_500_000n,
   })
-  assert.deepEqual(new Tally().measures.service_level_percent, null)
+  assert.deepEqual(new ReportTally().measures.service_level_percent, null)
 })
 
 test('occupancy is the time on calls and after them, cut to the window', () => {

@@ -30,7 +30,7 @@ export interface Stretch {
   ended_at: Date | null
 }
 
-interface Measures {
+export interface Measures {
   offered: number
   answered: number
   abandoned: number
@@ -54,26 +54,24 @@ export interface MoreMeasures extends Measures {
   cost: bigint
 }
 
-export function waitSeconds({ entered_at, answered_at, ended_at }: Counted, nowMs: number): number {
+type Waited = Pick<Counted, 'entered_at' | 'answered_at' | 'ended_at'>
+
+export function waitMs({ entered_at, answered_at, ended_at }: Waited, nowMs: number): number {
   const until = (answered_at ?? ended_at)?.getTime() ?? nowMs
-  return Math.max(0, (until - entered_at.getTime()) / 1_000)
+  return Math.max(0, until - entered_at.getTime())
 }
 
-export function holdSeconds({ hold_ms }: Counted): number {
-  return Number(hold_ms) / 1_000
+/** Talk time, without hold. */
+function talkMs({ answered_at, ended_at, hold_ms }: Counted, nowMs: number): number {
+  if (answered_at === null) return 0
+  const until = ended_at?.getTime() ?? nowMs
+  return Math.max(0, until - answered_at.getTime() - Number(hold_ms))
 }
 
-/** Talk time in seconds, without hold. */
-export function talkSeconds(contact: Counted, nowMs: number): number {
-  if (contact.answered_at === null) return 0
-  const until = contact.ended_at?.getTime() ?? nowMs
-  return Math.max(0, (until - contact.answered_at.getTime()) / 1_000 - holdSeconds(contact))
-}
-
-function wrapSeconds({ ended_at, wrapped_at, state }: Counted, nowMs: number): number {
+function wrapMs({ ended_at, wrapped_at, state }: Counted, nowMs: number): number {
   if (ended_at === null) return 0
   const until = wrapped_at?.getTime() ?? (state === 'wrap_up' ? nowMs : ended_at.getTime())
-  return Math.max(0, (until - ended_at.getTime()) / 1_000)
+  return Math.max(0, until - ended_at.getTime())
 }
 
 function percent(part: number, whole: number): number | null {
@@ -92,99 +90,136 @@ function percentile(values: readonly number[], of: number): number | null {
   return value === undefined ? null : rounded(value)
 }
 
-/** Occupancy: time on calls and wrap-up, as a share of that plus available time. */
-export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilMs: number): number | null {
-  let busy = 0
-  let free = 0
-  for (const { status, began_at, ended_at } of stretches) {
-    const ms = Math.min(ended_at?.getTime() ?? untilMs, untilMs) - Math.max(began_at.getTime(), sinceMs)
-    if (ms <= 0) continue
-    if (status === 'on_call' || status === 'wrap_up') busy += ms
-    else if (status === 'available') free += ms
-  }
-  return percent(busy, busy + free)
+/** Time of agents in statuses that count, in milliseconds. */
+export interface AgentTime {
+  busyMs: number
+  freeMs: number
 }
 
-/** Running totals of contacts; keeps numbers only. */
+/** Adds a stretch to the time of its agent, cut to the window. */
+export function addStretch(time: AgentTime, { status, began_at, ended_at }: Stretch, sinceMs: number, untilMs: number) {
+  const ms = Math.min(ended_at?.getTime() ?? untilMs, untilMs) - Math.max(began_at.getTime(), sinceMs)
+  if (ms <= 0) return
+  if (status === 'on_call' || status === 'wrap_up') time.busyMs += ms
+  else if (status === 'available') time.freeMs += ms
+}
+
+/** Share of an agent's time on calls and wrap-up, of that plus available time. */
+export function occupancyOf({ busyMs, freeMs }: AgentTime): number | null {
+  return percent(busyMs, busyMs + freeMs)
+}
+
+export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilMs: number): number | null {
+  const time = { busyMs: 0, freeMs: 0 }
+  for (const stretch of stretches) addStretch(time, stretch, sinceMs, untilMs)
+  return occupancyOf(time)
+}
+
+/** Sums of contacts. Times are whole milliseconds, so that sums are exact in any order. */
 export class Tally {
-  private offered = 0
-  private answered = 0
-  private served = 0
-  private inTime = 0
-  private abandoned = 0
-  private short = 0
-  private overflowed = 0
-  private transferred = 0
-  private servedWait = 0
-  private talk = 0
-  private hold = 0
-  private wrap = 0
-  private cost = 0n
-  private inbound = 0
-  private again = 0
-  private readonly waits: number[] = []
+  #offered = 0
+  #answered = 0
+  #served = 0
+  #inTime = 0
+  #abandoned = 0
+  #short = 0
+  #overflowed = 0
+  #transferred = 0
+  #servedWaitMs = 0
+  #talkMs = 0
+  #holdMs = 0
+  #wrapMs = 0
 
   add(contact: Counted, nowMs: number): void {
-    const { outcome, queue_id, is_short, in_threshold, is_transferred, direction, cost } = contact
-    this.offered++
-    this.cost += cost
-    if (is_transferred) this.transferred++
-    if (outcome === 'abandoned') this.abandoned++
-    if (outcome === 'abandoned' && is_short) this.short++
-    if (outcome === 'overflowed') this.overflowed++
-    const wait = waitSeconds(contact, nowMs)
-    if (queue_id !== null) this.waits.push(wait)
+    const { outcome, queue_id, is_short, in_threshold, is_transferred, hold_ms } = contact
+    this.#offered++
+    if (is_transferred) this.#transferred++
+    if (outcome === 'abandoned') this.#abandoned++
+    if (outcome === 'abandoned' && is_short) this.#short++
+    if (outcome === 'overflowed') this.#overflowed++
     if (outcome !== 'answered') return
-    this.answered++
-    this.talk += talkSeconds(contact, nowMs)
-    this.hold += holdSeconds(contact)
-    this.wrap += wrapSeconds(contact, nowMs)
-    if (direction === 'inbound') this.inbound++
+    this.#answered++
+    this.#talkMs += talkMs(contact, nowMs)
+    this.#holdMs += Number(hold_ms)
+    this.#wrapMs += wrapMs(contact, nowMs)
     // The service level covers queues only: outbound calls do not wait.
     if (queue_id === null) return
-    this.served++
-    this.servedWait += wait
-    if (in_threshold) this.inTime++
+    this.#served++
+    this.#servedWaitMs += waitMs(contact, nowMs)
+    if (in_threshold) this.#inTime++
+  }
+
+  addAll(other: Tally): void {
+    this.#offered += other.#offered
+    this.#answered += other.#answered
+    this.#served += other.#served
+    this.#inTime += other.#inTime
+    this.#abandoned += other.#abandoned
+    this.#short += other.#short
+    this.#overflowed += other.#overflowed
+    this.#transferred += other.#transferred
+    this.#servedWaitMs += other.#servedWaitMs
+    this.#talkMs += other.#talkMs
+    this.#holdMs += other.#holdMs
+    this.#wrapMs += other.#wrapMs
+  }
+
+  get answered(): number {
+    return this.#answered
+  }
+
+  get seconds(): { talk: number; hold: number; wrapUp: number } {
+    return { talk: this.#talkMs / 1_000, hold: this.#holdMs / 1_000, wrapUp: this.#wrapMs / 1_000 }
+  }
+
+  get measures(): Measures {
+    const handledMs = this.#talkMs + this.#holdMs + this.#wrapMs
+    return {
+      offered: this.#offered,
+      answered: this.#answered,
+      abandoned: this.#abandoned,
+      short_abandoned: this.#short,
+      overflowed: this.#overflowed,
+      transferred: this.#transferred,
+      service_level_percent: percent(this.#inTime, this.#served + this.#abandoned - this.#short),
+      asa_seconds: this.#served === 0 ? null : rounded(this.#servedWaitMs / 1_000 / this.#served),
+      aht_seconds: this.#answered === 0 ? null : rounded(handledMs / 1_000 / this.#answered),
+      abandon_rate_percent: percent(this.#abandoned, this.#offered),
+    }
+  }
+}
+
+/** Sums of contacts with what only reports tell: percentiles of the waits, repeated calls, cost. */
+export class ReportTally extends Tally {
+  #cost = 0n
+  #inbound = 0
+  #again = 0
+  readonly #waits: number[] = []
+
+  override add(contact: Counted, nowMs: number): void {
+    super.add(contact, nowMs)
+    this.#cost += contact.cost
+    if (contact.queue_id !== null) this.#waits.push(waitMs(contact, nowMs) / 1_000)
+    if (contact.outcome === 'answered' && contact.direction === 'inbound') this.#inbound++
   }
 
   /** An answered caller called again within a day: the first call was not resolved. */
   calledAgain(): void {
-    this.again++
-  }
-
-  get measures(): Measures {
-    const handled = this.talk + this.hold + this.wrap
-    return {
-      offered: this.offered,
-      answered: this.answered,
-      abandoned: this.abandoned,
-      short_abandoned: this.short,
-      overflowed: this.overflowed,
-      transferred: this.transferred,
-      service_level_percent: percent(this.inTime, this.served + this.abandoned - this.short),
-      asa_seconds: this.served === 0 ? null : rounded(this.servedWait / this.served),
-      aht_seconds: this.answered === 0 ? null : rounded(handled / this.answered),
-      abandon_rate_percent: percent(this.abandoned, this.offered),
-    }
+    this.#again++
   }
 
   get more(): MoreMeasures {
+    const { talk, hold, wrapUp } = this.seconds
     return {
       ...this.measures,
-      talk_seconds: Math.round(this.talk),
-      hold_seconds: Math.round(this.hold),
-      wrap_up_seconds: Math.round(this.wrap),
-      max_wait_seconds: Math.round(this.waits.reduce((most, wait) => Math.max(most, wait), 0)),
-      wait_p50: percentile(this.waits, 50),
-      wait_p90: percentile(this.waits, 90),
-      first_call_resolution_percent: percent(this.inbound - this.again, this.inbound),
-      cost: this.cost,
+      talk_seconds: Math.round(talk),
+      hold_seconds: Math.round(hold),
+      wrap_up_seconds: Math.round(wrapUp),
+      max_wait_seconds: Math.round(this.#waits.reduce((most, wait) => Math.max(most, wait), 0)),
+      wait_p50: percentile(this.#waits, 50),
+      wait_p90: percentile(this.#waits, 90),
+      first_call_resolution_percent: percent(this.#inbound - this.#again, this.#inbound),
+      cost: this.#cost,
     }
   }
-}
-
-export function measure(contacts: readonly Counted[], nowMs: number): Measures {
-  const tally = new Tally()
-  for (const contact of contacts) tally.add(contact, nowMs)
-  return tally.measures
 }

@@ -7,7 +7,7 @@ import type { Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { wallTime } from '../routing/hours.ts'
 import { countOf, endOf, type Interval, momentOfWall, startOf } from './intervals.ts'
-import { type MoreMeasures, occupancy, type Stretch, Tally } from './measure.ts'
+import { type MoreMeasures, occupancy, ReportTally, type Stretch } from './measure.ts'
 import { pageOfContacts, type ReportedContact, stretchesBetween } from './store.ts'
 
 export const groups = ['queue', 'agent', 'number', 'direction', 'hour_of_day', 'disposition'] as const
@@ -23,9 +23,11 @@ export const groupColumns = {
   disposition: 'disposition',
 } as const satisfies Record<Group, string>
 
-const mostDays = 366
-const mostRows = 5_000
-const mostContacts = 2_000_000
+const maxDays = 366
+/** Latest end of a report: later ones cannot be written with a year of four digits in every time zone. */
+const lastMs = Date.parse('9999-01-01T00:00:00Z')
+const maxRows = 5_000
+const maxContacts = 2_000_000
 const pageSize = 20_000
 
 interface ReportWish {
@@ -48,28 +50,29 @@ export type ReportRow = MoreMeasures & {
 export function rangeOf(from: string, to: string, timezone: string): { from: Date; to: Date } {
   const first = bound(from, timezone, 0)
   const last = bound(to, timezone, 1)
-  if (!first || !last)
+  if (!first || !last || last.getTime() > lastMs)
     throw new AppError(
       'INVALID_DATE_RANGE',
-      'from and to are dates such as 2026-03-01, or times such as 2026-03-01T09:15:30Z',
+      'from and to are dates such as 2026-03-01, or times such as 2026-03-01T09:15:30Z, before the year 9999',
     )
   if (first >= last) throw new AppError('INVALID_DATE_RANGE', 'from is not before to')
-  if (last.getTime() - first.getTime() > mostDays * dayMs + dayMs / 8)
-    throw new AppError('INVALID_DATE_RANGE', `a report covers at most ${mostDays} days`)
+  if (last.getTime() - first.getTime() > maxDays * dayMs + dayMs / 8)
+    throw new AppError('INVALID_DATE_RANGE', `a report covers at most ${maxDays} days`)
   return { from: first, to: last }
 }
 
 function bound(text: string, timezone: string, plusDays: number): Date | null {
   const day = parseDay(text)
   if (!day) return parseMoment(text)
-  return momentOfWall(new Date(day.getTime() + plusDays * dayMs).toISOString().slice(0, 10), 0, timezone)
+  const wanted = new Date(day.getTime() + plusDays * dayMs)
+  return wanted.getTime() > lastMs ? null : momentOfWall(wanted.toISOString().slice(0, 10), 0, timezone)
 }
 
 function requireRows({ interval, from, to }: ReportWish): void {
-  if (countOf(interval, from.getTime(), to.getTime()) > mostRows)
+  if (countOf(interval, from.getTime(), to.getTime()) > maxRows)
     throw new AppError(
       'INVALID_DATE_RANGE',
-      `the report would have more than ${mostRows} rows: take longer intervals, or fewer days`,
+      `the report would have more than ${maxRows} rows: take longer intervals, or fewer days`,
     )
 }
 
@@ -91,7 +94,7 @@ async function* contactsOf(queryable: Queryable, tenant: Tenant, wish: ReportWis
   const { from: since, to: until, queue, agent } = wish
   let afterAt = new Date(since.getTime() - 1)
   let afterId = nilUuid
-  for (let read = 0; read < mostContacts; read += pageSize) {
+  for (let read = 0; read < maxContacts; read += pageSize) {
     const page = await queryable.query(pageOfContacts, {
       ...tenant,
       since,
@@ -108,71 +111,71 @@ async function* contactsOf(queryable: Queryable, tenant: Tenant, wish: ReportWis
     afterAt = last.entered_at
     afterId = last.id
   }
-  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${mostContacts} calls: take fewer days`)
+  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${maxContacts} calls: take fewer days`)
 }
 
 class Sums {
-  private readonly wish: ReportWish
-  private readonly nowMs: number
-  private readonly cells = new Map<string, { start: Date; keys: ReportRow['keys']; tally: Tally }>()
-  private readonly all = new Tally()
-  private readonly starts = new Map<number, Date>()
+  readonly #wish: ReportWish
+  readonly #nowMs: number
+  readonly #cells = new Map<string, { start: Date; keys: ReportRow['keys']; tally: ReportTally }>()
+  readonly #all = new ReportTally()
+  readonly #starts = new Map<number, Date>()
   /** Last answered call of each caller, for first-call resolution. */
-  private readonly last = new Map<string, { atMs: number; call: string; tally: Tally }>()
+  readonly #last = new Map<string, { atMs: number; call: string; tally: ReportTally }>()
 
   constructor(wish: ReportWish, nowMs: number) {
-    this.wish = wish
-    this.nowMs = nowMs
+    this.#wish = wish
+    this.#nowMs = nowMs
   }
 
   add(contact: ReportedContact): void {
-    const tally = this.cellOf(contact)
-    tally.add(contact, this.nowMs)
-    this.all.add(contact, this.nowMs)
-    if (contact.direction === 'inbound') this.followUp(contact, tally)
+    const tally = this.#cellOf(contact)
+    tally.add(contact, this.#nowMs)
+    this.#all.add(contact, this.#nowMs)
+    if (contact.direction === 'inbound') this.#followUp(contact, tally)
   }
 
-  private followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: Tally): void {
-    const before = this.last.get(from_number)
+  #followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: ReportTally): void {
+    const before = this.#last.get(from_number)
     // A transferred call is not a second call.
     if (before?.call === call) return
     if (before && entered_at.getTime() - before.atMs <= dayMs) {
       before.tally.calledAgain()
-      this.all.calledAgain()
+      this.#all.calledAgain()
     }
-    if (outcome === 'answered') this.last.set(from_number, { atMs: entered_at.getTime(), call, tally })
-    else this.last.delete(from_number)
+    if (outcome === 'answered') this.#last.set(from_number, { atMs: entered_at.getTime(), call, tally })
+    else this.#last.delete(from_number)
   }
 
-  private cellOf(contact: ReportedContact): Tally {
-    const start = this.startOf(contact.entered_at)
+  #cellOf(contact: ReportedContact): ReportTally {
+    const start = this.#startOf(contact.entered_at)
     const keys: ReportRow['keys'] = {}
-    for (const group of this.wish.groups) keys[group] = this.keyOf(group, contact)
+    for (const group of this.#wish.groups) keys[group] = this.#keyOf(group, contact)
     const name = `${start.getTime()} ${JSON.stringify(keys)}`
-    const known = this.cells.get(name)
+    const known = this.#cells.get(name)
     if (known) return known.tally
-    if (this.cells.size >= mostRows)
+    if (this.#cells.size >= maxRows)
       throw new AppError(
         'INVALID_DATE_RANGE',
-        `the report would have more than ${mostRows} rows: take longer intervals, or fewer groups`,
+        `the report would have more than ${maxRows} rows: take longer intervals, or fewer groups`,
       )
-    const tally = new Tally()
-    this.cells.set(name, { start, keys, tally })
+    const tally = new ReportTally()
+    this.#cells.set(name, { start, keys, tally })
     return tally
   }
 
   /** Cache key: time zone offsets are multiples of 15 minutes, so a quarter of an hour lies in one interval. */
-  private startOf(moment: Date): Date {
+  #startOf(moment: Date): Date {
     const quarter = Math.floor(moment.getTime() / (15 * minuteMs))
-    let start = this.starts.get(quarter)
+    let start = this.#starts.get(quarter)
     if (!start) {
-      start = startOf(moment, this.wish.interval, this.wish.timezone)
-      this.starts.set(quarter, start)
+      start = startOf(moment, this.#wish.interval, this.#wish.timezone)
+      this.#starts.set(quarter, start)
     }
     return start
   }
 
-  private keyOf(group: Group, contact: ReportedContact): string | number | null {
+  #keyOf(group: Group, contact: ReportedContact): string | number | null {
     switch (group) {
       case 'queue':
         return contact.queue_id === null ? null : idOf('queue', contact.queue_id)
@@ -183,15 +186,15 @@ class Sums {
       case 'direction':
         return contact.direction
       case 'hour_of_day':
-        return Math.floor(wallTime(contact.entered_at, this.wish.timezone).minute / 60)
+        return Math.floor(wallTime(contact.entered_at, this.#wish.timezone).minute / 60)
       case 'disposition':
         return contact.disposition
     }
   }
 
   result(stretches: readonly Stretch[]): { rows: ReportRow[]; totals: ReportRow } {
-    const { from, to, interval, timezone, groups: by } = this.wish
-    const rows = [...this.cells.values()]
+    const { from, to, interval, timezone, groups: by } = this.#wish
+    const rows = [...this.#cells.values()]
       .sort(
         (a, b) => a.start.getTime() - b.start.getTime() || (JSON.stringify(a.keys) < JSON.stringify(b.keys) ? -1 : 1),
       )
@@ -200,7 +203,7 @@ class Sums {
         // Agent time belongs to no queue or number: it is reported per agent and in total only.
         const isTold = by.every((group) => group === 'agent')
         const sinceMs = Math.max(start.getTime(), from.getTime())
-        const untilMs = Math.min(endOf(start, interval, timezone).getTime(), to.getTime(), this.nowMs)
+        const untilMs = Math.min(endOf(start, interval, timezone).getTime(), to.getTime(), this.#nowMs)
         return {
           ...tally.more,
           interval_start: start,
@@ -208,9 +211,9 @@ class Sums {
           occupancy_percent: isTold ? occupancy(own, sinceMs, untilMs) : null,
         }
       })
-    const untilMs = Math.min(to.getTime(), this.nowMs)
+    const untilMs = Math.min(to.getTime(), this.#nowMs)
     const totals = {
-      ...this.all.more,
+      ...this.#all.more,
       interval_start: null,
       keys: {},
       occupancy_percent: occupancy(stretches, from.getTime(), untilMs),

@@ -10,13 +10,17 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { csvLine } from '../../../platform/http/csv.ts'
 import { Amount, At, Nullable, OneOf, TimeZone } from '../../../platform/schema/fields.ts'
+import { Sla } from '../queues/queue.ts'
 import { agentStatuses } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
+import { realtime, realtimeText } from './boards.ts'
 import { intervals } from './intervals.ts'
-import { realtime, type Window, windows } from './realtime.ts'
+import { type Window, windows } from './realtime.ts'
 import { type Group, groupColumns, groups, type ReportRow, rangeOf, report } from './report.ts'
 
 const pushEveryMs = 1_000
+/** Age of metrics that streams of an account share. */
+const sharedMs = 500
 
 const count = (description: string) => Type.Integer({ description })
 const counts = {
@@ -59,6 +63,7 @@ const Realtime = Type.Object(
       Type.Object({
         queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
         name: Type.String({ description: 'Name of the queue' }),
+        sla: Sla,
         ...M,
       }),
       { description: 'Each queue, or the one that is asked for' },
@@ -97,7 +102,7 @@ const now = read({
   method: 'GET',
   path: '/v1/call-center/metrics/realtime',
   operation: 'callcenter.realtime',
-  summary: 'See how queues and agents are now',
+  summary: 'Get real-time queue and agent metrics',
   description: 'With `stream=1` and `Accept: text/event-stream` it is told again every second.',
   scope: 'callcenter:read',
   query: Type.Object({
@@ -110,7 +115,7 @@ const now = read({
   reply: { status: 200, schema: Realtime },
   examples: [{ name: 'Today', query: {} }],
   handle: (app, { query }, { tenant, nowMs }) =>
-    realtime(app.db, tenant, query.window ?? 'today', queueIn(query.queue_id), nowMs),
+    realtime(app, tenant, { window: query.window ?? 'today', queue: queueIn(query.queue_id), nowMs }),
   messages: async (app, { query }, caller, reader) =>
     pushed(app, caller, query.window ?? 'today', queueIn(query.queue_id), reader),
 })
@@ -124,12 +129,11 @@ async function* pushed(
 ): AsyncGenerator<StreamMessage> {
   for (let i = 1; !signal.aborted; i++) {
     const { nowMs } = await occasionOf(app, tenant)
-    yield {
-      id: String(i),
-      event: 'metrics',
-      data: JSON.stringify(await realtime(app.db, tenant, window, queue, nowMs)),
-    }
-    await pause(pushEveryMs, undefined, { signal }).catch(() => undefined)
+    const data = await realtimeText(app, tenant, { window, queue, nowMs, maxAgeMs: sharedMs })
+    yield { id: String(i), event: 'metrics', data }
+    // All streams go on at the whole second, so that one computation serves them.
+    const restMs = pushEveryMs - (app.clock.nowMs() % pushEveryMs)
+    await pause(restMs < sharedMs ? restMs + pushEveryMs : restMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
@@ -215,7 +219,7 @@ const reports = read({
   method: 'GET',
   path: '/v1/call-center/reports',
   operation: 'callcenter.report',
-  summary: 'Report over the past, as JSON or CSV',
+  summary: 'Get a call centre report as JSON or CSV',
   description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
   scope: 'callcenter:read',
   query: Type.Object({

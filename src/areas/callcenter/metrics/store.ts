@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of metrics: pages of contacts, and agent time.
+// SQL of metrics: pages of contacts, agent time, and what changed of both.
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
+import { type AgentRow, agentColumns } from '../agents/store.ts'
 import type { ContactRow } from '../contacts.ts'
 import type { Stretch } from './measure.ts'
+import type { BoardContact, BoardStretch } from './realtime.ts'
 
 export type ReportedContact = Pick<
   ContactRow,
@@ -49,6 +51,7 @@ export const pageOfContacts = statement.tenant<
       and ($queue::uuid is null or queue_id = $queue) and ($agent::text is null or agent_id = $agent)
       and (entered_at, id) > ($afterAt, $afterId)
     order by entered_at, id limit $limit`,
+  { mayBeLate: true },
 )
 
 export const stretchesBetween = statement.tenant<Tenant & { since: Date; until: Date; agent: string | null }, Stretch>(
@@ -58,4 +61,56 @@ export const stretchesBetween = statement.tenant<Tenant & { since: Date; until: 
       and ($agent::text is null or agent_id = $agent)
       and status in ('available', 'on_call', 'wrap_up')
     order by began_at limit 500000`,
+  { mayBeLate: true },
+)
+
+// --- the board of real-time metrics ---
+
+/** Number of a row's last change. */
+interface Changed {
+  changed: bigint
+}
+
+/** Last changes of an account, before its rows are read. */
+export const lastChanges = statement.tenant<Tenant, { agents: bigint; contacts: bigint; stretches: bigint }>(
+  'callcenter.last_changes',
+  `select coalesce((select max(changed) from callcenter.agents where ${mine}), 0) as agents,
+          coalesce((select max(changed) from callcenter.contacts where ${mine}), 0) as contacts,
+          coalesce((select max(changed) from callcenter.agent_states where ${mine}), 0) as stretches`,
+)
+
+const boardColumns = `id, queue_id, agent_id, direction, state, outcome, priority, entered_at, answered_at, ended_at, wrapped_at, hold_ms,
+  is_short, in_threshold, is_transferred, cost, changed`
+
+/** Contacts since a moment, and those under way. */
+export const contactsSince = statement.tenant<Tenant & { since: Date }, BoardContact & Changed>(
+  'callcenter.contacts_since',
+  `select ${boardColumns} from callcenter.contacts where ${mine} and entered_at >= $since
+    union all
+   select ${boardColumns} from callcenter.contacts where ${mine} and entered_at < $since and state <> 'ended'
+    order by entered_at, id limit 2000000`,
+)
+
+export const changedContacts = statement.tenant<Tenant & { after: bigint; limit: number }, BoardContact & Changed>(
+  'callcenter.changed_contacts',
+  `select ${boardColumns} from callcenter.contacts where ${mine} and changed > $after order by changed limit $limit`,
+)
+
+/** Stretches that ended since a moment or go on. */
+export const stretchesSince = statement.tenant<Tenant & { since: Date }, BoardStretch & Changed>(
+  'callcenter.stretches_since',
+  `select id, agent_id, status, began_at, ended_at, changed from callcenter.agent_states
+    where ${mine} and (ended_at > $since or ended_at is null) and status in ('available', 'on_call', 'wrap_up')
+    order by began_at limit 2000000`,
+)
+
+export const changedStretches = statement.tenant<Tenant & { after: bigint; limit: number }, BoardStretch & Changed>(
+  'callcenter.changed_stretches',
+  `select id, agent_id, status, began_at, ended_at, changed from callcenter.agent_states
+    where ${mine} and changed > $after order by changed limit $limit`,
+)
+
+export const changedAgents = statement.tenant<Tenant & { after: bigint; limit: number }, AgentRow & Changed>(
+  'callcenter.changed_agents',
+  `select ${agentColumns}, changed from callcenter.agents where ${mine} and changed > $after order by changed limit $limit`,
 )

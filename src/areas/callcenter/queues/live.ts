@@ -6,15 +6,18 @@ import type { ContactRow } from '../contacts.ts'
 import { type Candidate, estimatedWait, inOrder, type Waiting } from './queue.ts'
 import type { QueueRow } from './store.ts'
 
+/** Fields of a contact that say whether and where it waits. */
+type Present = Pick<ContactRow, 'id' | 'queue_id' | 'state' | 'priority' | 'entered_at'>
+
 /** Everything in progress at a switchboard. */
-export interface Scene {
+export interface Scene<C extends Present = ContactRow> {
   readonly agents: readonly AgentRow[]
-  readonly contacts: readonly ContactRow[]
+  readonly contacts: readonly C[]
   readonly queues: readonly QueueRow[]
 }
 
-export interface WaitingContact extends Waiting {
-  readonly contact: ContactRow
+export interface WaitingContact<C extends Present = ContactRow> extends Waiting {
+  readonly contact: C
 }
 
 export function isMember(
@@ -22,6 +25,15 @@ export function isMember(
   agent: Pick<AgentRow, 'agent_id' | 'queues'>,
 ): boolean {
   return queue.document.agents.includes(agent.agent_id) || agent.queues.includes(queue.id)
+}
+
+/** Agents of a queue. */
+export function membersOf<A extends Pick<AgentRow, 'agent_id' | 'queues'>>(
+  queue: Pick<QueueRow, 'id' | 'document'>,
+  agents: readonly A[],
+): A[] {
+  const named = new Set(queue.document.agents)
+  return agents.filter((agent) => named.has(agent.agent_id) || agent.queues.includes(queue.id))
 }
 
 export function candidateOf(agent: AgentRow): Candidate & { row: AgentRow } {
@@ -36,7 +48,11 @@ export function candidateOf(agent: AgentRow): Candidate & { row: AgentRow } {
 }
 
 /** Callers of a queue without an agent, in order; those with a ringing agent first. */
-export function waitingIn(queue: QueueRow, contacts: readonly ContactRow[], nowMs: number): WaitingContact[] {
+export function waitingIn<C extends Present>(
+  queue: QueueRow,
+  contacts: readonly C[],
+  nowMs: number,
+): WaitingContact<C>[] {
   const here = contacts
     .filter(({ queue_id, state }) => queue_id === queue.id && (state === 'waiting' || state === 'offered'))
     .map((contact) => ({
@@ -68,17 +84,22 @@ export function countAgents(agents: readonly Pick<AgentRow, 'status'>[]): AgentC
   }
 }
 
-export interface QueueLive {
-  readonly waiting: readonly WaitingContact[]
+export interface QueueLive<C extends Present = ContactRow> {
+  readonly waiting: readonly WaitingContact<C>[]
   readonly longestWaitSeconds: number
   readonly agents: AgentCounts
   /** Expected wait in seconds of a new caller. */
   readonly estimatedWait: number | null
 }
 
-export function liveOf(queue: QueueRow, scene: Scene, nowMs: number, handlingSeconds: number | null): QueueLive {
+export function liveOf<C extends Present>(
+  queue: QueueRow,
+  scene: Scene<C>,
+  nowMs: number,
+  handlingSeconds: number | null,
+): QueueLive<C> {
   const waiting = waitingIn(queue, scene.contacts, nowMs)
-  const agents = countAgents(scene.agents.filter((agent) => isMember(queue, agent)))
+  const agents = countAgents(membersOf(queue, scene.agents))
   const longest = Math.max(0, ...waiting.map(({ enteredMs }) => nowMs - enteredMs))
   const working = agents.logged_in - agents.paused
   return {

@@ -9,10 +9,15 @@ const strategies = ['longest_idle', 'round_robin', 'skills', 'least_calls', 'rin
 export type Strategy = (typeof strategies)[number]
 
 /** Limit of agents that ring at once for one caller. */
-const mostRinging = 20
+const maxRinging = 20
 
 const whole = (minimum: number, maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum, rule: `must be ${minimum} to ${maximum}`, description }))
+
+const prompt = (description: string) =>
+  Type.Optional(
+    Nullable(Type.String({ minLength: 1, maxLength: 500, rule: 'must have 1 to 500 characters' }), { description }),
+  )
 
 const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
 export type OverflowCause = (typeof overflowCauses)[number]
@@ -20,6 +25,24 @@ export type OverflowCause = (typeof overflowCauses)[number]
 export const queueStatus = OneOf(['open', 'closed', 'paused'], {
   description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
 })
+
+export const Sla = Type.Object(
+  {
+    target_percent: Type.Number({
+      minimum: 1,
+      maximum: 100,
+      rule: 'must be 1 to 100',
+      description: 'Share of callers that should be answered in time',
+    }),
+    threshold_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 3_600,
+      rule: 'must be 1 to 3600',
+      description: 'Within how many seconds of waiting that is',
+    }),
+  },
+  { description: 'What the service level is measured by: 80 % within 20 seconds unless told' },
+)
 
 const fields = {
   strategy: Type.Optional(OneOf(strategies, { description: 'Who is called first; longest_idle unless told' })),
@@ -103,29 +126,13 @@ const fields = {
       { description: 'A caller who presses the key hangs up, keeps the place and is called back' },
     ),
   ),
-  sla: Type.Optional(
-    Type.Object(
-      {
-        target_percent: Type.Number({
-          minimum: 1,
-          maximum: 100,
-          rule: 'must be 1 to 100',
-          description: 'Share of callers that should be answered in time',
-        }),
-        threshold_seconds: Type.Integer({
-          minimum: 1,
-          maximum: 3_600,
-          rule: 'must be 1 to 3600',
-          description: 'Within how many seconds of waiting that is',
-        }),
-      },
-      { description: 'What the service level is measured by: 80 % within 20 seconds unless told' },
-    ),
-  ),
+  sla: Type.Optional(Sla),
   offer_timeout: whole(5, 120, 'Seconds that an agent is rung; 20 unless told'),
   wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none; 30 unless told'),
   aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one; 60 unless told'),
   record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue; false unless told' })),
+  recording_prompt: prompt('Said when an agent answers a call that is recorded, such as that it is'),
+  agent_prompt: prompt('Said to the agent alone who answers, such as what the queue is for'),
   language: Type.Optional(Language),
   business_hours_id: Type.Optional(
     Nullable(Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' })),
@@ -164,6 +171,8 @@ export interface QueueDocument {
   wrap_up_seconds: number
   aging_seconds: number
   record: boolean
+  recording_prompt: string | null
+  agent_prompt: string | null
   language: string
   business_hours_id: string | null
   priority: number
@@ -185,6 +194,8 @@ export const queueDefaults: QueueDocument = {
   wrap_up_seconds: 30,
   aging_seconds: 60,
   record: false,
+  recording_prompt: null,
+  agent_prompt: null,
   language: 'en-US',
   business_hours_id: null,
   priority: 5,
@@ -261,7 +272,7 @@ export function choose<C extends Candidate>(queue: ChoosingQueue, call: Call, fr
     round_robin: (a, b) => turnOf(queue, a) - turnOf(queue, b) || (a.agentId < b.agentId ? -1 : 1),
   }
   const { strategy } = queue.document
-  return able.sort(orders[strategy]).slice(0, strategy === 'ring_all' ? mostRinging : 1)
+  return able.sort(orders[strategy]).slice(0, strategy === 'ring_all' ? maxRinging : 1)
 }
 
 /** Index in the queue's list of agents; those who only logged in to it come last. */

@@ -17,7 +17,7 @@ export interface QueueRow {
 
 const columns = 'id, name, status, document, last_agent, breached_at, created_at, updated_at'
 
-/** Insert a queue; no row when the name is taken. */
+/** Inserts a queue; no row when the name is taken. */
 export const insertQueue = statement.tenant<One & { name: string; document: string; at: Date }, QueueRow>(
   'callcenter.insert_queue',
   `insert into callcenter.queues (bucket, account_id, environment, id, name, status, document, created_at, updated_at)
@@ -59,7 +59,7 @@ export const saveQueue = statement.tenant<One & { name: string; status: string; 
    returning ${columns}`,
 )
 
-/** Store the last agent served, for round robin. */
+/** Stores the last agent served, for round robin. */
 export const noteTurn = statement.tenant<One & { agent: string }, object>(
   'callcenter.note_turn',
   `update callcenter.queues set last_agent = $agent where ${mine} and id = $id`,
@@ -82,7 +82,7 @@ export const hoursKeepers = statement.tenant<Tenant, HoursKeeper>(
     where ${mine} and document->>'business_hours_id' is not null order by id limit 2000`,
 )
 
-/** Make these queues, and no others, keep the business hours. */
+/** Makes these queues, and no others, keep the business hours. */
 export const giveHours = statement.tenant<Tenant & { hours: string; queues: readonly string[]; at: Date }, object>(
   'callcenter.give_hours',
   `update callcenter.queues

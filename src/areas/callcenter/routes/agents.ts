@@ -31,7 +31,7 @@ import { tickLater } from '../tick.ts'
 const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id of the agent' }) })
 const anAgent = { operation: 'callcenter.login', id: 'agent_id' }
 
-/** Require a complete endpoint. */
+/** Requires a complete endpoint. */
 function requireEndpoint(endpoint: AgentEndpoint | undefined): void {
   if (endpoint?.type === 'phone' && endpoint.number === undefined)
     throw invalid('endpoint.number', 'is needed for a phone')
@@ -69,7 +69,7 @@ const statusRoute = write({
   method: 'POST',
   path: '/v1/voice/agent/status',
   operation: 'callcenter.setAgentStatus',
-  summary: 'Say what an agent does',
+  summary: 'Set an agent’s status',
   description: 'While the agent is on a call the change is kept, as next_status.',
   scope: 'callcenter:agent',
   body: StatusChange,
@@ -114,7 +114,7 @@ const context = read({
   method: 'GET',
   path: '/v1/voice/agent/:agent_id/context',
   operation: 'callcenter.agentContext',
-  summary: 'See whom an agent speaks to, and what is known of them',
+  summary: 'Get an agent’s current call and its caller',
   scope: 'callcenter:read',
   params: AgentParam,
   needs: anAgent,
@@ -142,6 +142,7 @@ function agentRecord(row: AgentRow) {
     reason,
     since,
     next_status,
+    next_offer_at: row.offer_after,
     skills,
     queues: row.queues.map((id) => idOf('queue', id)),
     endpoint,
@@ -172,7 +173,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/agent/:agent_id',
   operation: 'callcenter.changeAgent',
-  summary: 'Change what is known of an agent',
+  summary: 'Update an agent',
   scope: 'callcenter:write',
   params: AgentParam,
   needs: anAgent,

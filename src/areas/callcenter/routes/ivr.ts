@@ -64,7 +64,7 @@ function ivrUuid(id: string): string {
   return uuid
 }
 
-/** Refuse menus whose destinations do not exist. */
+/** Refuses menus whose destinations do not exist. */
 async function checkIvr(app: App, tenant: Tenant, ivr: IvrDocument): Promise<void> {
   const problem = ivrProblem(ivr)
   if (problem) throw invalid(problem.field, problem.problem)
@@ -85,7 +85,7 @@ const create = write({
   method: 'POST',
   path: '/v1/voice/ivr',
   operation: 'callcenter.createIvr',
-  summary: 'Make menus that callers walk through',
+  summary: 'Create an IVR',
   description: 'At most 200 menus; every one must be reachable, and every choice must lead somewhere.',
   scope: 'callcenter:write',
   body: IvrCreate,
@@ -126,7 +126,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/ivr/:ivr_id',
   operation: 'callcenter.changeIvr',
-  summary: 'Change an IVR',
+  summary: 'Update an IVR',
   description:
     'Makes a new version; calls that are in the IVR keep the one that they began with. Menus are replaced whole.',
   scope: 'callcenter:write',
@@ -156,7 +156,7 @@ const get = read({
   method: 'GET',
   path: '/v1/voice/ivr/:ivr_id',
   operation: 'callcenter.getIvr',
-  summary: 'Read an IVR',
+  summary: 'Get an IVR',
   scope: 'callcenter:read',
   params: IvrId,
   reply: { status: 200, schema: IvrRecord },

@@ -11,10 +11,10 @@ import { At, listQuery, Nullable } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { requireDestination, requireHours } from '../checks.ts'
-import { type ContactRow, contactsBetween } from '../contacts.ts'
 import { requireFewer } from '../limits.ts'
-import { measure } from '../metrics/measure.ts'
-import { liveOf, type QueueLive, type Scene } from '../queues/live.ts'
+import { realtime } from '../metrics/boards.ts'
+import type { Measures } from '../metrics/measure.ts'
+import { liveOf, type QueueLive } from '../queues/live.ts'
 import {
   agedPriority,
   QueueChange,
@@ -23,20 +23,12 @@ import {
   queueDefaults,
   queueStatus,
 } from '../queues/queue.ts'
-import {
-  findQueue,
-  findQueueNamed,
-  insertQueue,
-  listQueues,
-  lockQueue,
-  type QueueRow,
-  saveQueue,
-} from '../queues/store.ts'
+import { findQueue, findQueueNamed, insertQueue, lockQueue, type QueueRow, saveQueue } from '../queues/store.ts'
 import { readScene } from '../routing/surroundings.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 
-const mostShown = 50
+const maxShown = 50
 const QueueId = Type.Object({ queue_id: Type.String({ description: 'Id of the queue, que_…' }) })
 
 const settings = QueueCreate.properties
@@ -61,6 +53,8 @@ const record = {
   wrap_up_seconds: Type.Integer({ description: 'Seconds after a call in which an agent gets none' }),
   aging_seconds: Type.Integer({ description: 'Seconds of waiting that raise the priority by one' }),
   record: Type.Boolean({ description: 'Whether the calls of the queue are recorded' }),
+  recording_prompt: settings.recording_prompt,
+  agent_prompt: settings.agent_prompt,
   language: Type.String({ description: 'What is spoken to who waits, such as `sw-KE`' }),
   business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
   priority: Type.Integer({ description: 'Priority of a call that has none of its own, 1 to 10' }),
@@ -116,7 +110,7 @@ const QueueStatus = Type.Object(
 )
 
 function queueRecord({ id, name, status, document, created_at, updated_at }: QueueRow): Static<typeof QueueRecord> {
-  return { queue_id: idOf('queue', id), name, ...document, status, created_at, updated_at }
+  return { queue_id: idOf('queue', id), name, ...queueDefaults, ...document, status, created_at, updated_at }
 }
 
 const noQueue = () => new AppError('NOT_FOUND', 'there is no such queue; ids of queues begin with que_')
@@ -147,7 +141,7 @@ const create = write({
   method: 'POST',
   path: '/v1/voice/queue',
   operation: 'callcenter.createQueue',
-  summary: 'Make a queue',
+  summary: 'Create a queue',
   scope: 'callcenter:write',
   body: QueueCreate,
   reply: { status: 201, schema: QueueRecord, location: ({ queue_id }) => `/v1/voice/queue/${queue_id}` },
@@ -169,7 +163,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/voice/queue/:queue_id',
   operation: 'callcenter.changeQueue',
-  summary: 'Change a queue, or pause it',
+  summary: 'Update or pause a queue',
   scope: 'callcenter:write',
   params: QueueId,
   body: QueueChange,
@@ -194,48 +188,41 @@ const change = write({
   },
 })
 
-/** Contacts offered today, by the account's clock. */
-async function today(app: App, { tenant, nowMs }: Caller): Promise<ContactRow[]> {
-  const since = new Date(nowMs)
-  since.setUTCHours(0, 0, 0, 0)
-  return app.db.query(contactsBetween, { ...tenant, since, until: new Date(nowMs + 1), queue: null, agent: null })
+type Figures = Pick<Measures, 'service_level_percent' | 'aht_seconds'>
+
+/** Figures of today, by the account's clock and by queue. */
+async function today(app: App, { tenant, nowMs }: Caller, queue: string | null): Promise<(id: string) => Figures> {
+  const { queues } = await realtime(app, tenant, { window: 'today', queue, nowMs })
+  const known = new Map(queues.map((one) => [one.queue_id, one]))
+  return (id) => known.get(idOf('queue', id)) ?? { service_level_percent: null, aht_seconds: null }
 }
 
-function summaryOf(queue: QueueRow, live: QueueLive, contacts: readonly ContactRow[], nowMs: number) {
-  const own = contacts.filter(({ queue_id }) => queue_id === queue.id)
+function summaryOf(live: QueueLive, { service_level_percent }: Figures) {
   return {
     waiting: live.waiting.length,
     longest_wait_seconds: live.longestWaitSeconds,
     estimated_wait_seconds: live.estimatedWait,
     agents: live.agents,
-    service_level_percent: measure(own, nowMs).service_level_percent,
+    service_level_percent,
   }
-}
-
-function liveNow(queue: QueueRow, scene: Scene, contacts: readonly ContactRow[], nowMs: number): QueueLive {
-  const handling = measure(
-    contacts.filter(({ queue_id }) => queue_id === queue.id),
-    nowMs,
-  ).aht_seconds
-  return liveOf(queue, scene, nowMs, handling)
 }
 
 const listOwn = list({
   path: '/v1/voice/queue',
   operation: 'callcenter.listQueues',
-  summary: 'List queues, with how they are now',
+  summary: 'List queues and their current state',
   scope: 'callcenter:read',
   query: Type.Object(listQuery),
   row: QueueListed,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, caller) => {
-    const contacts = await today(app, caller)
+    const figuresOf = await today(app, caller, null)
     const scene = await readScene(app.db, caller.tenant)
-    const rows = await app.db.query(listQueues, caller.tenant)
-    const shown = rows.map((row) => ({
-      ...queueRecord(row),
-      live: summaryOf(row, liveNow(row, scene, contacts, caller.nowMs), contacts, caller.nowMs),
-    }))
+    const shown = scene.queues.map((row) => {
+      const figures = figuresOf(row.id)
+      const live = liveOf(row, scene, caller.nowMs, figures.aht_seconds)
+      return { ...queueRecord(row), live: summaryOf(live, figures) }
+    })
     return pageOfWhole({ limit: 50, ...query }, shown, ({ queue_id }) => queue_id)
   },
 })
@@ -244,7 +231,7 @@ const get = read({
   method: 'GET',
   path: '/v1/voice/queue/:queue_id',
   operation: 'callcenter.getQueue',
-  summary: 'Read a queue and who waits in it',
+  summary: 'Get a queue and its waiting callers',
   scope: 'callcenter:read',
   params: QueueId,
   reply: { status: 200, schema: QueueStatus },
@@ -253,16 +240,16 @@ const get = read({
     const { tenant, nowMs } = caller
     const row = await maybe(app.db.query(findQueue, { ...tenant, id: queueUuid(params.queue_id) }))
     if (!row) throw noQueue()
-    const contacts = await today(app, caller)
-    const live = liveNow(row, await readScene(app.db, tenant), contacts, nowMs)
-    const calls = live.waiting.slice(0, mostShown).map((waiting, i) => ({
+    const figures = (await today(app, caller, row.id))(row.id)
+    const live = liveOf(row, await readScene(app.db, tenant), nowMs, figures.aht_seconds)
+    const calls = live.waiting.slice(0, maxShown).map((waiting, i) => ({
       call_id: idOf('call', waiting.contact.call_id),
       from: waiting.contact.from_number,
       position: i + 1,
       waited_seconds: Math.max(0, Math.round((nowMs - waiting.enteredMs) / 1_000)),
       priority: agedPriority(waiting, nowMs),
     }))
-    return { ...queueRecord(row), live: { ...summaryOf(row, live, contacts, nowMs), calls } }
+    return { ...queueRecord(row), live: { ...summaryOf(live, figures), calls } }
   },
 })
 

@@ -55,7 +55,7 @@ const RuleRecord = Type.Object(
 const HoursRecord = Type.Object(
   {
     business_hours_id: Type.String({ description: 'Id of the business hours, such as `bh_…`' }),
-    name: Type.String({ description: 'By which they are set again' }),
+    name: Type.String({ description: 'Unique name' }),
     ...HoursDocument.properties,
     queue_ids: Type.Array(Type.String(), {
       description: 'The queues that keep these hours, by this list or by their own `business_hours_id`',
@@ -98,7 +98,7 @@ const createRule = write({
   method: 'POST',
   path: '/v1/voice/routing/rules',
   operation: 'callcenter.createRule',
-  summary: 'Say where calls go',
+  summary: 'Create a routing rule',
   description:
     'Rules are looked at by their priority, the lowest first, for calls to numbers that are assigned to the rules or to nothing.',
   scope: 'callcenter:write',
@@ -131,7 +131,7 @@ const createRule = write({
 const listOwnRules = list({
   path: '/v1/voice/routing/rules',
   operation: 'callcenter.listRules',
-  summary: 'List the rules, in the order in which they are looked at',
+  summary: 'List routing rules in order of evaluation',
   scope: 'callcenter:read',
   query: Type.Object(pageQuery),
   row: RuleRecord,
@@ -146,7 +146,7 @@ const getRule = read({
   method: 'GET',
   path: '/v1/voice/routing/rules/:rule_id',
   operation: 'callcenter.getRule',
-  summary: 'Read a rule',
+  summary: 'Get a rule',
   scope: 'callcenter:read',
   params: RuleId,
   reply: { status: 200, schema: RuleRecord },
@@ -162,7 +162,7 @@ const changeRule = write({
   method: 'PATCH',
   path: '/v1/voice/routing/rules/:rule_id',
   operation: 'callcenter.changeRule',
-  summary: 'Change a rule',
+  summary: 'Update a rule',
   scope: 'callcenter:write',
   params: RuleId,
   body: RuleChange,
@@ -274,7 +274,7 @@ const getHours = read({
   method: 'GET',
   path: '/v1/voice/routing/business-hours/:business_hours_id',
   operation: 'callcenter.getBusinessHours',
-  summary: 'Read business hours',
+  summary: 'Get business hours',
   scope: 'callcenter:read',
   params: HoursId,
   reply: { status: 200, schema: HoursRecord },
@@ -348,7 +348,7 @@ const simulate = write({
   method: 'POST',
   path: '/v1/voice/routing/simulate',
   operation: 'callcenter.simulateRouting',
-  summary: 'See where a call would go',
+  summary: 'Simulate the routing of a call',
   description: 'Nothing is changed and nobody is called. Live calls are decided by the same function.',
   scope: 'callcenter:write',
   body: Type.Object({

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session check of the routes that an agent's token may use.
+// Agents' tokens: what they may read, and that their session lasts.
+import { AppError } from '../../../kernel/errors.ts'
 import type { Route } from '../../../platform/api/route.ts'
-import { requireSession } from '../calls/login.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { agentOf, requireSession } from '../calls/login.ts'
+
+/** Operations by which an agent's token reads what the desk shows. */
+const shownAtDesk: readonly string[] = ['callcenter.agentContext']
 
 export function whileLoggedIn(route: Route): Route {
   const { scope } = route
@@ -11,13 +17,13 @@ export function whileLoggedIn(route: Route): Route {
     return {
       ...route,
       handle: async (...[app, input, caller]: Parameters<typeof route.handle>) => {
-        await requireSession(app, caller)
+        await requireReader(app, caller, route.operation)
         return route.handle(app, input, caller)
       },
       ...(messages
         ? {
             messages: async (...[app, input, caller, reader]: Parameters<typeof messages>) => {
-              await requireSession(app, caller)
+              await requireReader(app, caller, route.operation)
               return messages(app, input, caller, reader)
             },
           }
@@ -32,4 +38,13 @@ export function whileLoggedIn(route: Route): Route {
       return route.prepare?.(app, input, caller)
     },
   }
+}
+
+/** Requires the session of an agent's token to last, and the token to read what the desk shows only. */
+async function requireReader(app: App, caller: Caller, operation: string): Promise<void> {
+  await requireSession(app, caller)
+  if (agentOf(caller) !== null && !shownAtDesk.includes(operation))
+    throw new AppError('FORBIDDEN', 'this token reads what its agent’s desk shows only', {
+      extra: { required_scope: 'callcenter:read' },
+    })
 }

@@ -67,9 +67,9 @@ export interface Decision {
 }
 
 /** Limit of destinations that lead to another. */
-const mostHops = 12
+const maxHops = 12
 
-/** Route an incoming call. `heard` simulates the caller's inputs, one per menu. */
+/** Routes an incoming call. `heard` simulates the caller's inputs, one per menu. */
 export function decide(around: Surroundings, call: RoutedCall, heard: readonly Heard[] = []): Decision {
   const run = new Run(around, call, heard)
   const { assignment } = around
@@ -83,7 +83,7 @@ export function decide(around: Surroundings, call: RoutedCall, heard: readonly H
   return run.decision
 }
 
-/** Resolve a destination of a live call, such as a menu choice, at this moment. */
+/** Resolves a destination of a live call, such as a menu choice, at this moment. */
 export function settle(around: Surroundings, call: RoutedCall, destination: DestinationOf): Decision {
   const run = new Run(around, call, [])
   run.settle(destination, 0)
@@ -104,14 +104,14 @@ class Run {
     trace: [],
     warnings: [],
   }
-  private readonly around: Surroundings
-  private readonly call: RoutedCall
-  private readonly heard: Heard[]
+  readonly #around: Surroundings
+  readonly #call: RoutedCall
+  readonly #heard: Heard[]
 
   constructor(around: Surroundings, call: RoutedCall, heard: readonly Heard[]) {
-    this.around = around
-    this.call = call
-    this.heard = [...heard]
+    this.#around = around
+    this.#call = call
+    this.#heard = [...heard]
   }
 
   note(kind: TraceStep['kind'], id: string | null, result: TraceStep['result'], reason: string): void {
@@ -119,15 +119,15 @@ class Run {
   }
 
   byRules(): void {
-    const { rules, hours, queues } = this.around
+    const { rules, hours, queues } = this.#around
     let chosen: Rule | null = null
     for (const rule of inRuleOrder(rules)) {
       if (!rule.enabled) {
         this.note('rule', rule.id, 'skipped', 'it is not enabled')
         continue
       }
-      const variables = { ...this.call.variables, ...this.decision.variables }
-      if (!isMet(rule, { ...this.call, variables, hours, queues })) {
+      const variables = { ...this.#call.variables, ...this.decision.variables }
+      if (!isMet(rule, { ...this.#call, variables, hours, queues })) {
         this.note('rule', rule.id, 'skipped', 'its conditions are not met')
         continue
       }
@@ -138,7 +138,7 @@ class Run {
         rule.conditions.length === 0 ? 'it has no conditions' : 'its conditions are met',
       )
       chosen = rule
-      this.take(rule)
+      this.#take(rule)
       if (rule.stop) break
     }
     if (!chosen) return
@@ -146,66 +146,66 @@ class Run {
     this.settle(chosen.action, 0)
   }
 
-  private take({ action }: Rule): void {
+  #take({ action }: Rule): void {
     const { decision } = this
     decision.priority = action.priority ?? decision.priority
     decision.skills = action.skills ?? decision.skills
     decision.variables = { ...decision.variables, ...action.set }
   }
 
-  /** Follow destinations until the call stays at one. */
+  /** Follows destinations until the call stays at one. */
   settle(destination: DestinationOf, hops: number): void {
-    if (hops > mostHops) {
+    if (hops > maxHops) {
       this.decision.warnings.push('the destinations lead in a circle')
       this.decision.destination = { type: 'hangup' }
       return
     }
     switch (destination.type) {
       case 'queue':
-        return this.queue(destination, hops)
+        return this.#queue(destination, hops)
       case 'ivr':
-        return this.ivr(destination, hops)
+        return this.#ivr(destination, hops)
       case 'agent':
-        return this.agent(destination)
+        return this.#agent(destination)
       default:
         this.decision.destination = destination
     }
   }
 
-  private lost(what: string): void {
+  #lost(what: string): void {
     this.decision.warnings.push(what)
     this.decision.destination = { type: 'hangup' }
   }
 
-  private isOpen(id: string): boolean {
-    const hours = this.around.hours.get(id)
+  #isOpen(id: string): boolean {
+    const hours = this.#around.hours.get(id)
     if (!hours) {
       this.decision.warnings.push(`there are no business hours ${id}`)
       return true
     }
-    const open = isOpenAt(hours, this.call.at)
+    const open = isOpenAt(hours, this.#call.at)
     this.decision.hours = { id, open }
     this.note('business_hours', id, open ? 'matched' : 'skipped', open ? 'open' : 'closed')
     return open
   }
 
-  private ivr(destination: DestinationOf, hops: number): void {
+  #ivr(destination: DestinationOf, hops: number): void {
     const id = destination.id ?? ''
-    const ivr = this.around.ivrs.get(id)
-    if (!ivr) return this.lost(`there is no IVR ${id}`)
-    if (ivr.business_hours_id !== null && !this.isOpen(ivr.business_hours_id)) {
+    const ivr = this.#around.ivrs.get(id)
+    if (!ivr) return this.#lost(`there is no IVR ${id}`)
+    if (ivr.business_hours_id !== null && !this.#isOpen(ivr.business_hours_id)) {
       this.note('ivr', id, 'skipped', 'closed')
       const closed = ivr.closed ??
-        this.around.hours.get(ivr.business_hours_id)?.closed_action ?? { type: 'hangup' as const }
+        this.#around.hours.get(ivr.business_hours_id)?.closed_action ?? { type: 'hangup' as const }
       return this.settle(closed, hops + 1)
     }
     this.note('ivr', id, 'entered', `menu ${ivr.entry}`)
-    this.walkOn(ivr, id, enter(ivr, this.decision.variables), hops)
+    this.#walkOn(ivr, id, enter(ivr, this.decision.variables), hops)
   }
 
-  private walkOn(ivr: IvrDocument, id: string, start: WalkState, hops: number): void {
+  #walkOn(ivr: IvrDocument, id: string, start: WalkState, hops: number): void {
     let state = start
-    for (let next = this.heard.shift(); next !== undefined; next = this.heard.shift()) {
+    for (let next = this.#heard.shift(); next !== undefined; next = this.#heard.shift()) {
       const step = walk(ivr, state, next)
       state = step.state
       if (step.kind === 'menu') {
@@ -225,11 +225,11 @@ class Run {
     this.decision.destination = { type: 'ivr', id }
   }
 
-  private queue(destination: DestinationOf, hops: number): void {
+  #queue(destination: DestinationOf, hops: number): void {
     const id = destination.id ?? ''
-    const queue = this.around.queues.get(id)
-    if (!queue) return this.lost(`there is no queue ${id}`)
-    const cause = this.refusal(queue)
+    const queue = this.#around.queues.get(id)
+    if (!queue) return this.#lost(`there is no queue ${id}`)
+    const cause = this.#refusal(queue)
     if (cause !== null) {
       const { overflow, business_hours_id } = queue.document
       this.note('queue', id, 'skipped', cause)
@@ -239,33 +239,33 @@ class Run {
       }
       const closed =
         cause === 'closed' && business_hours_id !== null
-          ? this.around.hours.get(business_hours_id)?.closed_action
+          ? this.#around.hours.get(business_hours_id)?.closed_action
           : null
       if (closed) return this.settle(closed, hops + 1)
       // A queue without agents keeps its callers, unless its settings say otherwise.
-      if (cause !== 'no_agents') return this.lost(`the queue ${id} takes nobody: ${cause}`)
+      if (cause !== 'no_agents') return this.#lost(`the queue ${id} takes nobody: ${cause}`)
     }
     this.decision.destination = { type: 'queue', id }
     this.decision.estimatedWait = queue.estimated_wait
     this.note('queue', id, 'selected', `${queue.waiting} wait`)
-    this.considerAgents({ id: queue.uuid, document: queue.document, lastAgent: queue.lastAgent }, null)
+    this.#considerAgents({ id: queue.uuid, document: queue.document, lastAgent: queue.lastAgent }, null)
   }
 
-  private refusal(queue: KnownQueue): OverflowCause | null {
+  #refusal(queue: KnownQueue): OverflowCause | null {
     const { business_hours_id, max_size, overflow } = queue.document
     if (queue.status === 'closed') return 'closed'
-    if (business_hours_id !== null && !this.isOpen(business_hours_id)) return 'closed'
+    if (business_hours_id !== null && !this.#isOpen(business_hours_id)) return 'closed'
     if (queue.waiting >= max_size) return 'full'
     if (queue.agents_logged_in === 0 && overflow?.on.includes('no_agents')) return 'no_agents'
     return null
   }
 
-  private considerAgents(queue: ChoosingQueue, wantedAgent: string | null): void {
+  #considerAgents(queue: ChoosingQueue, wantedAgent: string | null): void {
     const call = { skills: this.decision.skills, waitedSeconds: 0, refusedBy: [], wantedAgent }
     const able = eligible(
       queue,
       call,
-      this.around.agents.filter(({ isFree }) => isFree),
+      this.#around.agents.filter(({ isFree }) => isFree),
     )
     const required = [...queue.document.skills_required, ...this.decision.skills]
     this.decision.eligible = able.map(({ agentId, skills, idleSinceMs }) => ({
@@ -276,10 +276,10 @@ class Run {
     for (const { agentId } of able) this.note('agent', agentId, 'selected', 'is free and has the skills')
   }
 
-  private agent(destination: DestinationOf): void {
+  #agent(destination: DestinationOf): void {
     const id = destination.id ?? ''
-    if (!agentIdForm.test(id)) return this.lost(`there is no agent ${id}`)
-    const agent = this.around.agents.find(({ agentId }) => agentId === id)
+    if (!agentIdForm.test(id)) return this.#lost(`there is no agent ${id}`)
+    const agent = this.#around.agents.find(({ agentId }) => agentId === id)
     this.decision.destination = { type: 'agent', id }
     this.note(
       'agent',

@@ -9,7 +9,7 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 type Weekday = (typeof weekdays)[number]
 
 /** Days ahead searched for the next change. */
-const mostDaysAhead = 14
+const maxDaysAhead = 14
 
 const Time = (description: string) =>
   Type.String({
@@ -57,7 +57,7 @@ export const HoursSet = Type.Object({
     minLength: 1,
     maxLength: 64,
     rule: 'must have 1 to 64 characters',
-    description: 'By which they are set again: hours of the same name are replaced',
+    description: 'Unique name: hours of the same name are replaced',
   }),
   ...HoursDocument.properties,
   queue_ids: Type.Optional(
@@ -147,7 +147,7 @@ export function isOpenAt(hours: HoursOf, moment: Date): boolean {
 export function nextChange(hours: HoursOf, moment: Date): Date | null {
   const isOpen = isOpenAt(hours, moment)
   const first = Math.floor(moment.getTime() / minuteMs) * minuteMs
-  const last = first + mostDaysAhead * dayMs
+  const last = first + maxDaysAhead * dayMs
   // Search by quarters of an hour and by the boundaries of each day, so that short intervals are found, then by
   // minutes.
   let before = first

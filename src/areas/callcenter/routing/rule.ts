@@ -61,7 +61,7 @@ const name = Type.String({
   minLength: 1,
   maxLength: 64,
   rule: 'must have 1 to 64 characters',
-  description: 'By which you tell it from your others',
+  description: 'Label',
 })
 const priority = Type.Integer({
   minimum: -1_000_000,

@@ -52,7 +52,7 @@ export interface HoursRow {
 
 const hoursColumns = 'id, name, document, created_at, updated_at'
 
-/** Insert or update business hours by name. */
+/** Inserts or update business hours by name. */
 export const keepHours = statement.tenant<
   One & { name: string; document: string; at: Date },
   HoursRow & { is_new: boolean }
