@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Audit log of a check as a hash chain: each entry holds the hash of the one before, so that changes are detected.
-// Entries hold ids and outcomes, nothing personal, and survive an erasure.
+// Audit log of a check as a chain: each entry holds a keyed hash of itself and the one before, so that changes are detected;
+// the head of the chain says how many there are (audit-heads.ts). Entries hold ids and outcomes, nothing personal, and
+// survive an erasure.
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { idOf, type Kind, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { momentText } from '../../kernel/time.ts'
+import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { maybe, type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { type Database, maybe, statement, type Tx } from '../../platform/db.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
+import { advance, findHead, headFault, headOf, isKeyed, type Keyed, lockChain } from './audit-heads.ts'
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly string[]>>
 
@@ -31,12 +34,6 @@ export interface Link {
 }
 
 type At = Tenant & { resource: string }
-
-/** Lock the chain of a resource: entries are appended one at a time. */
-const lockChain = statement.tenant<Tenant & { resource: string }, object>(
-  'identity.lock_chain',
-  `select pg_advisory_xact_lock(hashtextextended($account::text || $environment::text || $resource::text, $bucket::int)) as locked`,
-)
 
 const lastLink = statement.tenant<At, { sequence: number; hash: string }>(
   'identity.last_link',
@@ -80,17 +77,26 @@ export interface Happening {
   readonly nowMs: number
 }
 
-export async function appendAudit(tx: Tx, tenant: Tenant, happening: Happening): Promise<void> {
+export async function appendAudit(
+  { secrets }: Pick<App, 'secrets'>,
+  tx: Tx,
+  tenant: Tenant,
+  happening: Happening,
+): Promise<void> {
   const { resourceId, action, actor, details = {}, receivedMs, nowMs } = happening
   const resource = resourceOf(resourceId)
   if (!resource) throw new Error(`${resourceId} is no check that can be audited`)
   await tx.query(lockChain, { ...tenant, resource })
-  const last = await maybe(tx.query(lastLink, { ...tenant, resource }))
+  const head = await headOf(secrets, tx, tenant, resource, resourceId)
   const id = newUuid(receivedMs)
-  const sequence = (last?.sequence ?? 0) + 1
+  const last = await maybe(tx.query(lastLink, { ...tenant, resource }))
+  // The head counts, so that what somebody took away stays missing; a node of the release before may have added more.
+  const end = last && last.sequence > head.entries ? { entries: last.sequence, last_hash: last.hash } : head
+  const sequence = end.entries + 1
   const at = new Date(nowMs)
-  const previous = last?.hash ?? null
-  const hash = hashOf({ id, sequence, at, action, actor, details, previous_hash: previous })
+  const previous = end.entries === 0 ? null : end.last_hash
+  const entry = { resource_id: resourceId, id, sequence, at, action, actor, details, previous_hash: previous }
+  const hash = keyedHash(secrets, entry)
   await tx.query(addLink, {
     ...tenant,
     resource,
@@ -104,9 +110,10 @@ export async function appendAudit(tx: Tx, tenant: Tenant, happening: Happening):
     previous,
     hash,
   })
+  await advance(secrets, tx, tenant, head, { entries: sequence, last_hash: hash })
 }
 
-export function actorOf(caller: Caller): Actor {
+export function actorOf(caller: Pick<Caller, 'actor' | 'ip'>): Actor {
   return { type: 'api_key', id: caller.actor, ip: caller.ip }
 }
 
@@ -129,34 +136,54 @@ export interface LinksPage {
   readonly links: readonly Link[]
   /** Sequence of the last entry, when there are more. */
   readonly next: number | null
-  readonly isValid: boolean
+  /** First thing that is wrong with the chain; null when it holds. */
+  readonly fault: string | null
 }
 
-/** Page of entries after a sequence number, and whether the chain holds. */
-export async function linksAfter(
-  queryable: Queryable,
+/** Page of entries after a sequence number, and whether the chain holds. Entries and head are read between two additions. */
+export function linksAfter(
+  { db, secrets }: { readonly db: Database; readonly secrets: Keyed },
   tenant: Tenant,
   resource: string,
   after: number,
   limit: number,
 ): Promise<LinksPage> {
+  return db.tx(tenant, async (tx) => {
+    await tx.query(lockChain, { ...tenant, resource })
+    return readAfter(secrets, tx, { ...tenant, resource }, after, limit)
+  })
+}
+
+async function readAfter(secrets: Keyed, tx: Tx, at: At, after: number, limit: number): Promise<LinksPage> {
   // The page also reads the entry before it, whose hash the first one holds, and one more.
   const from = Math.max(0, after - 1)
-  const read = await queryable.query(findLinks, { ...tenant, resource, after: from, limit: limit + (after - from) + 1 })
+  const read = await tx.query(findLinks, { ...at, after: from, limit: limit + (after - from) + 1 })
   const before = after > 0 ? read[0] : undefined
   const rest = after > 0 ? read.slice(1) : read
   const links = rest.slice(0, limit)
   const next = rest.length > limit ? (links.at(-1)?.sequence ?? null) : null
-  return { links, next, isValid: faultOf(links, before) === null }
+  const head = await findHead(tx, at, at.resource)
+  const last = next === null ? links.at(-1) : undefined
+  return { links, next, fault: faultOf(secrets, links, before) ?? headFault(secrets, at, head, last) }
 }
 
-/** SHA-256 over the previous hash and the entry as JSON with sorted keys. */
-function hashOf(link: Omit<Link, 'resource' | 'resource_id' | 'hash'>): string {
-  const { id, sequence, at, action, actor, details, previous_hash } = link
+type Unhashed = Omit<Link, 'resource' | 'hash'>
+
+/** Keyed hash of the check, the previous hash and the entry as JSON with sorted keys. The key is not in the database. */
+function keyedHash(secrets: Keyed, link: Unhashed): string {
+  const digest = secrets.fingerprint('identity.audit', `${link.resource_id} ${textOf(link)}`)
+  return `hmac-sha256:${digest.toString('hex')}`
+}
+
+/** Hash of an entry as its kind wants it: those from before had no key. */
+function hashOf(secrets: Keyed, link: Link): string {
+  if (isKeyed(link.hash)) return keyedHash(secrets, link)
+  return `sha256:${createHash('sha256').update(textOf(link)).digest('hex')}`
+}
+
+function textOf({ id, sequence, at, action, actor, details, previous_hash }: Unhashed): string {
   const entry = { entry_id: idOf('audit', id), sequence, timestamp: momentText(at), action, actor, details }
-  return `sha256:${createHash('sha256')
-    .update(`${previous_hash ?? ''}${canonical(entry)}`)
-    .digest('hex')}`
+  return `${previous_hash ?? ''}${canonical(entry)}`
 }
 
 function canonical(value: unknown): string {
@@ -167,13 +194,14 @@ function canonical(value: unknown): string {
 }
 
 /** First entry that breaks the chain; null when it is intact. */
-export function faultOf(links: readonly Link[], before?: Link): string | null {
+export function faultOf(secrets: Keyed, links: readonly Link[], before?: Link): string | null {
   let previous: string | null = before?.hash ?? null
   const first = (before?.sequence ?? 0) + 1
   for (const [i, link] of links.entries()) {
     if (link.sequence !== first + i) return `entry ${first + i} is missing`
     if (link.previous_hash !== previous) return `entry ${link.sequence} does not follow the one before it`
-    if (link.hash !== hashOf(link)) return `entry ${link.sequence} was changed`
+    if (link.hash !== hashOf(secrets, link)) return `entry ${link.sequence} was changed`
+    if (isKeyed(previous) && !isKeyed(link.hash)) return `entry ${link.sequence} was added without the key`
     previous = link.hash
   }
   return null
@@ -190,7 +218,10 @@ export const AuditEntry = Type.Object(
     previous_hash: Type.Union([Type.String(), Type.Null()], {
       description: '`hash` of the entry before; null for the first',
     }),
-    hash: Type.String({ description: '`sha256:` and the digest of `previous_hash` and the entry, in hex' }),
+    hash: Type.String({
+      description:
+        '`hmac-sha256:` and the keyed digest of `previous_hash` and the entry, in hex; `sha256:` of older ones',
+    }),
   },
   { title: 'IdentityAuditEntry' },
 )

@@ -20,8 +20,11 @@ export interface DocumentEntry {
   readonly country: string
   readonly type: DocumentType
   readonly sides: 1 | 2
+  /** A zone that has to be there. */
   readonly hasMrz: boolean
   readonly hasBarcode: boolean
+  /** The back has a zone or a barcode, which is read where a picture of it is given. */
+  readonly helpsBack: boolean
   readonly rule: NumberRule | null
   readonly source: string
   readonly isVerified: boolean
@@ -97,13 +100,22 @@ const everywhere: readonly DocumentType[] = [
 /** Documents whose machine-readable zone is on the back. */
 const zoneOnBack: readonly string[] = ['GH national_id']
 
+/** National cards with a machine-readable zone on the back, by what makers of readers publish. */
+const zoneOnSomeBacks: readonly string[] = ['KE', 'UG', 'SN', 'CI', 'NG', 'TZ'].map(
+  (country) => `${country} national_id`,
+)
+
+/** Documents with a barcode that is read. */
+const barcodeOnBack: readonly string[] = ['ZA national_id']
+
 const icao = 'ICAO Doc 9303, part 4'
 const unchecked = 'layout not checked against the issuer'
 
 export const catalogue: readonly DocumentEntry[] = countries.flatMap(([country, , more = []]) =>
   [...everywhere, ...more].map((type): DocumentEntry => {
     const isPassport = type === 'passport'
-    const isOnBack = zoneOnBack.includes(`${country} ${type}`)
+    const name = `${country} ${type}`
+    const isOnBack = zoneOnBack.includes(name)
     const rule =
       numberRules.find((one) => one.type === type && (one.country === country || one.country === '*')) ?? null
     return {
@@ -111,7 +123,8 @@ export const catalogue: readonly DocumentEntry[] = countries.flatMap(([country, 
       type,
       sides: isOnBack ? 2 : 1,
       hasMrz: isPassport || isOnBack,
-      hasBarcode: false,
+      hasBarcode: barcodeOnBack.includes(name),
+      helpsBack: isOnBack || barcodeOnBack.includes(name) || zoneOnSomeBacks.includes(name),
       rule,
       source: isPassport ? icao : (rule?.source ?? unchecked),
       isVerified: isPassport || (rule?.isVerified ?? false),

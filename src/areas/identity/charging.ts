@@ -44,7 +44,12 @@ export interface Price {
   readonly currency: Currency
 }
 
-export function priceOf(app: App, { tenant, principal, receivedMs }: Caller, unit: Unit): Price {
+/** Who pays for a check: a caller, or the account of a hosted page. */
+export type Payer = Pick<Caller, 'tenant' | 'receivedMs'> & {
+  readonly principal: { readonly facts: { readonly currency: string } }
+}
+
+export function priceOf(app: App, { tenant, principal, receivedMs }: Payer, unit: Unit): Price {
   const { currency } = principal.facts
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   const quoted = app.prices.quote({ area, unit, currency, account: tenant.account, atMs: receivedMs })
@@ -52,8 +57,8 @@ export function priceOf(app: App, { tenant, principal, receivedMs }: Caller, uni
   return { cost: quoted?.micros ?? aboutDollars(placeholderDollarMicros[unit], currency), currency }
 }
 
-/** Check the balance before an engine runs; the charge is made with the reply. */
-export async function requireFunds(app: App, caller: Caller, unit: Unit): Promise<Price> {
+/** Checks the balance before an engine runs; the charge is made with the reply. */
+export async function requireFunds(app: App, caller: Payer, unit: Unit): Promise<Price> {
   const price = priceOf(app, caller, unit)
   if (price.cost === 0n) return price
   const wallet = (await walletsOf(app.db, caller.tenant)).find(({ currency }) => currency === price.currency)
@@ -62,7 +67,7 @@ export async function requireFunds(app: App, caller: Caller, unit: Unit): Promis
   return price
 }
 
-/** Charge an immediate check in the transaction of its reply. */
+/** Charges an immediate check in the transaction of its reply. */
 export async function chargeFor(tx: Tx, caller: Caller, unit: Unit, sourceId: string, price: Price): Promise<void> {
   const { cost: micros, currency } = price
   if (micros === 0n) return
@@ -73,7 +78,7 @@ export async function chargeFor(tx: Tx, caller: Caller, unit: Unit, sourceId: st
   if (verdict === 'insufficient') throw beyondWallet(price, null)
 }
 
-/** Hold the price of a verification. */
+/** Holds the price of a verification. */
 export async function holdFor(tx: Tx, tenant: Tenant, sourceId: string, price: Price): Promise<void> {
   const { cost, currency } = price
   if (cost === 0n) return
@@ -81,7 +86,7 @@ export async function holdFor(tx: Tx, tenant: Tenant, sourceId: string, price: P
     throw beyondWallet(price, null)
 }
 
-/** Charge the hold, or release it when no check could be made. Idempotent. */
+/** Charges the hold, or releases it when no check could be made. Idempotent. */
 export async function settle(
   tx: Tx,
   tenant: Tenant,

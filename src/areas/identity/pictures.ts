@@ -8,7 +8,7 @@ import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { root } from '../../platform/program/root.ts'
 import { fileKind } from '../../platform/storage/file-kind.ts'
-import type { Examined } from './engines/tasks.ts'
+import type { Examined, Flaws } from './engines/tasks.ts'
 
 export const maxPictureBytes = 5 * 1_024 * 1_024
 export const maxRequestBytes = 28 * 1_024 * 1_024
@@ -47,14 +47,19 @@ const specimens = [
 ] as const
 
 /** Bytes of a picture. `field` is its request field, for errors. */
-export async function pictureOf(app: App, caller: Caller, field: string, text: string): Promise<Buffer> {
+export async function pictureOf(
+  app: App,
+  caller: Pick<Caller, 'tenant'>,
+  field: string,
+  text: string,
+): Promise<Buffer> {
   if (text.length > maxPictureText) throw tooLarge(field, `${field} has ${text.length} characters of base64`)
   if (text.startsWith('sandbox:')) return specimenNamed(caller, field, text.slice('sandbox:'.length))
   if (text.startsWith('imd_')) return upload(app, caller, field, text)
   return checkedSize(field, decoded(field, text))
 }
 
-async function specimenNamed({ tenant }: Caller, field: string, name: string): Promise<Buffer> {
+async function specimenNamed({ tenant }: Pick<Caller, 'tenant'>, field: string, name: string): Promise<Buffer> {
   if (tenant.environment !== 'test') throw invalid(field, 'can be a specimen with test keys only')
   const known = specimens.find((one) => one === name)
   if (!known) throw invalid(field, `names no specimen; there are ${specimens.join(', ')}`)
@@ -65,7 +70,7 @@ export function specimen(name: string): Promise<Buffer> {
   return readFile(new URL(`src/areas/identity/specimens/${name}.jpg`, root))
 }
 
-async function upload(app: App, { tenant }: Caller, field: string, id: string): Promise<Buffer> {
+async function upload(app: App, { tenant }: Pick<Caller, 'tenant'>, field: string, id: string): Promise<Buffer> {
   const uuid = uuidOf('identityMedia', id)
   const opened = uuid && (await app.storage.open(tenant, uuid))
   if (!opened || opened.file.kind !== mediaFile.name)
@@ -115,16 +120,16 @@ const advice: Readonly<Record<string, string>> = {
   cut_off: 'Show the whole face: it is cut off at the edge.',
 }
 
-/** Refuse a picture of poor quality. */
-export function refusePoor(field: string, problems: readonly string[]): void {
+/** Refuses a picture of poor quality, and says where what is wrong. */
+export function refusePoor(field: string, problems: readonly string[], regions: Flaws = []): void {
   const [first] = problems
   if (first)
     throw new AppError('IMAGE_QUALITY_LOW', `${field}: ${advice[first] ?? 'The picture cannot be judged.'}`, {
-      extra: { image: field, problems },
+      extra: { image: field, problems, regions },
     })
 }
 
-/** Require exactly one usable face. `leastEyes` is the minimum distance of the eyes in pixels. */
+/** Requires exactly one usable face. `leastEyes` is the minimum distance of the eyes in pixels. */
 export function faceIn(field: string, { faces, quality }: Pick<Examined, 'faces' | 'quality'>, leastEyes = 40) {
   const [face, second] = faces ?? []
   if (!face) throw new AppError('NO_FACE_DETECTED', `${field}: no face was found`, { extra: { image: field } })

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { maybe, one, type Queryable, statement, type Tx } from '../../platform/db.ts'
-import { CountryCode, OneOf } from '../../platform/schema/fields.ts'
+import { CountryCode, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 
 const days = (most: number, description: string) =>
@@ -24,6 +24,16 @@ export const Policy = Type.Object(
       rule: 'must be 0 to 120',
       description: 'Younger persons are rejected as UNDERAGE; 0 unless set, for any age',
     }),
+    capture_tries: Type.Integer({
+      minimum: 1,
+      maximum: 10,
+      rule: 'must be 1 to 10',
+      description: 'How often a person may submit pictures on the hosted page; 3 unless set',
+    }),
+    privacy_notice_url: Nullable(
+      Type.String({ pattern: '^https://\\S+$', maxLength: 2_048, rule: 'must be an https:// URL, or null' }),
+      { description: 'What the person agrees to on the hosted page; null for none' },
+    ),
     image_days: days(365, 'How long pictures are kept; 0 erases them with the verdict'),
     record_days: days(3_650, 'How long what was read is kept'),
     otp_guard: OneOf(['block', 'monitor'], { description: 'Whether suspicious codes are held back or only noted' }),
@@ -48,6 +58,8 @@ const usual: Policy = {
   four_eyes: true,
   accept_passive_liveness: 'low_risk',
   minimum_age: 0,
+  capture_tries: 3,
+  privacy_notice_url: null,
   image_days: 30,
   record_days: 365,
   otp_guard: 'block',

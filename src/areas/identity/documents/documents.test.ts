@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogue, countryOf, entryFor } from '../catalogue.ts'
 import { numberRules } from '../number-rules.ts'
-import { dateIn, similarity } from './visual-zone.ts'
+import { fieldsOfCodes } from './barcode-fields.ts'
+import { dateIn, printedFields, similarity } from './visual-zone.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 
 const nowMs = Date.UTC(2026, 10, 17)
@@ -30,6 +31,55 @@ test('the fields of a zone stand where ICAO 9303 has them', () => {
     nowMs,
   )
   assert.deepEqual([card.document_number, card.date_of_birth, card.last_name], ['D23145890', '1974-08-12', 'ERIKSSON'])
+})
+
+test('a number that is longer than its place goes on behind it', () => {
+  const lines = ['I<UTOD23145890<7349<<<<<<<<<<<', '3407127M9507122UTOB012345678X6', 'STEVENSON<<PETER<JOHN<<<<<<<<<']
+  const { document_number, personal_number } = fieldsOfZone({ format: 'TD1', lines }, nowMs)
+  assert.deepEqual([document_number, personal_number], ['D23145890734', 'B012345678X'])
+})
+
+test('barcodes are read as issuers write them, and text of another kind is none', () => {
+  const read = (text: string) => fieldsOfCodes([{ format: 'PDF417', text }], nowMs)
+  const card = read(
+    'DLAMINI|THANDI ZANELE|F|RSA|9002150123083|15 Feb 1990|RSA|CITIZEN|02 Mar 2021|30129|108123456|1234567890',
+  )
+  assert.deepEqual(
+    [card?.document_number, card?.last_name, card?.date_of_birth, card?.sex, card?.issue_date],
+    ['9002150123083', 'DLAMINI', '1990-02-15', 'F', '2021-03-02'],
+  )
+  const zone = read('I<UTOD231458907<<<<<<<<<<<<<<<7408122F1204159UTO<<<<<<<<<<<6ERIKSSON<<ANNA<MARIA<<<<<<<<<<')
+  assert.deepEqual([zone?.document_number, zone?.first_name], ['D23145890', 'ANNA MARIA'])
+  const slip = read(
+    '{"surname": "Okafor", "firstName": "Ada", "dateOfBirth": "1990-02-15", "gender": "female", "nin": "12345678901"}',
+  )
+  assert.deepEqual([slip?.last_name, slip?.sex, slip?.personal_number], ['OKAFOR', 'F', '12345678901'])
+  const lines = read('Full Name: Abebe Bikila Demissie\nDate of Birth: 07/08/1992\nSex: Male')
+  assert.deepEqual(
+    [lines?.first_name, lines?.last_name, lines?.date_of_birth],
+    ['ABEBE BIKILA', 'DEMISSIE', '1992-08-07'],
+  )
+  assert.equal(read('9002150123083')?.document_number, '9002150123083')
+  for (const text of ['https://verify.example.com/x?id=1', '{"a": 1}', 'Hello: world', ' \u0001\u009b\tE'])
+    assert.equal(read(text), null, text)
+})
+
+test('labels are those of each country, above their value, beside it or in its line', () => {
+  const at = (text: string, x: number, y: number) => ({ text, confidence: 1, box: { x, y, width: 100, height: 20 } })
+  const read = (...lines: ReturnType<typeof at>[]) =>
+    Object.fromEntries(Object.entries(printedFields(lines)).map(([name, { value }]) => [name, value]))
+  assert.deepEqual(
+    read(at('FULL NAMES', 0, 0), at('AMINA NJERI WANJIKU', 0, 30), at('ID NUMBER:', 200, 0), at('12345678', 320, 0)),
+    {
+      ...{ first_name: 'AMINA NJERI', last_name: 'WANJIKU', document_number: '12345678' },
+    },
+  )
+  assert.deepEqual(read(at('Jina la Kwanza: Asha', 0, 0), at('Tarehe ya kuzaliwa: 15/02/1990', 0, 40)), {
+    ...{ first_name: 'ASHA', date_of_birth: '1990-02-15' },
+  })
+  assert.deepEqual(read(at('Nom', 0, 0), at('DIOP', 0, 30), at("Date d'expiration", 0, 80), at('01/02/2031', 0, 110)), {
+    ...{ last_name: 'DIOP', expiry_date: '2031-02-01' },
+  })
 })
 
 test('printed dates are read as documents write them', () => {

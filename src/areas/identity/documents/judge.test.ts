@@ -16,6 +16,7 @@ const card: ReadDocument = {
   barcodes: [],
   faces: [{ box: { x: 0, y: 0, width: 200, height: 200 }, score: 1, eyeDistance: 60, isCut: false, descriptor: null }],
   quality: { sharpness: 1, brightness: 1, glare: 0, width: 1000, height: 600, problems: [] },
+  flaws: { document_front: [], document_back: [] },
   isRecaptured: false,
   editor: null,
   portrait: null,

@@ -3,9 +3,10 @@
 // certificate.
 
 import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
-import type { ReadDocument } from '../engines/tasks.ts'
+import type { ReadDocument, TextLine } from '../engines/tasks.ts'
+import { fieldsOfCodes } from './barcode-fields.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
-import { type DocumentFields, fieldsOfZone } from './zone-fields.ts'
+import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
 type Result = 'pass' | 'fail' | 'warn' | 'skipped' | 'unavailable'
 type Weight = 'critical' | 'major' | 'minor'
@@ -25,8 +26,19 @@ export interface Claims {
   readonly document_number?: string
 }
 
+/** Where a field was read. */
+export const sources = ['mrz', 'barcode', 'visual'] as const
+type Sources = Readonly<Record<string, (typeof sources)[number]>>
+
 export interface Judgement {
   readonly fields: DocumentFields
+  readonly sources: Sources
+  /** The same as zone, barcode and print have it, each by itself. */
+  readonly readings: {
+    readonly zone: DocumentFields | null
+    readonly barcode: DocumentFields | null
+    readonly print: DocumentFields
+  }
   readonly checks: readonly Check[]
 }
 
@@ -37,33 +49,96 @@ const sameName = 0.85
 const nearNumber = 0.6
 const portraitPart = { least: 0.01, most: 0.6 }
 
+/** A line of print, as opposed to letters that a pattern looks like. */
+const sureLine = 0.8
+const leastLines = 2
+
+/**
+ * Whether a picture shows a document, readable or not: machine-readable lines, a barcode, a known field, or lines of print
+ * beside a face. Print alone is a document only where an address is to be proven.
+ */
+export function isDocument(
+  { mrz, barcodes, lines, faces }: Pick<ReadDocument, 'mrz' | 'barcodes' | 'lines' | 'faces'>,
+  type: string | undefined,
+): boolean {
+  if (mrz || barcodes.length > 0 || Object.keys(printedFields(lines)).length > 0) return true
+  const isPrint = ({ text, confidence }: TextLine) => confidence >= sureLine && /\p{L}{3}/u.test(text)
+  return (faces.length > 0 || type === 'proof_of_address') && lines.filter(isPrint).length >= leastLines
+}
+
+/** Printed fields from which a document counts as read. */
+const leastFields = 3
+
+/**
+ * Whether what matters on a side could be read, however poor the picture is: the print beside the zone, or enough fields;
+ * on the back its zone or barcode.
+ */
+export function isRead(entry: DocumentEntry, field: string, read: ReadDocument, nowMs: number): boolean {
+  const { mrz, barcodes: codes, lines } = read
+  if (field === 'document_back') return mrz !== null || codes.length > 0
+  if (mrz) return zoneAgainstPrint(entry, fieldsOfZone(mrz, nowMs), read)?.result !== 'warn'
+  if (fieldsOfCodes(codes, nowMs)) return true
+  return Object.keys(printedFields(lines)).length >= leastFields
+}
+
 export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: Claims, nowMs: number): Judgement {
   const printed = asFields(printedFields(read.lines))
   const zone = read.mrz && read.mrz.confidence >= sureZone ? read.mrz : null
   const inZone = zone ? fieldsOfZone(zone, nowMs) : null
-  const fields = inZone
-    ? { ...inZone, issue_date: printed.issue_date, personal_number: inZone.personal_number ?? null }
-    : printed
+  const inCode = fieldsOfCodes(read.barcodes, nowMs)
+  const { fields, sources } = merged(inZone, inCode, printed)
   const today = new Date(nowMs).toISOString().slice(0, 10)
   return {
     fields,
+    sources,
+    readings: { zone: inZone, barcode: inCode, print: printed },
     checks: [
+      present(read, entry),
       zoneDigits(entry, read),
       zoneAgainstPrint(entry, inZone, read),
       issuer(entry, inZone, zone),
       kind(entry, zone),
-      recognised(entry, zone),
+      recognised(entry, zone, inCode),
       expiry(fields, today),
       numberFormat(entry, printed, fields),
       ...numberDigits(entry, printed, fields),
       dates(entry, fields, today),
       portrait(entry, read),
-      barcodes(read, fields),
+      barcodes(read, inZone, inCode, printed),
       claimed(claims, fields),
       edited(read),
       recaptured(read),
     ].filter((check) => check !== null),
   }
+}
+
+/** Each field from the zone, which has check digits, or else from a barcode, or else from the print. */
+function merged(zone: DocumentFields | null, code: DocumentFields | null, print: DocumentFields) {
+  const fields: Record<string, string | null> = { ...noFields }
+  const sources: Record<string, Sources[string]> = {}
+  const readings = [
+    ['visual', print],
+    ['barcode', code],
+    ['mrz', zone],
+  ] as const
+  for (const [source, reading] of readings)
+    for (const [name, value] of Object.entries(reading ?? noFields)) {
+      if (value === null || (source === 'visual' && zone && !besideZone.includes(name))) continue
+      fields[name] = value
+      sources[name] = source
+    }
+  return { fields: { ...noFields, ...fields }, sources }
+}
+
+/** Printed fields that count where there is a zone, which has no room for them. */
+const besideZone = ['issue_date', 'personal_number']
+
+export const presentCheck = 'document_present'
+
+function present(read: ReadDocument, { type }: DocumentEntry): Check {
+  const base = { check: presentCheck, weight: 'critical' } as const
+  if (isDocument(read, type)) return { ...base, result: 'pass', detail: 'print, a barcode or a machine-readable zone' }
+  return { ...base, result: 'fail', detail: 'nothing of a document is in the picture' }
 }
 
 function zoneDigits(entry: DocumentEntry, { mrz }: ReadDocument): Check | null {
@@ -94,10 +169,13 @@ function zoneAgainstPrint(entry: DocumentEntry, zone: DocumentFields | null, { l
   return { ...base, result: 'pass', detail: 'number, birth date, expiry, name' }
 }
 
+/** Codes in zones of national cards that are not those of ISO 3166. */
+const ownCodes: Readonly<Record<string, string>> = { KE: 'KYA' }
+
 function issuer(entry: DocumentEntry, zone: DocumentFields | null, mrz: ReadDocument['mrz']): Check | null {
   if (!zone || !mrz) return null
   const found = mrz.lines[0]?.slice(2, 5).replaceAll('<', '') ?? ''
-  const isSame = found === alpha3Of(entry.country)
+  const isSame = found === alpha3Of(entry.country) || found === ownCodes[entry.country]
   return {
     check: 'issuing_country',
     result: isSame ? 'pass' : 'fail',
@@ -113,9 +191,13 @@ function kind({ type }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
   return { ...base, result: mrz.lines[0]?.startsWith('P') === (type === 'passport') ? 'pass' : 'fail' }
 }
 
-/** Without a zone or number rule, any card would pass as this document. */
-function recognised({ rule, type, country }: DocumentEntry, mrz: ReadDocument['mrz']): Check | null {
-  if (rule || mrz) return null
+/** Without a zone, a barcode or a number rule, any card would pass as this document. */
+function recognised(
+  { rule, type, country }: DocumentEntry,
+  mrz: ReadDocument['mrz'],
+  code: DocumentFields | null,
+): Check | null {
+  if (rule || mrz || code) return null
   const detail = `nothing is known by which a ${type} of ${country} could be told from another document`
   return { check: recognisedCheck, result: 'warn', weight: 'major', detail }
 }
@@ -131,8 +213,11 @@ function expiry({ expiry_date }: DocumentFields, today: string): Check {
 
 /** Number the rule applies to: the printed one where cards have another in the zone. */
 function ruledNumber({ rule, type }: DocumentEntry, printed: DocumentFields, fields: DocumentFields): string | null {
-  const candidates = [printed.document_number, fields.document_number].filter((number) => number !== null)
-  const tidy = candidates.map((number) => number.replaceAll(' ', ''))
+  const { document_number, personal_number } = fields
+  const candidates = [printed.document_number, document_number, personal_number].filter((number) => number !== null)
+  const tidy = [...candidates, ...candidates.map((number) => number.replace(/\D/g, ''))].map((number) =>
+    number.replaceAll(' ', ''),
+  )
   return (
     (type === 'passport' ? fields.document_number : tidy.find((number) => rule?.pattern.test(number))) ??
     tidy[0] ??
@@ -208,31 +293,46 @@ function portrait({ type }: DocumentEntry, { faces, quality }: ReadDocument): Ch
   return { ...base, result: isPlausible ? 'pass' : 'warn', detail: `${faces.length} found` }
 }
 
-function barcodes({ barcodes: found }: ReadDocument, { document_number }: DocumentFields): Check | null {
+/** A barcode must say what zone and print say. */
+function barcodes(
+  { barcodes: found }: ReadDocument,
+  zone: DocumentFields | null,
+  code: DocumentFields | null,
+  print: DocumentFields,
+): Check | null {
   if (found.length === 0) return null
-  const number = folded(document_number ?? '')
-  const isMatched = number !== '' && found.some(({ text }) => folded(text).includes(number))
-  return {
-    check: 'barcode_matches',
-    result: isMatched ? 'pass' : 'warn',
-    weight: 'major',
-    detail: found.map(({ format }) => format).join(', '),
-  }
+  const base = { check: 'barcode_matches', weight: 'major' } as const
+  const formats = found.map(({ format }) => format).join(', ')
+  const others = [zone, print].filter((reading) => reading !== null)
+  const differsFrom = (reading: DocumentFields | null) =>
+    (['document_number', 'date_of_birth'] as const).find((name) => {
+      const [own, other] = [code?.[name], reading?.[name]]
+      const score = own && other ? similarity(own, other) : 1
+      return score < 1 && (name === 'date_of_birth' || score >= nearNumber)
+    })
+  const [inZone, inPrint] = [differsFrom(zone), differsFrom(print)]
+  if (inZone) return { ...base, result: 'fail', detail: `${formats}: another ${inZone} than the zone` }
+  if (inPrint) return { ...base, result: 'warn', detail: `${formats}: another ${inPrint} than the print` }
+  const numbers = others.flatMap(({ document_number: number }) => (number ? [folded(number)] : []))
+  const isNamed = numbers.some((number) => found.some(({ text }) => folded(text).includes(number)))
+  return { ...base, result: isNamed ? 'pass' : 'warn', detail: formats }
 }
 
-/** Compare the caller's claims with the document; null when there is nothing to compare. */
+/** Compares the caller's claims with the document; null when there is nothing to compare. */
 export function claimed(
   claims: Claims,
   fields: Pick<DocumentFields, 'first_name' | 'last_name' | 'date_of_birth' | 'sex' | 'document_number'>,
 ): Check | null {
   const said: string[] = []
   let isWrong = false
+  const whole = folded(`${fields.first_name ?? ''} ${fields.last_name ?? ''}`)
   for (const name of ['first_name', 'last_name'] as const) {
     const [claim, found] = [claims[name], fields[name]]
     if (!claim || !found) continue
     const score = similarity(claim, found)
     said.push(`${name} ${score.toFixed(2)}`)
-    isWrong ||= score < sameName && !folded(found).includes(folded(claim))
+    // Documents with one line for the whole name do not tell which part is which.
+    isWrong ||= score < sameName && !whole.includes(folded(claim))
   }
   for (const name of ['date_of_birth', 'sex', 'document_number'] as const) {
     const [claim, found] = [claims[name], fields[name]]

@@ -11,12 +11,14 @@ import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { catalogue, countryOf, documentTypes, entryFor } from '../catalogue.ts'
 import { chargeFor, costFields, type Price, requireFunds } from '../charging.ts'
-import { engine } from '../engines/engines.ts'
-import { type ReadDocument, readDocument } from '../engines/tasks.ts'
+import { engine, viewerOf } from '../engines/engines.ts'
+import { Flaws, type ReadDocument, readDocument } from '../engines/tasks.ts'
 import { maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
 import { registered } from '../registry/registries.ts'
+import { fieldsOfCodes } from './barcode-fields.ts'
+import { isDocument, presentCheck, sources } from './judge.ts'
 import { printedFields } from './visual-zone.ts'
-import { fieldsOfZone } from './zone-fields.ts'
+import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
 const Scan = Type.Object({
   document_type: Type.Optional(
@@ -47,7 +49,7 @@ const Scan = Type.Object({
 const Field = Type.Object({
   value: Type.String({ description: 'As it was read' }),
   confidence: Type.Number({ description: '0 to 100' }),
-  source: OneOf(['mrz', 'barcode', 'visual'], { description: 'Machine-readable lines, a barcode, or the print' }),
+  source: OneOf(sources, { description: 'Machine-readable lines, a barcode, or the print' }),
   box: Nullable(Type.Array(Type.Integer(), { description: 'x, y, width, height in the upright picture' })),
 })
 
@@ -82,6 +84,13 @@ const Scanned = Type.Object(
         glare: Type.Number({ description: 'Share of the picture overexposed in one patch, 0 to 1' }),
         width: Type.Integer({ description: 'Pixels' }),
         height: Type.Integer({ description: 'Pixels' }),
+        regions: Type.Array(
+          Type.Object({
+            ...Flaws.items.properties,
+            image: OneOf(['document_front', 'document_back'], { description: 'The picture' }),
+          }),
+          { description: 'Where something is wrong, of either side' },
+        ),
         acceptable: Type.Boolean({ description: 'Whether the picture is good enough to be read' }),
       },
       { description: 'Of the picture of the front' },
@@ -110,22 +119,30 @@ async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promi
   const price = await requireFunds(app, caller, 'scan')
   const startedMs = performance.now()
   const wanted = { front, back, wantsPortrait: input.include_portrait ?? false }
-  const read = await engine(app, readDocument, wanted, ['document_front', 'document_back'])
-  if (read.lines.length === 0 && !read.mrz && read.barcodes.length === 0)
-    throw new AppError('DOCUMENT_UNREADABLE', 'nothing could be read on it')
+  const read = await engine(app, viewerOf(caller), readDocument, wanted, ['document_front', 'document_back'])
+  if (!isDocument(read, input.document_type))
+    throw new AppError('DOCUMENT_UNREADABLE', 'no document could be made out in the picture')
   return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs), price }
 }
 
-/** Fields from the zone, which has check digits; the rest from the print. */
-function fieldsOf({ mrz, lines }: ReadDocument, nowMs: number): Static<typeof Scanned>['fields'] {
+/** Fields from the zone, which has check digits, or else from a barcode, or else from the print. */
+function fieldsOf({ mrz, barcodes, lines }: ReadDocument, nowMs: number): Static<typeof Scanned>['fields'] {
   const fields: Static<typeof Scanned>['fields'] = {}
   for (const [name, { value, confidence, box }] of Object.entries(printedFields(lines)))
     fields[name] = { value, confidence, source: 'visual', box: [...box] }
-  if (!mrz) return fields
-  const confidence = Math.round(mrz.confidence * 1000) / 10
-  for (const [name, value] of Object.entries(fieldsOfZone(mrz, nowMs)))
-    if (value !== null) fields[name] = { value, confidence, source: 'mrz', box: null }
+  const add = (read: DocumentFields | null, source: 'mrz' | 'barcode', confidence: number) => {
+    for (const [name, value] of Object.entries(read ?? noFields))
+      if (value !== null) fields[name] = { value, confidence, source, box: null }
+  }
+  add(fieldsOfCodes(barcodes, nowMs), 'barcode', 100)
+  add(mrz && fieldsOfZone(mrz, nowMs), 'mrz', Math.round((mrz?.confidence ?? 0) * 1000) / 10)
   return fields
+}
+
+function regionsOf({ flaws }: ReadDocument): Static<typeof Scanned>['quality']['regions'] {
+  return (['document_front', 'document_back'] as const).flatMap((image) =>
+    flaws[image].map(({ problem, box }) => ({ problem, box, image })),
+  )
 }
 
 const typeOfZone: Readonly<Record<string, string>> = { TD3: 'passport', TD1: 'national_id', TD2: 'national_id' }
@@ -134,7 +151,7 @@ const scanDocument = write({
   method: 'POST',
   path: '/v1/identity/scan-document',
   operation: 'identity.scanDocument',
-  summary: 'Read a document, and decide nothing',
+  summary: 'Scan a document',
   scope: 'identity:write',
   limit: 'identity',
   body: Scan,
@@ -155,12 +172,12 @@ const scanDocument = write({
   ],
   examples: [{ name: 'A passport', body: { document_front: 'sandbox:passport_ke' } }],
   prepare: (app, { body }, caller) => scan(app, caller, body),
-  handle: async (_app, tx, { body }, caller, { id, read, tookMs, price }) => {
+  handle: async (app, tx, { body }, caller, { id, read, tookMs, price }) => {
     const { tenant, receivedMs, nowMs } = caller
     const scan_id = idOf('scan', id)
     const { problems, ...quality } = read.quality
     await chargeFor(tx, caller, 'scan', id, price)
-    await appendAudit(tx, tenant, {
+    await appendAudit(app, tx, tenant, {
       resourceId: scan_id,
       action: 'scan.completed',
       actor: actorOf(caller),
@@ -180,7 +197,7 @@ const scanDocument = write({
         errors: read.mrz.failing,
       },
       barcodes: read.barcodes,
-      quality: { ...quality, acceptable: problems.length === 0 },
+      quality: { ...quality, regions: regionsOf(read), acceptable: problems.length === 0 },
       portrait: read.portrait,
       text: body.include_text ? read.lines.map(({ text }) => text).join('\n') : null,
       processing_ms: tookMs,
@@ -209,7 +226,7 @@ const DocumentTypeRow = Type.Object(
 const listTypes = list({
   path: '/v1/identity/document-types',
   operation: 'identity.listDocumentTypes',
-  summary: 'List the documents that are known',
+  summary: 'List supported documents',
   scope: 'identity:read',
   query: Type.Object({
     ...wholeListQuery,
@@ -230,6 +247,7 @@ const listTypes = list({
         has_barcode: entry.hasBarcode,
         number_pattern: entry.rule?.pattern.source ?? null,
         checks: [
+          presentCheck,
           ...(entry.hasMrz ? ['mrz_check_digits', 'mrz_matches_visual_zone'] : []),
           ...(entry.rule ? ['number_format'] : []),
           ...(entry.rule?.checksum ? ['number_checksum'] : []),

@@ -1,58 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printed text of a document: values under their labels, and dates and numbers anywhere.
-import type { TextLine } from '../engines/tasks.ts'
+import type { Region, TextLine } from '../engines/tasks.ts'
 import { type DocumentFields, noFields } from './zone-fields.ts'
 
 export interface PrintedField {
   readonly value: string
   readonly confidence: number
   readonly box: readonly number[]
+  /** Place on the stored picture, where it is known. */
+  readonly region?: Region | undefined
 }
 
 type FieldName = keyof DocumentFields
 
-/** Labels of fields in English, French and Portuguese. */
-const labels: readonly (readonly [FieldName, RegExp])[] = [
+type Label = FieldName | 'full_name'
+
+/** Labels of fields in English, French, Portuguese, Swahili and Kinyarwanda, as documents of Africa print them. */
+const labels: readonly (readonly [Label, RegExp])[] = [
+  [
+    'personal_number',
+    /^nin\b|national identification number|^nin\/|num[eé]ro d.identification nationale?|^n[iı]u\b|^personal n/i,
+  ],
   [
     'document_number',
-    /passport n|passeport n|document n|identity n|id n(o|um)|personal id|card n|licen[cs]e n|num[eé]ro/i,
+    /passport n|passeport n|document n|identity n|^id n(o|um)|national id n|personal id|^card n|licen[cs]e n|^l\/no|num[eé]ro|^n[°º]|namba ya|nambari|indangamuntu|^number$|^fan$|^fcn$|identification number/i,
   ],
-  ['last_name', /^surname|^last name|^nom$|^apelido/i],
-  ['first_name', /given names?|first ?names?|^names$|forenames?|pr[eé]noms?/i],
-  ['date_of_birth', /date of birth|birth ?date|naissance|nascimento/i],
-  ['sex', /^sex/i],
-  ['nationality', /^nationalit/i],
-  ['issue_date', /date of issue|issued? on|d[eé]livr/i],
-  ['expiry_date', /date of expiry|expir/i],
+  ['last_name', /^surname|^last ?name|^nom\b(?! et)|^apelido|jina la (mwisho|ukoo)/i],
+  ['first_name', /given ?names?|first ?names?|^names$|forenames?|pr[eé]noms?|^nomes? pr|jina la kwanza|^other names?/i],
+  ['full_name', /full ?names?|^name$|amazina|^nom et pr|nome completo|majina|holder/i],
+  ['date_of_birth', /date of birth|birth ?date|^dob\b|d of b|naissance|nascimento|kuzaliwa|yavuk|yavutse/i],
+  ['sex', /^sex|^gender|^jinsia?|igitsina|g[eê]nero/i],
+  ['nationality', /^nationalit|^nacionalidade|^uraia|^citizenship$/i],
+  ['issue_date', /date of issue|date of issuance|^issued?( on| date)|^iss\b|d[eé]livr|emiss[aã]o|kutolewa/i],
+  ['expiry_date', /date of expiry|expir|^exp\b|validade|valid until|mwisho wa matumizi|kuisha/i],
 ]
 
-const dateFields: readonly FieldName[] = ['date_of_birth', 'issue_date', 'expiry_date']
+const dateFields: readonly Label[] = ['date_of_birth', 'issue_date', 'expiry_date']
 
-/** Printed fields by the label above or before them. */
+/** Field that a label names; null for other texts. */
+export function fieldLabelled(text: string): Label | null {
+  return labels.find(([, label]) => label.test(text.trim()))?.[0] ?? null
+}
+
+/** Value of a field as records have it; null when it cannot be one. */
+export function asDocument(field: Label, text: string): string | null {
+  return dateFields.includes(field) ? dateIn(text) : text.trim().toUpperCase() || null
+}
+
+/** Names in the order in which they are written, given names first; a comma comes after the surname. */
+export function fullName(text: string): { first_name: string; last_name: string } {
+  const [surname = '', given] = text.toUpperCase().split(',')
+  if (given !== undefined) return { first_name: given.trim(), last_name: surname.trim() }
+  const words = surname.trim().split(/\s+/)
+  return { first_name: words.slice(0, -1).join(' '), last_name: words.at(-1) ?? '' }
+}
+
+/** Printed fields by the label above, before or beside them. */
 export function printedFields(lines: readonly TextLine[]): Partial<Record<FieldName, PrintedField>> {
   const found: Partial<Record<FieldName, PrintedField>> = {}
   for (const [field, label] of labels) {
-    const above = lines.find(({ text }) => label.test(text))
-    const value = above && valueUnder(lines, above, labels)
+    const named = lines.find(({ text }) => label.test(text))
+    const value = named && (valueBeside(named) ?? valueUnder(lines, named) ?? valueAfter(lines, named))
     if (!value) continue
-    const text = dateFields.includes(field) ? dateIn(value.text) : value.text.toUpperCase()
-    if (text) found[field] = { value: text, confidence: percent(value.confidence), box: boxOf(value) }
+    const { confidence, region } = value
+    const shown = { confidence: percent(confidence), box: boxOf(value), region }
+    if (field === 'full_name') {
+      for (const [name, part] of Object.entries(fullName(value.text)))
+        if (part && (name === 'first_name' || name === 'last_name')) found[name] ??= { value: part, ...shown }
+      continue
+    }
+    const text = asDocument(field, value.text)
+    if (text) found[field] = { value: text, ...shown }
   }
   return found
 }
 
+/** What follows the colon of a label in one line. */
+function valueBeside(label: TextLine): TextLine | null {
+  const [, text] = /^[^:]{2,40}:\s*(\S.*)$/.exec(label.text) ?? []
+  return text === undefined ? null : { ...label, text }
+}
+
+const isLabel = (text: string) => fieldLabelled(text) !== null
+
 /** Nearest line below the label, left-aligned with it and not a label itself. */
-function valueUnder(lines: readonly TextLine[], label: TextLine, known: typeof labels): TextLine | null {
-  const { x, y, width, height } = label.box
+function valueUnder(lines: readonly TextLine[], { box: { x, y, width, height } }: TextLine): TextLine | null {
   const below = lines.filter(
     ({ box, text }) =>
       box.y > y + height * 0.3 &&
       box.y < y + height * 4 &&
       box.x < x + Math.max(width, height * 3) &&
       box.x > x - height * 2 &&
-      !known.some(([, pattern]) => pattern.test(text)),
+      !isLabel(text),
   )
   return below.sort((a, b) => a.box.y - b.box.y)[0] ?? null
+}
+
+/** Nearest line to the right of the label, in the same row. */
+function valueAfter(lines: readonly TextLine[], { box: { x, y, width, height } }: TextLine): TextLine | null {
+  const after = lines.filter(
+    ({ box, text }) =>
+      box.x >= x + width * 0.9 && Math.abs(box.y + box.height / 2 - y - height / 2) < height && !isLabel(text),
+  )
+  return after.sort((a, b) => a.box.x - b.box.x)[0] ?? null
 }
 
 export function asFields(printed: Partial<Record<FieldName, PrintedField>>): DocumentFields {

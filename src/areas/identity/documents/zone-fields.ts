@@ -50,14 +50,27 @@ export function fieldsOfZone({ format, lines }: Zone, nowMs: number): DocumentFi
   const thisYear = new Date(nowMs).getUTCFullYear()
   return {
     ...noFields,
-    document_number: plain(isCard ? first.slice(5, 14) : second.slice(0, 9)),
-    personal_number: format === 'TD3' ? plain(second.slice(28, 42)) : null,
+    ...numbersOf(format, first, second),
     first_name: words(given),
     last_name: words(last),
     date_of_birth: dateOf(dates.birth, thisYear),
     sex: /[MF]/.test(dates.sex) ? dates.sex : null,
     nationality: plain(dates.nationality),
     expiry_date: dateOf(dates.expiry, thisYear + 30),
+  }
+}
+
+/** Number of the document, and the other one that a zone may have: a long number goes on behind the filler of its check digit. */
+function numbersOf(format: string, first: string, second: string) {
+  const [head, rest] =
+    format === 'TD1'
+      ? [first.slice(5, 15), first.slice(15)]
+      : [second.slice(0, 10), format === 'TD2' ? second.slice(28, 35) : '']
+  const [long = ''] = head.endsWith('<') ? rest.split('<') : []
+  const other = format === 'TD1' ? (plain(second.slice(18, 29)) ?? plain(rest.slice(long.length))) : null
+  return {
+    document_number: plain(head.slice(0, 9) + long.slice(0, -1)),
+    personal_number: format === 'TD3' ? plain(second.slice(28, 42)) : other,
   }
 }
 

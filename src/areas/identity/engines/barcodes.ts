@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barcode reader for PDF417, QR and Code 128 with zxing-wasm; the WebAssembly comes from the package, nothing is
+// Barcode reader for PDF417, QR, Code 128 and Code 39 with zxing-wasm; the WebAssembly comes from the package, nothing is
 // downloaded.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const reader = lazily(async () => {
 export async function readBarcodes(image: Image): Promise<Barcode[]> {
   const read = await reader()
   const found = await read(new Uint8Array(await encode(image)), {
-    formats: ['PDF417', 'QRCode', 'Code128'],
+    formats: ['PDF417', 'QRCode', 'Code128', 'Code39'],
     maxNumberOfSymbols: maxBarcodes,
     tryHarder: true,
   })

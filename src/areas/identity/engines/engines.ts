@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import type { Static, TSchema } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
 import {
   Compute,
   ComputeBusyError,
@@ -14,6 +15,7 @@ import {
 } from '../../../platform/compute.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { root } from '../../../platform/program/root.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { isAboutPicture, problemCodes } from './problem.ts'
 
 const maxWaitMs = 30_000
@@ -32,15 +34,33 @@ export const computeOf = onePerApp(
     }),
 )
 
-/** Run a task on pictures; `fields` are their request fields, in order. */
+/** Who wants pictures looked at, and until when: live before test, accounts in turn. */
+export interface Viewer {
+  readonly tenant: Tenant
+  /** Real time at which the answer has to be there; unless given, the engines take their time. */
+  readonly untilMs?: number
+}
+
+/** Longest time that a request takes, whatever it waits for. */
+const longestMs = 25_000
+
+/** Viewer of a request, which is answered `seconds` after it came, or when engines usually are. */
+export function viewerOf({ tenant, receivedMs }: Pick<Caller, 'tenant' | 'receivedMs'>, seconds = 0): Viewer {
+  return { tenant, untilMs: receivedMs + (seconds > 0 ? seconds * 1_000 : longestMs) }
+}
+
+/** Runs a task on pictures; `fields` are their request fields, in order. */
 export async function engine<Input, S extends TSchema>(
   app: App,
+  { tenant, untilMs }: Viewer,
   task: Task<Input, S>,
   input: Input,
   fields: readonly string[],
 ): Promise<Static<S>> {
+  const within = untilMs === undefined ? {} : { withinMs: Math.max(0, untilMs - app.clock.nowMs()) }
+  const asked = { owner: tenant.account, isUrgent: tenant.environment === 'live', ...within }
   try {
-    return await computeOf(app).run(task, input)
+    return await computeOf(app).run(task, input, asked)
   } catch (problem) {
     throw answerFor(problem, fields)
   }

@@ -22,8 +22,10 @@ export interface Box {
   readonly height: number
 }
 
-/** Pixel limit against decompression bombs. */
-const maxPixels = 40_000_000
+/** Most pixels that are read, which a telephone's camera of 12 megapixels has. */
+const maxPixels = 12_600_000
+/** JPEG and WebP pictures are made smaller while they are read, so that larger ones cost little more. */
+const maxShrunkPixels = 50_500_000
 const minSide = 32
 /** Images with this profile are already sRGB: converting changed no pixel and took twice as long as decoding. */
 const srgbProfile = 'sRGB IEC61966'
@@ -72,18 +74,19 @@ export interface Decoded {
   readonly findings: Findings
 }
 
-/** Decode upright (EXIF), without transparency, as sRGB, at most `maxSide` on the longest side. */
+/** Decodes upright (EXIF), without transparency, as sRGB, at most `maxSide` on the longest side. */
 export async function decode(bytes: Buffer, maxSide: number): Promise<Decoded> {
   const type = sniff(bytes)
   if (!type) throw new EngineProblem('image_type', 'not a JPEG, PNG or WebP picture')
   const sharp = await decoder()
   const { width, height, icc, exif, xmp } = await headerOf(sharp, bytes)
-  if (width * height > maxPixels)
-    throw new EngineProblem('image_too_large', `${width} x ${height} is more than 40 million pixels`)
+  const most = type === 'image/png' ? maxPixels : maxShrunkPixels
+  if (width * height > most)
+    throw new EngineProblem('image_too_large', `${width} x ${height} is more than ${most / 1e6} million pixels`)
   if (Math.min(width, height) < minSide)
     throw new EngineProblem('image_too_small', `${width} x ${height} is too small to show anything`)
   const ignoreIcc = icc?.includes(srgbProfile) ?? false
-  const picture = sharp(bytes, { failOn: 'error', limitInputPixels: maxPixels, ignoreIcc, pages: 1 })
+  const picture = sharp(bytes, { failOn: 'error', limitInputPixels: most, ignoreIcc, pages: 1 })
     .autoOrient()
     .resize(maxSide, maxSide, { fit: 'inside', withoutEnlargement: true })
   return { image: await pixels(picture), findings: { type, width, height, editor: editorOf(exif, xmp) } }
@@ -133,7 +136,7 @@ export async function encode({ data, width, height }: Image, quality = 92): Prom
     .toBuffer()
 }
 
-/** Resize to exactly this size. */
+/** Resizes to exactly this size. */
 export async function resize(image: Image, width: number, height: number): Promise<Image> {
   const sharp = await decoder()
   const raw = { width: image.width, height: image.height, channels: channelsOf(image) }
@@ -176,6 +179,24 @@ export function crop(image: Image, { x, y, width, height }: Box): Image {
     data.set(image.data.subarray(from, from + width * channels), row * width * channels)
   }
   return { width, height, data }
+}
+
+/** The picture turned clockwise. */
+export function turned(image: Image, degrees: 0 | 90 | 180 | 270): Image {
+  if (degrees === 0) return image
+  const { width, height, data } = image
+  const channels = channelsOf(image)
+  const isSideways = degrees !== 180
+  const [newWidth, newHeight] = isSideways ? [height, width] : [width, height]
+  const out = new Uint8Array(data.length)
+  for (let y = 0, from = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const [column, row] =
+        degrees === 90 ? [height - 1 - y, x] : degrees === 180 ? [width - 1 - x, height - 1 - y] : [y, width - 1 - x]
+      const to = (row * newWidth + column) * channels
+      for (let channel = 0; channel < channels; channel++) out[to + channel] = data[from++] ?? 0
+    }
+  return { width: newWidth, height: newHeight, data: out }
 }
 
 /**

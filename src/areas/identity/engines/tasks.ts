@@ -3,9 +3,17 @@
 import { type Static, Type } from 'typebox'
 import { task } from '../../../platform/compute.ts'
 import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { flawNames } from './flaws.ts'
 import type { Use } from './quality.ts'
 
 const Box = Type.Object({ x: Type.Number(), y: Type.Number(), width: Type.Number(), height: Type.Number() })
+
+/** Place on a picture as it is stored: left, top, width and height as parts of its sides. */
+const Region = Type.Object({
+  image: OneOf(['document_front', 'document_back']),
+  box: Type.Array(Type.Number(), { minItems: 4, maxItems: 4 }),
+})
+export type Region = Static<typeof Region>
 
 const Quality = Type.Object({
   sharpness: Type.Number(),
@@ -15,6 +23,20 @@ const Quality = Type.Object({
   height: Type.Integer(),
   problems: Type.Array(Type.String({ maxLength: 20 }), { maxItems: 8 }),
 })
+
+/** What is wrong at a place of a picture: left, top, width and height as parts of its sides. */
+export const Flaws = Type.Array(
+  Type.Object({
+    problem: OneOf(flawNames, { description: 'What is wrong there' }),
+    box: Type.Array(Type.Number(), {
+      minItems: 4,
+      maxItems: 4,
+      description: 'Left, top, width and height, as parts of the sides of the picture as it was sent',
+    }),
+  }),
+  { maxItems: 24 },
+)
+export type Flaws = Static<typeof Flaws>
 
 const maxDescriptor = 2048
 
@@ -36,6 +58,8 @@ const Examined = Type.Object({
   editor: Nullable(Type.String({ maxLength: 40 })),
   /** Faces in the picture; null for documents, whose faces are found when they are read. */
   faces: Nullable(Faces),
+  /** Places where something is wrong; none for faces. */
+  flaws: Flaws,
   /** The picture again, upright and without metadata, as a JPEG in base64. */
   clean: Type.String(),
 })
@@ -54,9 +78,15 @@ const Mrz = Type.Object({
   failing: Type.Array(Type.String({ maxLength: 40 }), { maxItems: 90 }),
   confidence: Type.Number(),
   box: Box,
+  region: Type.Optional(Region),
 })
 
-const TextLine = Type.Object({ text: Type.String({ maxLength: 400 }), confidence: Type.Number(), box: Box })
+const TextLine = Type.Object({
+  text: Type.String({ maxLength: 400 }),
+  confidence: Type.Number(),
+  box: Box,
+  region: Type.Optional(Region),
+})
 export type TextLine = Static<typeof TextLine>
 
 const ReadDocument = Type.Object({
@@ -65,9 +95,12 @@ const ReadDocument = Type.Object({
   barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String({ maxLength: 4000 }) }), { maxItems: 8 }),
   faces: Faces,
   quality: Quality,
+  /** Places where something is wrong, of either side. */
+  flaws: Type.Object({ document_front: Flaws, document_back: Flaws }),
   isRecaptured: Nullable(Type.Boolean()),
   editor: Nullable(Type.String()),
   portrait: Nullable(Type.String()),
+  portraitRegion: Type.Optional(Region),
   ocrEngine: Type.String(),
   faceEngine: Type.String(),
 })
@@ -92,6 +125,13 @@ const Frame = Type.Object({
   ),
   /** Equal for pictures that look the same. */
   hash: Type.String({ maxLength: 16 }),
+  /** Mean red, green and blue of the middle of the face, and of what is behind it; null without a face. */
+  tones: Nullable(
+    Type.Object({
+      face: Type.Array(Type.Number(), { minItems: 3, maxItems: 3 }),
+      behind: Type.Array(Type.Number(), { minItems: 3, maxItems: 3 }),
+    }),
+  ),
   /** Mean tones of the upper corners, behind the person. */
   corners: Type.Array(Type.Number(), { maxItems: 2 }),
   isRecaptured: Nullable(Type.Boolean()),

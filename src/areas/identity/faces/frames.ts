@@ -8,10 +8,11 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import { mine, type One } from '../../../platform/tenant.ts'
-import { engine } from '../engines/engines.ts'
+import { engine, type Viewer } from '../engines/engines.ts'
 import { measureFrames } from '../engines/tasks.ts'
 import { Picture, pictureOf, specimen } from '../pictures.ts'
 import { type ActiveResult, judgeActive, randomSteps } from './active-liveness.ts'
+import { randomLights } from './light.ts'
 
 const maxFrameBytes = 1_024 * 1_024
 const maxFramesBytes = 10 * maxFrameBytes
@@ -46,15 +47,26 @@ export const ActiveSubmission = Type.Object(
   { description: 'Frames of an active liveness check; the best of them serves as the selfie where there is none' },
 )
 
-const addChallenge = statement.tenant<One & { steps: readonly string[]; expires: Date }, object>(
+const addChallenge = statement.tenant<
+  One & { steps: readonly string[]; lights: readonly string[] | null; made: Date; expires: Date },
+  object
+>(
   'identity.add_challenge',
-  `insert into identity.challenges (bucket, account_id, environment, id, steps, expires_at)
-   values ($bucket, $account, $environment, $id, $steps::text[], $expires)`,
+  `insert into identity.challenges (bucket, account_id, environment, id, steps, lights, made_at, expires_at)
+   values ($bucket, $account, $environment, $id, $steps::text[], $lights::text[], $made, $expires)`,
 )
 
-const findChallenge = statement.tenant<One, { steps: string[]; expires_at: Date; used_at: Date | null }>(
+interface ChallengeRow {
+  readonly steps: string[]
+  readonly lights: string[] | null
+  readonly made_at: Date | null
+  readonly expires_at: Date
+  readonly used_at: Date | null
+}
+
+const findChallenge = statement.tenant<One, ChallengeRow>(
   'identity.find_challenge',
-  `select steps, expires_at, used_at from identity.challenges where ${mine} and id = $id`,
+  `select steps, lights, made_at, expires_at, used_at from identity.challenges where ${mine} and id = $id`,
 )
 
 const useChallenge = statement.tenant<One & { at: Date }, { id: string }>(
@@ -63,13 +75,23 @@ const useChallenge = statement.tenant<One & { at: Date }, { id: string }>(
 )
 
 const challengeMs = 120_000
+/** On a hosted page the answer may come over a poor network. */
+export const slowChallengeMs = 600_000
 
-export async function makeChallenge(tx: Tx, { tenant, receivedMs, nowMs }: Caller) {
+type Asker = Pick<Caller, 'tenant' | 'receivedMs' | 'nowMs'>
+
+/** A challenge; with light, the screen shines a colour for each frontal frame: the first, and one after each step. */
+export async function makeChallenge(
+  tx: Tx,
+  { tenant, receivedMs, nowMs }: Asker,
+  { lastsMs = challengeMs, hasLight = false } = {},
+) {
   const id = newUuid(receivedMs)
   const steps = randomSteps(randomInt)
-  const expires = new Date(nowMs + challengeMs)
-  await tx.query(addChallenge, { ...tenant, id, steps, expires })
-  return { id, challengeId: idOf('liveness', id), steps, expires }
+  const lights = hasLight ? randomLights(randomInt, steps.length + 1) : null
+  const [made, expires] = [new Date(nowMs), new Date(nowMs + lastsMs)]
+  await tx.query(addChallenge, { ...tenant, id, steps, lights, made, expires })
+  return { id, challengeId: idOf('liveness', id), steps, lights, expires }
 }
 
 export interface Answered {
@@ -82,7 +104,8 @@ export interface Answered {
 /** Check frames against their challenge, which is used up by any outcome. */
 export async function answerChallenge(
   app: App,
-  caller: Caller,
+  caller: Asker,
+  viewer: Viewer,
   challengeId: string,
   frames: Frames,
   field: string,
@@ -97,12 +120,15 @@ export async function answerChallenge(
   if (!(await maybe(app.db.query(useChallenge, { ...tenant, id, at: new Date(nowMs) }))))
     throw new AppError('CHALLENGE_USED', 'this challenge was answered before')
   const names = pictures.map((_, i) => `${field}[${i}].image`)
-  const { frames: measured } = await engine(app, measureFrames, { frames: pictures.map(({ bytes }) => bytes) }, names)
+  const shown = { frames: pictures.map(({ bytes }) => bytes) }
+  const { frames: measured } = await engine(app, viewer, measureFrames, shown, names)
   const timed = pictures.flatMap(({ step, atMs }, i) => {
     const frame = measured[i]
     return frame ? [{ step, atMs, frame }] : []
   })
-  const result = judgeActive(challenge.steps, timed)
+  const { steps, lights, made_at: made } = challenge
+  const withinMs = made && typeof frames !== 'string' ? nowMs - made.getTime() : null
+  const result = judgeActive({ steps, lights, withinMs }, timed)
   return { id, result, frontal: pictures[result.frontal]?.bytes ?? Buffer.alloc(0) }
 }
 
@@ -114,7 +140,7 @@ interface TimedPicture {
 
 async function picturesOf(
   app: App,
-  caller: Caller,
+  caller: Asker,
   frames: Frames,
   steps: readonly string[],
   field: string,
@@ -136,7 +162,7 @@ async function picturesOf(
 
 /** Sandbox frames: `frames_live` performs each step and returns; `frames_still` repeats one picture. */
 async function sandboxFrames(
-  { tenant }: Caller,
+  { tenant }: Asker,
   name: string,
   steps: readonly string[],
   field: string,

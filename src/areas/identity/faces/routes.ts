@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { actorOf, appendAudit } from '../audit-chain.ts'
 import { chargeFor, costFields, type Price, requireFunds } from '../charging.ts'
-import { engine } from '../engines/engines.ts'
+import { engine, viewerOf } from '../engines/engines.ts'
 import { examine, type FoundFace, measureFrames } from '../engines/tasks.ts'
 import { faceIn, maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
 import { judgePassive } from './active-liveness.ts'
@@ -89,7 +89,7 @@ async function compare(app: App, caller: Caller, input: Static<typeof FaceMatch>
     { bytes: await pictureOf(app, caller, 'image_b', b), use: 'face' as const },
   ]
   const price = await requireFunds(app, caller, 'face_match')
-  const { pictures: examined } = await engine(app, examine, { pictures }, fields)
+  const { pictures: examined } = await engine(app, viewerOf(caller), examine, { pictures }, fields)
   const [first, second] = examined
   if (!first || !second) throw new Error('the engine examined fewer pictures than it was given')
   const [left, right] = [faceIn('image_a', first), faceIn('image_b', second)]
@@ -127,7 +127,7 @@ const faceMatch = write({
   errors: [...pictureErrors, 'FACE_MISMATCH'],
   examples: [{ name: 'Two pictures of one person', body: { image_a: 'sandbox:face_a', image_b: 'sandbox:face_a2' } }],
   prepare: (app, { body }, caller) => compare(app, caller, body),
-  handle: async (_app, tx, { body }, caller, compared) => {
+  handle: async (app, tx, { body }, caller, compared) => {
     const { tenant, receivedMs, nowMs } = caller
     const { similarity, confidence, threshold, faces, price } = compared
     const match = similarity >= threshold
@@ -137,7 +137,7 @@ const faceMatch = write({
       })
     await chargeFor(tx, caller, 'face_match', compared.id, price)
     const face_match_id = idOf('faceMatch', compared.id)
-    await appendAudit(tx, tenant, {
+    await appendAudit(app, tx, tenant, {
       resourceId: face_match_id,
       action: 'face_match.completed',
       actor: actorOf(caller),
@@ -164,6 +164,12 @@ const LivenessCheck = Type.Object({
     }),
   ),
   frames: Type.Optional(Frames),
+  light: Type.Optional(
+    Type.Boolean({
+      description:
+        'Of a challenge: also shine a colour for each frontal frame, see `lights` of the reply; false unless given',
+    }),
+  ),
   strict: Type.Optional(Type.Boolean({ description: 'Answer a failure with 422 LIVENESS_FAILED' })),
 })
 
@@ -171,6 +177,12 @@ const LivenessReply = Type.Object(
   {
     challenge_id: Type.Optional(
       Type.String({ description: 'What the frames are sent with; only where a challenge was asked for' }),
+    ),
+    lights: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Colours for the whole screen, such as `red`: the first for the first `frontal` frame, one more for that after each step',
+      }),
     ),
     nonce: Type.Optional(Type.String({ description: 'Only where a challenge was asked for' })),
     expires_at: Type.Optional(At({ description: 'When the challenge ends' })),
@@ -209,7 +221,14 @@ async function judge(app: App, caller: Caller, input: Static<typeof LivenessChec
   if (input.challenge_id === undefined || input.method === 'passive')
     return { ...(await screen(app, caller, input.selfie)), price }
   if (input.frames === undefined) throw invalid('frames', 'is needed with a challenge_id')
-  const { id, result } = await answerChallenge(app, caller, input.challenge_id, input.frames, 'frames')
+  const { id, result } = await answerChallenge(
+    app,
+    caller,
+    viewerOf(caller),
+    input.challenge_id,
+    input.frames,
+    'frames',
+  )
   const { passed, confidence, steps, signals } = result
   return {
     id,
@@ -226,7 +245,7 @@ async function judge(app: App, caller: Caller, input: Static<typeof LivenessChec
 async function screen(app: App, caller: Caller, selfie: string | undefined): Promise<Omit<Judged, 'price'>> {
   if (selfie === undefined) throw invalid('selfie', 'is needed for the passive method')
   const bytes = await pictureOf(app, caller, 'selfie', selfie)
-  const { frames } = await engine(app, measureFrames, { frames: [bytes] }, ['selfie'])
+  const { frames } = await engine(app, viewerOf(caller), measureFrames, { frames: [bytes] }, ['selfie'])
   const [frame] = frames
   if (!frame) throw new Error('the engine measured no frame')
   faceIn('selfie', frame)
@@ -240,7 +259,7 @@ const liveness = write({
   method: 'POST',
   path: '/v1/identity/liveness',
   operation: 'identity.checkLiveness',
-  summary: 'Check that a living person is before the camera',
+  summary: 'Check liveness',
   description:
     'Active: ask without `frames` for a challenge, then send the frames of it. Passive: one picture; screening only, its confidence is at most 80.',
   scope: 'identity:write',
@@ -256,21 +275,29 @@ const liveness = write({
   errors: [...pictureErrors, 'NOT_FOUND', 'CHALLENGE_USED', 'CHALLENGE_EXPIRED', 'LIVENESS_FAILED'],
   examples: [{ name: 'A challenge', body: { method: 'active' } }],
   prepare: (app, { body }, caller) => judge(app, caller, body),
-  handle: async (_app, tx, { body }, caller, judged) => {
+  handle: async (app, tx, { body }, caller, judged) => {
     const { tenant, receivedMs, nowMs } = caller
     const created_at = new Date(nowMs)
     if (!judged) {
-      const { challengeId, steps, expires } = await makeChallenge(tx, caller)
-      await appendAudit(tx, tenant, {
+      const { challengeId, steps, lights, expires } = await makeChallenge(tx, caller, { hasLight: body.light ?? false })
+      await appendAudit(app, tx, tenant, {
         resourceId: challengeId,
         action: 'liveness.challenge_created',
         actor: actorOf(caller),
-        details: { steps },
+        details: { steps, light: lights !== null },
         receivedMs,
         nowMs,
       })
       const nonce = randomBytes(12).toString('base64url')
-      return { challenge_id: challengeId, method: 'active' as const, steps, expires_at: expires, nonce, created_at }
+      const asked = {
+        challenge_id: challengeId,
+        method: 'active' as const,
+        steps,
+        expires_at: expires,
+        nonce,
+        created_at,
+      }
+      return lights ? { ...asked, lights } : asked
     }
     if (body.strict && !judged.passed)
       throw new AppError('LIVENESS_FAILED', 'the pictures do not show a living person', {
@@ -278,7 +305,7 @@ const liveness = write({
       })
     const { id, price, ...reply } = judged
     await chargeFor(tx, caller, 'liveness', id, price)
-    await appendAudit(tx, tenant, {
+    await appendAudit(app, tx, tenant, {
       resourceId: idOf('liveness', id),
       action: 'liveness.completed',
       actor: actorOf(caller),

@@ -22,7 +22,7 @@ export interface SpokenCode {
   readonly language: string | undefined
 }
 
-/** Place the call; returns its id. Throws an AppError, without a charge, when it cannot be placed. */
+/** Places the call; returns its id. Throws an AppError, without a charge, when it cannot be placed. */
 export async function callWithCode(app: App, caller: Caller, code: SpokenCode): Promise<string> {
   const { tenant } = caller
   const { otp, to, message = null, language = null } = code

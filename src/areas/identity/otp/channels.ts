@@ -27,7 +27,7 @@ interface CodeToSend {
   readonly key: string
 }
 
-/** Send over a channel; returns the id of what was sent. */
+/** Sends over a channel; returns the id of what was sent. */
 type Carry = (app: App, caller: Caller, errand: CodeToSend) => Promise<string | null>
 
 /** Sandbox number that no channel reaches. */
@@ -54,7 +54,6 @@ function byMail(app: App, caller: Caller, input: Static<typeof OtpSend>, text: s
     fromLocal: 'verify',
     subject: subjectIn(input.language),
     html: paragraphs.join('\n'),
-    attachments: [],
     key,
   })
 }
@@ -63,7 +62,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** Send a code; throws the last channel's error, or PROVIDER_UNAVAILABLE when none was available. */
+/** Sends a code; throws the last channel's error, or PROVIDER_UNAVAILABLE when none was available. */
 export async function carry(app: App, caller: Caller, input: Static<typeof OtpSend>, otp: OtpRow): Promise<Carried> {
   const code = codeOf(app.secrets, caller.tenant.environment, otp)
   const wanted = [input.channel ?? 'sms'].flat()

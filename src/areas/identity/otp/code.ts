@@ -19,7 +19,7 @@ export function codeOf(
   return number.toString().padStart(otp.code_length, '0')
 }
 
-/** Compare codes in constant time. */
+/** Compares codes in constant time. */
 export function isSameCode(given: string, right: string): boolean {
   const [a, b] = [Buffer.from(given.trim()), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)

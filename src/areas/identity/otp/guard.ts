@@ -3,8 +3,10 @@
 // runs before sending; missing signals do not count.
 import { AppError } from '../../../kernel/errors.ts'
 import { factsOf } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
 import { one, type Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { isBlocked } from '../../voice/area.ts'
 import type { Policy } from '../policy.ts'
 import { countOtps } from './store.ts'
 
@@ -26,8 +28,8 @@ export interface Judged {
 }
 
 /** Guard of a one-time code: throws OTP_BLOCKED with its reason; the policy `monitor` lets everything pass. */
-export async function guard(queryable: Queryable, policy: Policy, judged: Judged): Promise<void> {
-  const reason = await reasonAgainst(queryable, policy, judged)
+export async function guard(app: App, queryable: Queryable, policy: Policy, judged: Judged): Promise<void> {
+  const reason = await reasonAgainst(app, queryable, policy, judged)
   if (reason && policy.otp_guard === 'block')
     throw new AppError('OTP_BLOCKED', sentences[reason], { extra: { reason } })
 }
@@ -43,14 +45,22 @@ const sentences = {
   account_daily_limit: 'the account has sent as many codes as it may in a day',
 } as const
 
+/** Numbers that cost extra: by their type, of no country, of no range that is in use, and those that nobody may call. */
+function isCostly(app: App, phone: string): boolean {
+  const { type, country, network } = factsOf(phone)
+  if (country === null || isBlocked(app, phone)) return true
+  return type === null ? network === null : costlyTypes.includes(type)
+}
+
 async function reasonAgainst(
+  app: App,
   queryable: Queryable,
   policy: Policy,
   judged: Judged,
 ): Promise<keyof typeof sentences | null> {
   const { tenant, phone, channel, nowMs } = judged
   const { type, country } = factsOf(phone)
-  if (type && costlyTypes.includes(type)) return 'number_type'
+  if (isCostly(app, phone)) return 'number_type'
   if (channel === 'sms' && type === 'fixed_line') return 'use_voice'
   if (policy.otp_countries.length > 0 && !policy.otp_countries.includes(country ?? '')) return 'country_not_allowed'
   if (tenant.environment === 'test' && phone === pumpingNumber) return 'pumping_suspected'

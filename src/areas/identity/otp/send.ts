@@ -118,7 +118,7 @@ async function reserveFirst(app: App, caller: Caller, input: Static<typeof OtpSe
   const keys = [prefix, ...(ip ? [ip] : [])].map((index) => index.readBigInt64BE(0).toString())
   await app.db.tx(tenant, async (tx) => {
     await tx.query(lockCounted, { ...tenant, keys })
-    await guard(tx, policy, judged)
+    await guard(app, tx, policy, judged)
     if (!(await maybe(tx.query(addOtp, row)))) throw inCooldown(cooldownMs(1))
   })
   return otp
@@ -136,7 +136,7 @@ export function phonePlace(id: string): string {
   return `identity.otps.phone_sealed:${id}`
 }
 
-/** Emit the event of a sent code. */
+/** Emits the event of a sent code. */
 export async function tellSent(
   app: App,
   tx: Tx,
@@ -146,7 +146,7 @@ export async function tellSent(
 ): Promise<Static<typeof OtpSent>> {
   const { tenant, nowMs, receivedMs, requestId } = caller
   const otpId = idOf('otp', otp.id)
-  await appendAudit(tx, tenant, {
+  await appendAudit(app, tx, tenant, {
     resourceId: otpId,
     action: isResend ? 'otp.resent' : 'otp.sent',
     actor: actorOf(caller),

@@ -71,21 +71,21 @@ export const knownVerification = statement.tenant<One, { id: string }>(
   `select id from identity.verifications where ${mine} and id = $id`,
 )
 
-/** Lock the counters of the guard: concurrent requests see each other's codes. */
+/** Locks the counters of the guard: concurrent requests see each other's codes. */
 export const lockCounted = statement.tenant<Tenant & { keys: readonly string[] }, object>(
   'identity.lock_counted_otps',
   `select pg_advisory_xact_lock(k.key) as locked from (select unnest($keys::bigint[]) as key order by 1) k
     where $bucket::smallint is not null and $account::uuid is not null and $environment::text is not null`,
 )
 
-/** Count a resend, unless another request did at the same time. */
+/** Counts a resend, unless another request did at the same time. */
 export const countSend = statement.tenant<One & { sends: number; at: Date }, { id: string }>(
   'identity.count_otp_send',
   `update identity.otps set sends = sends + 1, sent_at = $at
     where ${mine} and id = $id and sends = $sends and status = 'pending' returning id`,
 )
 
-/** Undo a failed send: the whole code, or its last resend. */
+/** Undoes a failed send: the whole code, or its last resend. */
 export const takeBackSend = statement.tenant<One & { before: Date }, object>(
   'identity.take_back_otp_send',
   `update identity.otps set sends = sends - 1, sent_at = $before where ${mine} and id = $id and sends > 1`,
@@ -101,7 +101,7 @@ export const setChannel = statement.tenant<One & { channel: string }, object>(
   `update identity.otps set channel = $channel where ${mine} and id = $id`,
 )
 
-/** Count an attempt before checking it, so that concurrent guesses all count. */
+/** Counts an attempt before checking it, so that concurrent guesses all count. */
 export const countAttempt = statement.tenant<One & { most: number }, { attempts: number }>(
   'identity.count_otp_attempt',
   `update identity.otps set attempts = attempts + 1

@@ -39,7 +39,7 @@ export const OtpVerified = Type.Object(
   { title: 'IdentityOtpVerified' },
 )
 
-/** Correct code with its phone. */
+/** Corrects code with its phone. */
 export interface RightCode {
   readonly otp: OtpRow
   readonly phone: string
@@ -60,7 +60,7 @@ export async function judgeCode(app: App, caller: Caller, input: Static<typeof O
   const { attempts } = counted
   if (isSameCode(input.code, codeOf(app.secrets, tenant.environment, otp))) return { otp, phone, attempts }
   if (attempts < maxAttempts) {
-    await app.db.tx(tenant, (tx) => note(tx, caller, otp, 'otp.attempt_failed', attempts))
+    await app.db.tx(tenant, (tx) => note(app, tx, caller, otp, 'otp.attempt_failed', attempts))
     throw new AppError('OTP_INVALID', 'the code is wrong', { extra: { attempts_remaining: maxAttempts - attempts } })
   }
   await end(app, caller, { otp, phone, attempts }, 'failed', 'OTP_ATTEMPTS_EXCEEDED')
@@ -94,18 +94,18 @@ function exceeded(): AppError {
   })
 }
 
-/** End an unverified code and emit its event, once. */
+/** Ends an unverified code and emits its event, once. */
 async function end(app: App, caller: Caller, code: RightCode, status: 'expired' | 'failed', reason: string) {
   await app.db.tx(caller.tenant, async (tx) => {
     const ended = await maybe(tx.query(endOtp, { ...caller.tenant, id: code.otp.id, status, at: null }))
     if (!ended) return
     const action = status === 'expired' ? 'otp.expired' : 'otp.attempt_failed'
-    await note(tx, caller, code.otp, action, code.attempts)
+    await note(app, tx, caller, code.otp, action, code.attempts)
     await tell(app, tx, caller, identityEvents.otpFailed, code, reason)
   })
 }
 
-/** Mark a correct code as used and emit its event; of two concurrent requests the second fails. */
+/** Marks a correct code as used and emits its event; of two concurrent requests the second fails. */
 export async function confirmCode(
   app: App,
   tx: Tx,
@@ -116,7 +116,7 @@ export async function confirmCode(
   const at = new Date(caller.nowMs)
   const ended = await maybe(tx.query(endOtp, { ...caller.tenant, id: otp.id, status: 'verified', at }))
   if (!ended) throw new AppError('OTP_ALREADY_USED', 'this code was verified before')
-  await note(tx, caller, otp, 'otp.verified', attempts)
+  await note(app, tx, caller, otp, 'otp.verified', attempts)
   await tell(app, tx, caller, identityEvents.otpVerified, code, null)
   return {
     otp_id: idOf('otp', otp.id),
@@ -128,10 +128,10 @@ export async function confirmCode(
   }
 }
 
-function note(tx: Tx, caller: Caller, otp: OtpRow, action: string, attempts: number): Promise<void> {
+function note(app: App, tx: Tx, caller: Caller, otp: OtpRow, action: string, attempts: number): Promise<void> {
   const { tenant, receivedMs, nowMs } = caller
   const resourceId = idOf('otp', otp.id)
-  return appendAudit(tx, tenant, {
+  return appendAudit(app, tx, tenant, {
     resourceId,
     action,
     actor: actorOf(caller),

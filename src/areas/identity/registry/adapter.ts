@@ -57,7 +57,7 @@ class RegistryClient {
     this.#http = new ProviderClient(app.carrierOutbound)
   }
 
-  /** Look up a person. A registry with an open circuit breaker is not asked and counts as down. */
+  /** Looks up a person. A registry with an open circuit breaker is not asked and counts as down. */
   async lookup(registry: Registry, query: RegistryQuery): Promise<RegistryAnswer> {
     const breaker = this.#breakerOf(registry.id)
     const isOpen = registry.isSimulated || breaker.admits(this.#app.clock.nowMs())

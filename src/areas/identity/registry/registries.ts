@@ -24,7 +24,7 @@ export function registryPlace(id: string): string {
   return `identity.registries.sealed:${id}`
 }
 
-/** Find the registry of a document; null when there is none. */
+/** Finds the registry of a document; null when there is none. */
 export async function registryFor(
   app: App,
   environment: Environment,
@@ -32,7 +32,7 @@ export async function registryFor(
   type: string,
 ): Promise<Registry | null> {
   if (environment === 'test') {
-    const simulator = simulatedRegistry.of(app)
+    const simulator = simulatedRegistry.shared(app)
     return simulator && { ...simulator, id: 'simulated', name: 'simulated', isSimulated: true }
   }
   const row = await maybe(app.db.query(findFor, { country, type }))

@@ -14,7 +14,7 @@ import { registryPlace } from './registries.ts'
 
 const RegistryCreate = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from others' }),
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
     country: CountryCode({ description: 'Whose documents it knows' }),
     id_types: Type.Optional(Type.Array(OneOf(documentTypes), { maxItems: 8, description: 'None: all of the country' })),
     url: Type.String({
@@ -69,7 +69,7 @@ const connect = writeAcross({
   method: 'POST',
   path: '/v1/operator/identity/registries',
   operation: 'operator.connectRegistry',
-  summary: 'Connect the registry of a country',
+  summary: 'Connect an identity registry',
   description:
     'It is asked by POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth} and answers {found, match: {field: exact, partial or none}, photo}.',
   scope: 'operator',
@@ -103,7 +103,7 @@ const connect = writeAcross({
 const listAll = list({
   path: '/v1/operator/identity/registries',
   operation: 'operator.listRegistries',
-  summary: 'List the connected registries',
+  summary: 'List identity registries',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: RegistryRecord,
@@ -127,7 +127,7 @@ const getOne = read({
   method: 'GET',
   path: '/v1/operator/identity/registries/:id',
   operation: 'operator.getRegistry',
-  summary: 'Read a connected registry',
+  summary: 'Get an identity registry',
   scope: 'operator',
   params: IdParam,
   needs: aRegistry,
@@ -145,7 +145,7 @@ const disconnect = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/identity/registries/:id',
   operation: 'operator.disconnectRegistry',
-  summary: 'Disconnect a registry',
+  summary: 'Disconnect an identity registry',
   scope: 'operator',
   params: IdParam,
   needs: aRegistry,

@@ -150,7 +150,7 @@ const riskScore = write({
   method: 'POST',
   path: '/v1/identity/risk-score',
   operation: 'identity.scoreRisk',
-  summary: 'Score the risk of a moment, flag by flag',
+  summary: 'Score the risk of an action',
   scope: 'identity:write',
   limit: 'identity',
   body: RiskRequest,
@@ -175,7 +175,7 @@ const riskScore = write({
     const { tenant, receivedMs, nowMs } = caller
     const risk_id = idOf('riskCheck', id)
     const flags = factors.map(({ flag }) => flag)
-    await appendAudit(tx, tenant, {
+    await appendAudit(app, tx, tenant, {
       resourceId: risk_id,
       action: 'risk.scored',
       actor: actorOf(caller),

@@ -9,11 +9,12 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
-import { actorOf, appendAudit } from '../audit-chain.ts'
+import { type Actor, actorOf, appendAudit } from '../audit-chain.ts'
 import { type DocumentEntry, entryFor } from '../catalogue.ts'
-import { holdFor, type Price, requireFunds } from '../charging.ts'
-import { engine } from '../engines/engines.ts'
-import { type Examined, examine, measureFrames } from '../engines/tasks.ts'
+import { holdFor, type Payer, type Price, requireFunds } from '../charging.ts'
+import { isRead } from '../documents/judge.ts'
+import { engine, type Viewer, viewerOf } from '../engines/engines.ts'
+import { type Examined, examine, measureFrames, readDocument } from '../engines/tasks.ts'
 import { judgePassive } from '../faces/active-liveness.ts'
 import { answerChallenge } from '../faces/frames.ts'
 import { faceIn, imageFile, pictureOf, refusePoor } from '../pictures.ts'
@@ -38,10 +39,13 @@ export interface Accepted {
   readonly price: Price
 }
 
+/** Who asks for a verification: a caller, or the account of a hosted page for the person on it. */
+export type Requester = Payer & Pick<Caller, 'nowMs' | 'requestId' | 'actor' | 'ip'>
+
 const dayMs = 86_400_000
 
-/** Validate a request and store its pictures. */
-export async function admit(app: App, caller: Caller, input: VerifyId): Promise<Accepted> {
+/** Validates a request and stores its pictures. */
+export async function admit(app: App, caller: Requester, input: VerifyId): Promise<Accepted> {
   const entry = entryFor(input.document_type, input.country)
   const policy = await policyOf(app.db, caller.tenant)
   if (input.consent?.granted === false || (policy.consent_required && input.consent === undefined))
@@ -52,16 +56,17 @@ export async function admit(app: App, caller: Caller, input: VerifyId): Promise<
   const checks = checksOf(input)
   const price = await requireFunds(app, caller, 'verification')
   if (checks.includes('registry_lookup')) await requireRegistry(app, caller, input, entry, policy)
-  const examined = await examineAll(app, caller, input)
-  const claims = await claimsOf(app, caller, input, examined, checks)
+  const viewer = viewerOf(caller, input.wait)
+  const examined = await examineAll(app, caller, viewer, input, entry)
+  const claims = await claimsOf(app, caller, viewer, input, examined, checks)
   return { entry, policy, checks, claims, files: await keepPictures(app, caller, examined), previous, price }
 }
 
 /**
- * Require the registry to be up, if the policy fails fast and a number is given; otherwise a registry that is down is
+ * Requires the registry to be up, if the policy fails fast and a number is given; otherwise a registry that is down is
  * waited for.
  */
-async function requireRegistry(app: App, { tenant }: Caller, input: VerifyId, entry: DocumentEntry, policy: Policy) {
+async function requireRegistry(app: App, { tenant }: Requester, input: VerifyId, entry: DocumentEntry, policy: Policy) {
   const { country, type } = entry
   const registry = await registryFor(app, tenant.environment, country, type)
   if (!registry)
@@ -82,7 +87,7 @@ async function requireRegistry(app: App, { tenant }: Caller, input: VerifyId, en
   })
 }
 
-async function previousOf(app: App, { tenant }: Caller, input: VerifyId): Promise<string | null> {
+async function previousOf(app: App, { tenant }: Requester, input: VerifyId): Promise<string | null> {
   const given = input.previous_verification_id
   if (given === undefined) return null
   const id = uuidOf('verification', given)
@@ -102,7 +107,13 @@ function checksOf({ checks, selfie, liveness }: VerifyId): readonly string[] {
 
 type ExaminedPictures = ReadonlyMap<string, { readonly examined: Examined; readonly bytes: Buffer }>
 
-async function examineAll(app: App, caller: Caller, input: VerifyId): Promise<ExaminedPictures> {
+async function examineAll(
+  app: App,
+  caller: Requester,
+  viewer: Viewer,
+  input: VerifyId,
+  entry: DocumentEntry,
+): Promise<ExaminedPictures> {
   const given: [string, string | undefined][] = [
     ['document_front', input.document_front],
     ['document_back', input.document_back],
@@ -119,6 +130,7 @@ async function examineAll(app: App, caller: Caller, input: VerifyId): Promise<Ex
   const pictures = fields.map(({ bytes, use }) => ({ bytes, use }))
   const { pictures: found } = await engine(
     app,
+    viewer,
     examine,
     { pictures },
     fields.map(({ field }) => field),
@@ -128,24 +140,44 @@ async function examineAll(app: App, caller: Caller, input: VerifyId): Promise<Ex
     const one = found[i]
     if (!one) throw new Error('the engine examined fewer pictures than it was given')
     if (field === 'selfie') faceIn(field, one)
-    else refusePoor(field, one.quality.problems)
+    else await requireReadable(app, viewer, entry, field, one)
     examined.set(field, { examined: one, bytes: Buffer.from(one.clean, 'base64') })
   }
   return examined
 }
 
+/** Refuses a poor picture of a document, unless it can be read all the same. */
+async function requireReadable(
+  app: App,
+  viewer: Viewer,
+  entry: DocumentEntry,
+  field: string,
+  { quality, flaws, clean }: Examined,
+): Promise<void> {
+  if (quality.problems.length === 0) return
+  const side = { front: Buffer.from(clean, 'base64'), back: null, wantsPortrait: false }
+  const read = await engine(app, viewer, readDocument, side, [field])
+  if (!isRead(entry, field, read, app.clock.nowMs()))
+    refusePoor(field, quality.problems, [
+      ...flaws,
+      ...read.flaws.document_front.filter(({ problem }) => problem === 'cut_off'),
+    ])
+}
+
 async function claimsOf(
   app: App,
-  caller: Caller,
+  caller: Requester,
+  viewer: Viewer,
   input: VerifyId,
   examined: ExaminedPictures,
   checks: readonly string[],
 ): Promise<Claims> {
   const selfie = examined.get('selfie')
   const active = input.liveness
-    ? await answerChallenge(app, caller, input.liveness.challenge_id, input.liveness.frames, 'liveness.frames')
+    ? await answerChallenge(app, caller, viewer, input.liveness.challenge_id, input.liveness.frames, 'liveness.frames')
     : null
-  const shown = selfie?.examined.faces?.[0]?.descriptor ?? (active && (await describeFrontal(app, active.frontal)))
+  const shown =
+    selfie?.examined.faces?.[0]?.descriptor ?? (active && (await describeFrontal(app, viewer, active.frontal)))
   return {
     subject: input.subject ?? {},
     device: input.device ?? {},
@@ -153,9 +185,12 @@ async function claimsOf(
     ...(input.consent === undefined ? {} : { consent: keptConsent(input.consent) }),
     selfie: shown ? { descriptor: shown, engine: 'face' } : null,
     liveness: active
-      ? { passed: active.result.passed, confidence: active.result.confidence, method: 'active' }
+      ? {
+          ...{ passed: active.result.passed, confidence: active.result.confidence, method: 'active' },
+          ...(active.result.signals.light ? { light: active.result.signals.light } : {}),
+        }
       : checks.includes('liveness_detection') && selfie
-        ? await passive(app, selfie.bytes)
+        ? await passive(app, viewer, selfie.bytes)
         : null,
   }
 }
@@ -169,18 +204,19 @@ function keptConsent({ granted_at, privacy_notice_url, language }: NonNullable<V
   }
 }
 
-async function describeFrontal(app: App, bytes: Buffer): Promise<number[] | null> {
-  const { pictures } = await engine(app, examine, { pictures: [{ bytes, use: 'face' as const }] }, ['liveness.frames'])
+async function describeFrontal(app: App, viewer: Viewer, bytes: Buffer): Promise<number[] | null> {
+  const frontal = { pictures: [{ bytes, use: 'face' as const }] }
+  const { pictures } = await engine(app, viewer, examine, frontal, ['liveness.frames'])
   return pictures[0]?.faces?.[0]?.descriptor ?? null
 }
 
-async function passive(app: App, bytes: Buffer): Promise<Claims['liveness']> {
-  const { frames } = await engine(app, measureFrames, { frames: [bytes] }, ['selfie'])
+async function passive(app: App, viewer: Viewer, bytes: Buffer): Promise<Claims['liveness']> {
+  const { frames } = await engine(app, viewer, measureFrames, { frames: [bytes] }, ['selfie'])
   return { ...(frames[0] ? judgePassive(frames[0]) : { passed: false, confidence: 0 }), method: 'passive' }
 }
 
-/** Store the pictures needed later, without metadata; reviewers see the selfie. */
-async function keepPictures(app: App, { tenant, nowMs }: Caller, examined: ExaminedPictures) {
+/** Stores the pictures needed later, without metadata; reviewers see the selfie. */
+async function keepPictures(app: App, { tenant, nowMs }: Requester, examined: ExaminedPictures) {
   const files: Record<string, ArrivedFile> = {}
   try {
     for (const [field, { bytes }] of examined)
@@ -201,9 +237,10 @@ async function keepPictures(app: App, { tenant, nowMs }: Caller, examined: Exami
 export async function create(
   app: App,
   tx: Tx,
-  caller: Caller,
+  caller: Requester,
   input: VerifyId,
   accepted: Accepted,
+  actor: Actor = actorOf(caller),
 ): Promise<VerificationRecord> {
   const { tenant, nowMs, receivedMs, requestId } = caller
   const { entry, policy, checks, claims, files, price } = accepted
@@ -233,10 +270,10 @@ export async function create(
     at: new Date(nowMs),
     ...price,
   })
-  await appendAudit(tx, tenant, {
+  await appendAudit(app, tx, tenant, {
     resourceId: idOf('verification', id),
     action: 'verification.created',
-    actor: actorOf(caller),
+    actor,
     details: {
       document_type: entry.type,
       country: entry.country,
@@ -267,15 +304,16 @@ export function indexOf(
 
 const usualWaitSeconds = 10
 
-/** Wait for the verdict; on timeout, the record as it is. */
+/** Wait for the verdict until `waitSeconds` after the request came; on timeout, the record as it is. */
 export async function awaitVerdict(
   app: App,
-  { tenant }: Caller,
+  { tenant, receivedMs }: Caller,
   id: Id<'verification'> | string,
   waitSeconds = usualWaitSeconds,
 ): Promise<VerificationRecord> {
   const uuid = uuidOf('verification', id)
   if (!uuid) throw new Error('a verification has an id of its kind')
-  if (waitSeconds > 0) await verdictWaits.of(app).until({ ...tenant, id: uuid }, waitSeconds * 1_000).over
+  const waitMs = receivedMs + waitSeconds * 1_000 - app.clock.nowMs()
+  if (waitMs > 0) await verdictWaits.of(app).until({ ...tenant, id: uuid }, waitMs).over
   return recordOf(app, tenant, await one(app.db.query(findVerification, { ...tenant, id: uuid })))
 }

@@ -13,6 +13,8 @@ const policy: Policy = {
   four_eyes: true,
   accept_passive_liveness: 'low_risk',
   minimum_age: 18,
+  capture_tries: 3,
+  privacy_notice_url: null,
   image_days: 30,
   record_days: 365,
   otp_guard: 'block',
@@ -92,4 +94,15 @@ test('nobody waits where nobody reviews, and a verified person has no reasons ag
       },
     ),
   )
+})
+
+test('what is no document, and what no registry knows, is never a low risk', () => {
+  const none = { check: 'document_present', result: 'fail', weight: 'critical', detail: '' } as const
+  const { status, outcome } = decide({ ...good, checks: [none] }, policy)
+  assert.deepEqual(
+    [status, outcome.results.overall_risk, outcome.risk_assessment?.flags],
+    ['rejected', 'high', ['NO_DOCUMENT']],
+  )
+  for (const registry of ['not_found', 'mismatch'] as const)
+    assert.equal(decide({ ...good, registry }, policy).outcome.results.overall_risk, 'high')
 })

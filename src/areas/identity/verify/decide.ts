@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verdict on a verification from its checks. Pure: the contract's state machine as one function.
 import type { Check } from '../documents/judge.ts'
-import { isAuthentic, recognisedCheck } from '../documents/judge.ts'
+import { isAuthentic, presentCheck, recognisedCheck } from '../documents/judge.ts'
 import { type Likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import { isUnderage, type Policy } from '../policy.ts'
 import type { RegistryVerdict } from '../registry/adapter.ts'
@@ -41,7 +41,7 @@ export function decide(found: Found, policy: Policy): Verdict {
   if (found.registry === 'down') return { status: 'pending', stage: 'awaiting_registry', outcome }
   const doubt = doubtOf(found, policy, risk)
   if (!doubt) return { status: 'verified', stage: 'done', outcome }
-  if (policy.manual_review) return { status: 'pending', stage: 'awaiting_review', outcome }
+  if (policy.manual_review) return { status: 'pending', stage: 'awaiting_review', outcome: { ...outcome, doubt } }
   return { status: 'rejected', stage: 'done', outcome: { ...outcome, failure_reasons: [doubt] } }
 }
 
@@ -57,6 +57,11 @@ const causes: Readonly<Record<string, Cause>> = {
   mrz_matches_visual_zone: {
     code: 'DATA_MISMATCH',
     message: 'the print and the machine-readable zone say different things',
+    retryable: false,
+  },
+  barcode_matches: {
+    code: 'DATA_MISMATCH',
+    message: 'the barcode and the rest of the document say different things',
     retryable: false,
   },
   issuing_country: { code: 'INVALID_DOCUMENT_TYPE', message: 'another country issued the document', retryable: false },
@@ -87,6 +92,11 @@ const causes: Readonly<Record<string, Cause>> = {
   },
   dates_plausible: { code: 'DOCUMENT_TAMPERED', message: 'the dates contradict each other', retryable: false },
   document_kind: { code: 'INVALID_DOCUMENT_TYPE', message: 'it is another kind of document', retryable: false },
+  [presentCheck]: {
+    code: 'DOCUMENT_UNREADABLE',
+    message: 'no document could be made out in the picture',
+    retryable: true,
+  },
   portrait_present: { code: 'NO_FACE_DETECTED', message: 'there is no portrait on the document', retryable: true },
 }
 
@@ -146,6 +156,12 @@ function doubtOf(found: Found, policy: Policy, risk: Assessment): FailureReason 
       'duplicate_check',
       `seen before with another person: ${found.duplicates.join(', ')}`,
     )
+  if (found.liveness?.light === 'faint')
+    return reason(
+      'LIVENESS_FAILED',
+      'liveness_detection',
+      'the light of the screen was not seen on the face: too bright around it, or no camera',
+    )
   const isPassive = found.liveness?.method === 'passive'
   if (isPassive && (policy.accept_passive_liveness === 'never' || risk.risk_level !== 'low'))
     return reason(
@@ -159,11 +175,13 @@ function doubtOf(found: Found, policy: Policy, risk: Assessment): FailureReason 
 }
 
 const flagOfCheck: Readonly<Record<string, string>> = {
+  [presentCheck]: 'NO_DOCUMENT',
   mrz_check_digits: 'mrz_invalid',
   document_not_expired: 'document_expired',
   number_checksum: 'document_number_invalid',
   number_format: 'document_number_invalid',
   mrz_matches_visual_zone: 'document_tampered',
+  barcode_matches: 'document_tampered',
   dates_plausible: 'document_tampered',
   claims_match: 'name_mismatch',
 }
@@ -182,6 +200,8 @@ function flagsOf(found: Found, policy: Policy): Raised[] {
   }
   if (found.liveness && !found.liveness.passed) raised.push({ flag: 'liveness_failed', detail: found.liveness.method })
   else if (found.liveness?.method === 'passive') raised.push({ flag: 'liveness_passive_only', detail: 'one picture' })
+  if (found.registry === 'not_found' || found.registry === 'mismatch')
+    raised.push({ flag: `registry_${found.registry}`, detail: 'what the registry says of the number' })
   if (found.blocked.length > 0) raised.push({ flag: 'subject_blocklisted', detail: found.blocked.join(', ') })
   for (const kind of found.duplicates) raised.push({ flag: `duplicate_${kind}`, detail: 'in this account' })
   if (isUnderage(policy, found.ageYears))

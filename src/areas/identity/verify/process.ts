@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job of a verification: reads the document, compares faces, asks the registry, searches duplicates and stores the
 // verdict. Retried at most three times after a lost engine or node.
+import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
@@ -13,10 +14,12 @@ import type { Job, Outcome as JobOutcome, Run } from '../../../platform/work.ts'
 import { appendAudit, worker } from '../audit-chain.ts'
 import { blockedAmong } from '../blocklist.ts'
 import { entryFor } from '../catalogue.ts'
-import { type Judgement, judgeDocument } from '../documents/judge.ts'
+import { isDocument, type Judgement, judgeDocument } from '../documents/judge.ts'
+import { printedFields } from '../documents/visual-zone.ts'
 import { engine } from '../engines/engines.ts'
 import { examine, type ReadDocument, readDocument } from '../engines/tasks.ts'
 import { type Likeness, likeness, matchThreshold, reviewThreshold } from '../faces/match.ts'
+import { imageFile } from '../pictures.ts'
 import { ageOf, policyOf } from '../policy.ts'
 import { type RegistryVerdict, registryClientOf } from '../registry/adapter.ts'
 import { registryFor } from '../registry/registries.ts'
@@ -80,7 +83,7 @@ async function claim(app: App, occasion: Occasion, id: string): Promise<Verifica
   return app.db.tx(tenant, async (tx) => {
     const row = await maybe(tx.query(claimVerification, { ...tenant, id }))
     if (row)
-      await appendAudit(tx, tenant, {
+      await appendAudit(app, tx, tenant, {
         resourceId: idOf('verification', id),
         action: 'verification.claimed',
         actor: worker,
@@ -96,7 +99,10 @@ async function see(app: App, tenant: Tenant, row: VerificationRow): Promise<Read
   const front = await pictureOf(app, tenant, row, 'document_front')
   if (!front) throw new AppError('DOCUMENT_UNREADABLE', 'the picture of the document is gone')
   const back = await pictureOf(app, tenant, row, 'document_back')
-  return engine(app, readDocument, { front, back, wantsPortrait: false }, ['document_front', 'document_back'])
+  return engine(app, { tenant }, readDocument, { front, back, wantsPortrait: true }, [
+    'document_front',
+    'document_back',
+  ])
 }
 
 async function pictureOf(app: App, tenant: Tenant, row: VerificationRow, field: string): Promise<Buffer | null> {
@@ -121,11 +127,13 @@ async function conclude(
   const entry = entryFor(row.document_type, row.country)
   const said = { ...claims.subject, ...claimedNumber(tenant, row, claims) }
   const judged = judgeDocument(entry, read, said, nowMs)
-  const registry = row.checks.includes('registry_lookup') ? await askRegistry(app, tenant, row, claims, judged) : null
+  // Without a document nothing is charged, so no registry is asked either.
+  const isAsked = row.checks.includes('registry_lookup') && isDocument(read, row.document_type)
+  const registry = isAsked ? await askRegistry(app, tenant, row, claims, judged) : null
   const duplicates = await duplicatesOf(app, tenant, row, claims, judged)
   const found: Found = {
     requested: row.checks,
-    checks: [...judged.checks, registryCheck(registry)],
+    checks: [...judged.checks, registryCheck(registry, row.checks.includes('registry_lookup'))],
     likeness: likenessOf(row, claims, read),
     liveness: row.checks.includes('liveness_detection') ? claims.liveness : null,
     registry,
@@ -137,21 +145,31 @@ async function conclude(
   }
   const verdict = orReview(decide(found, policy), row, nowMs)
   const findings: Findings = {
-    document: { document_type: entry.type, country: entry.country, ...judged.fields, mrz: zoneOf(read) },
+    document: {
+      document_type: entry.type,
+      country: entry.country,
+      ...judged.fields,
+      sources: judged.sources,
+      mrz: zoneOf(read),
+    },
     checks: [...found.checks],
+    readings: judged.readings,
+    regions: regionsOf(read),
   }
   const template =
     row.checks.includes('duplicate_check') && claims.selfie
       ? key.seal('template_sealed', claims.selfie.descriptor)
       : null
-  await app.db.tx(tenant, (tx) =>
-    move(
+  const portrait = await keepPortrait(app, occasion, row, read)
+  const isMoved = await app.db.tx(tenant, async (tx) => {
+    const moved = await move(
       app,
       tx,
       occasion,
       row,
       {
         ...verdict,
+        ...(portrait ? { images: { portrait: portrait.id } } : {}),
         findings: key.seal('findings_sealed', findings),
         template,
         numberIndex: duplicates.numberIndex,
@@ -161,23 +179,50 @@ async function conclude(
           : {}),
       },
       worker,
-    ),
-  )
+    )
+    if (moved && portrait) await app.storage.keep(tx, portrait)
+    return moved
+  })
+  if (!isMoved && portrait) await app.storage.discard(portrait)
   verdictWaits.of(app).happened(row.id)
   return verdict.stage === 'awaiting_registry' ? { kind: 'again', afterMs: registryRetryMs } : { kind: 'done' }
+}
+
+/** Stores the face that is cut out of the document, once, as evidence beside the pictures. */
+async function keepPortrait(app: App, { tenant, nowMs }: Occasion, row: VerificationRow, { portrait }: ReadDocument) {
+  const images = imagesOf(row)
+  if (!portrait || images.portrait !== undefined || images.document_front === undefined) return null
+  const bytes = Readable.from([Buffer.from(portrait, 'base64')])
+  return app.storage.put(imageFile, { tenant, type: 'image/jpeg', name: null, bytes, nowMs })
 }
 
 /** A registry that stays down beyond the wait leads to a review. */
 function orReview(verdict: Verdict, row: VerificationRow, nowMs: number): Verdict {
   if (verdict.stage !== 'awaiting_registry' || !row.registry_until || row.registry_until.getTime() > nowMs)
     return verdict
-  return { ...verdict, stage: 'awaiting_review' }
+  const doubt = {
+    code: 'REGISTRY_UNAVAILABLE',
+    check: 'registry',
+    message: 'the registry did not answer',
+    retryable: true,
+  }
+  return { ...verdict, stage: 'awaiting_review', outcome: { ...verdict.outcome, doubt } }
 }
 
 function likenessOf(row: VerificationRow, { selfie }: Claims, { faces }: ReadDocument): Likeness | 'none' | null {
   if (!row.checks.includes('face_match') || !selfie) return null
   const portrait = faces[0]?.descriptor
   return portrait ? likeness(portrait, selfie.descriptor) : 'none'
+}
+
+/** Where zone, portrait and printed fields are on the pictures, and what is wrong where. */
+function regionsOf({ mrz, portraitRegion, lines, flaws }: ReadDocument): NonNullable<Findings['regions']> {
+  const printed = Object.entries(printedFields(lines)).map(([name, { region }]) => ({ name, region }))
+  const all = [{ name: 'zone', region: mrz?.region }, { name: 'portrait', region: portraitRegion }, ...printed]
+  const wrong = (['document_front', 'document_back'] as const).flatMap((image) =>
+    flaws[image].map(({ problem: name, box }) => ({ name, image, box })),
+  )
+  return [...all.flatMap(({ name, region }) => (region ? [{ name, ...region }] : [])), ...wrong]
 }
 
 function zoneOf({ mrz }: ReadDocument): Findings['document']['mrz'] {
@@ -214,15 +259,15 @@ async function askRegistry(
     last_name: fields.last_name,
     date_of_birth: fields.date_of_birth,
   })
-  const isPerson = photo === null || !claims.selfie || (await isSameFace(app, photo, claims.selfie.descriptor))
+  const isPerson = photo === null || !claims.selfie || (await isSameFace(app, tenant, photo, claims.selfie.descriptor))
   return isPerson ? verdict : 'mismatch'
 }
 
 /** Compare with the registry's photo; an unusable one does not count. */
-async function isSameFace(app: App, photo: string, descriptor: readonly number[]): Promise<boolean> {
+async function isSameFace(app: App, tenant: Tenant, photo: string, descriptor: readonly number[]): Promise<boolean> {
   try {
     const pictures = [{ bytes: Buffer.from(photo, 'base64'), use: 'face' as const }]
-    const examined = await engine(app, examine, { pictures }, ['registry'])
+    const examined = await engine(app, { tenant }, examine, { pictures }, ['registry'])
     const found = examined.pictures[0]?.faces?.[0]?.descriptor
     return !found || likeness(found, descriptor).similarity >= reviewThreshold
   } catch (problem) {
@@ -231,9 +276,14 @@ async function isSameFace(app: App, photo: string, descriptor: readonly number[]
   }
 }
 
-function registryCheck(answer: Found['registry']) {
+function registryCheck(answer: Found['registry'], isRequested: boolean) {
   const base = { check: 'registry', weight: 'major' } as const
-  if (answer === null) return { ...base, result: 'skipped', detail: 'not requested' } as const
+  if (answer === null)
+    return {
+      ...base,
+      result: 'skipped',
+      detail: isRequested ? 'there is no document to ask about' : 'not requested',
+    } as const
   if (answer === 'match') return { ...base, result: 'pass', detail: 'found, all fields match' } as const
   if (answer === 'down') return { ...base, result: 'unavailable', detail: 'the registry does not answer' } as const
   return { ...base, result: answer === 'review' ? 'warn' : 'fail', detail: answer } as const

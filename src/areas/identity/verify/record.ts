@@ -27,6 +27,9 @@ export async function recordOf(app: App, tenant: Tenant, row: VerificationRow): 
     consent: key && consentIn(row, key),
     document: findings?.document ?? null,
     checks: findings?.checks ?? [],
+    readings: findings?.readings ?? null,
+    regions: findings?.regions ?? [],
+    pictures: Object.keys(imagesOf(row)).sort(),
   }
 }
 
@@ -59,8 +62,10 @@ export function imagesOf({ images }: Pick<VerificationRow, 'images'>): Readonly<
   return Value.Check(Images, images) ? images : {}
 }
 
+type Personal = 'consent' | 'document' | 'checks' | 'readings' | 'regions' | 'pictures'
+
 /** Verification without personal data, for lists. */
-export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'consent' | 'document' | 'checks'> {
+export function listedRecord(row: VerificationRow): Omit<VerificationRecord, Personal> {
   const outcome = outcomeOf(row)
   return {
     verification_id: idOf('verification', row.id),
@@ -80,6 +85,7 @@ export function listedRecord(row: VerificationRow): Omit<VerificationRecord, 'co
     liveness: outcome?.liveness ?? null,
     risk_assessment: outcome?.risk_assessment ?? null,
     failure_reasons: outcome?.failure_reasons ?? [],
+    doubt: outcome?.doubt ?? null,
     review: outcome?.review ?? null,
     previous_verification_id: row.previous && idOf('verification', row.previous),
     metadata: row.metadata,

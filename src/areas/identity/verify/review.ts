@@ -40,8 +40,8 @@ export async function review(
   const row = await one(tx.query(lockVerification, { ...tenant, id: found.id }))
   const outcome = await reviewable(tx, caller, row, input.decision)
   const status = input.decision === 'approve' ? 'verified' : 'rejected'
-  const reviewed = withReview(outcome, caller, input)
-  await appendAudit(tx, tenant, {
+  const reviewed = withReview(outcome, row, caller, input)
+  await appendAudit(app, tx, tenant, {
     resourceId: idOf('verification', row.id),
     action: 'review.decided',
     actor: actorOf(caller),
@@ -75,10 +75,13 @@ async function reviewable(tx: Tx, caller: Caller, row: VerificationRow, decision
 
 function withReview(
   outcome: Outcome,
+  row: VerificationRow,
   caller: Caller,
   { decision, reason, code }: Static<typeof ReviewDecision>,
 ): Outcome {
-  const review = { decision, reason, by: caller.actor, at: momentText(new Date(caller.nowMs)) }
+  const machine = outcome.review ? outcome.review.machine : row.status === 'pending' ? 'unsure' : row.status
+  const made = machine === undefined ? {} : { machine }
+  const review = { decision, reason, by: caller.actor, at: momentText(new Date(caller.nowMs)), ...made }
   if (decision === 'approve') return { ...outcome, review, failure_reasons: [] }
   const rejected = { code: code ?? 'REVIEW_REJECTED', check: null, message: 'a person decided so', retryable: false }
   return { ...outcome, review, failure_reasons: [...outcome.failure_reasons, rejected] }

@@ -4,11 +4,14 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { IdParam, list, multipart, type Route, read, write } from '../../../platform/api/route.ts'
+import { momentText } from '../../../kernel/time.ts'
+import { download, IdParam, list, multipart, type Route, read, write } from '../../../platform/api/route.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
+import { one } from '../../../platform/db.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
+import { downloadOf } from '../../../platform/storage/signed-files.ts'
 import { AuditEntry, actorOf, appendAudit, entryOf, linksAfter, resourceOf } from '../audit-chain.ts'
 import { maxPictureBytes, maxRequestBytes, mediaFile } from '../pictures.ts'
 import { changePolicy, Policy, PolicyChange, policyOf } from '../policy.ts'
@@ -17,8 +20,8 @@ import { admit, awaitVerdict, create, indexOf } from './create.ts'
 import { eraseRecord } from './erase.ts'
 import { imagesOf, listedRecord, recordOf, verificationWith } from './record.ts'
 import { ReviewDecision, review } from './review.ts'
-import { ListedVerification, VerificationRecord, VerifyId } from './schema.ts'
-import { listVerifications, ofSubject } from './store.ts'
+import { ListedVerification, maybe, VerificationRecord, VerifyId } from './schema.ts'
+import { countReviews, countVerdicts, eraseSessions, listOfPerson, listVerifications, ofSubject } from './store.ts'
 
 const picture = { maxBytes: maxPictureBytes, optional: true }
 
@@ -89,7 +92,7 @@ const getVerification = read({
   method: 'GET',
   path: '/v1/identity/verification/:id',
   operation: 'identity.getVerification',
-  summary: 'Read a verification',
+  summary: 'Get a verification',
   description:
     'Each reading of a document is an entry of the audit. With `include=images`, which takes the scope `identity:review`, each picture has an address that can be read for 60 seconds.',
   scope: 'identity:read',
@@ -114,7 +117,7 @@ const getVerification = read({
     const entry = { resourceId: idOf('verification', row.id), actor: actorOf(caller), receivedMs, nowMs }
     if (actions.length > 0)
       await app.db.tx(tenant, async (tx) => {
-        for (const action of actions) await appendAudit(tx, tenant, { ...entry, action })
+        for (const action of actions) await appendAudit(app, tx, tenant, { ...entry, action })
       })
     const record = await recordOf(app, tenant, row)
     if (!wantsImages) return record
@@ -123,6 +126,40 @@ const getVerification = read({
       app.storage.address({ ...tenant, id }, pictureSeconds),
     ])
     return { ...record, images: Object.fromEntries(addresses) }
+  },
+})
+
+const getImage = download({
+  path: '/v1/identity/verification/:id/image',
+  operation: 'identity.getImage',
+  summary: 'Get a picture of a verification',
+  description:
+    'For a person who decides: each look is an entry of the audit, and nothing on the way may keep the picture. `regions` of the verification say what is where.',
+  scope: 'identity:review',
+  params: IdParam,
+  query: Type.Object({
+    name: Type.Optional(
+      OneOf(['document_front', 'document_back', 'portrait', 'selfie'], {
+        description:
+          'One of `pictures` of the verification, `portrait` being the face cut out of the document; document_front unless given',
+      }),
+    ),
+  }),
+  needs: made,
+  types: ['image/jpeg'],
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, caller) => {
+    const { tenant, receivedMs, nowMs } = caller
+    const { name = 'document_front' } = query
+    const row = await verificationWith(app.db, tenant, params.id)
+    const id = imagesOf(row)[name]
+    const opened = id === undefined ? null : await app.storage.open(tenant, id)
+    if (!opened) throw new AppError('NOT_FOUND', `there is no ${name}, or its pictures were erased`)
+    const seen = { action: 'image.viewed', actor: actorOf(caller), details: { image: name }, receivedMs, nowMs }
+    const resourceId = idOf('verification', row.id)
+    await app.db.tx(tenant, (tx) => appendAudit(app, tx, tenant, { resourceId, ...seen }))
+    const file = downloadOf(opened)
+    return { ...file, disposition: 'inline', headers: { ...file.headers, 'cache-control': 'no-store' } }
   },
 })
 
@@ -137,7 +174,7 @@ const moment = (text: string | undefined, name: string): Date | null => {
 const listAll = list({
   path: '/v1/identity/verifications',
   operation: 'identity.listVerifications',
-  summary: 'List verifications, without what was read on documents',
+  summary: 'List verifications',
   scope: 'identity:read',
   query: Type.Object({
     ...listQuery,
@@ -151,6 +188,13 @@ const listAll = list({
         description: 'What they wait for; a person decides those in `awaiting_review`',
       }),
     ),
+    person_of: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          'Id of a verification: the others of the same person, by your id of them or the number of the document. Other filters do not apply then',
+      }),
+    ),
     reference: Type.Optional(
       Type.String({ maxLength: 128, description: 'Your own id of the person or the case, exactly as it was given' }),
     ),
@@ -160,10 +204,14 @@ const listAll = list({
     ),
   }),
   row: ListedVerification,
-  errors: ['INVALID_DATE_RANGE'],
+  errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
   examples: [{ name: 'Those that wait for a decision', query: { stage: 'awaiting_review' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
+    if (query.person_of !== undefined) {
+      const { id } = await verificationWith(app.db, tenant, query.person_of)
+      return pageOf(window, await app.db.query(listOfPerson, { ...tenant, ...window, like: id }), listedRecord)
+    }
     const [from, to] = [moment(query.created_from, 'created_from'), moment(query.created_to, 'created_to')]
     if (from && to && from > to) throw new AppError('INVALID_DATE_RANGE', 'created_from is after created_to')
     const { status = null, stage = null, reference = null } = query
@@ -172,12 +220,90 @@ const listAll = list({
   },
 })
 
+const usualDays = 90
+
+const ReviewFigures = Type.Object(
+  {
+    from: At({ description: 'Decisions from here on' }),
+    to: At({ description: 'And before this' }),
+    doubts: Type.Object(
+      {
+        approved: Type.Integer({ description: 'Found good by a person' }),
+        rejected: Type.Integer({ description: 'Found bad' }),
+        by_check: Type.Array(
+          Type.Object({
+            check: maybe('What the machine was in doubt about'),
+            approved: Type.Integer({ description: 'Found good by a person' }),
+            rejected: Type.Integer({ description: 'Found bad' }),
+          }),
+          { description: 'The same by reason' },
+        ),
+      },
+      { description: 'Cases in which the machine asked a person' },
+    ),
+    overturned: Type.Object(
+      {
+        approved: Type.Integer({ description: 'Rejected by the machine, then approved' }),
+        rejected: Type.Integer({ description: 'Verified by the machine, then rejected' }),
+      },
+      { description: 'Verdicts of the machine that a person turned round' },
+    ),
+    verdicts: Type.Integer({ description: 'Verifications that the machine decided by itself in this time' }),
+    overturned_percent: Nullable(Type.Number(), {
+      description: 'Verdicts turned round, of those of the machine; null if there were none',
+    }),
+  },
+  { title: 'IdentityReviewFigures' },
+)
+
+const figuresOfReviews = read({
+  method: 'GET',
+  path: '/v1/identity/reviews/figures',
+  operation: 'identity.reviewFigures',
+  summary: 'Get figures of reviews',
+  description: 'How often people overturn what the machine said, and how they decide where it asks them.',
+  scope: 'identity:read',
+  query: Type.Object({
+    from: Type.Optional(
+      Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time; 90 days ago unless given' }),
+    ),
+    to: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time; now unless given' }),
+    ),
+  }),
+  reply: { status: 200, schema: ReviewFigures },
+  errors: ['INVALID_DATE_RANGE'],
+  examples: [{ name: 'Of the last 90 days' }],
+  handle: async (app, { query }, { tenant, nowMs }) => {
+    const to = moment(query.to, 'to') ?? new Date(nowMs + 1)
+    const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * 86_400_000)
+    if (from > to) throw new AppError('INVALID_DATE_RANGE', 'from is after to')
+    const rows = await app.db.query(countReviews, { ...tenant, from: momentText(from), to: momentText(to) })
+    const { verdicts } = await one(app.db.query(countVerdicts, { ...tenant, from, to }))
+    const sum = (machine: string, decision: 'approved' | 'rejected') =>
+      rows.reduce((all, row) => (row.machine === machine ? all + Number(row[decision]) : all), 0)
+    const overturned = { approved: sum('rejected', 'approved'), rejected: sum('verified', 'rejected') }
+    const turned = overturned.approved + overturned.rejected
+    const by_check = rows
+      .filter(({ machine }) => machine === 'unsure')
+      .map(({ check, approved, rejected }) => ({ check, approved: Number(approved), rejected: Number(rejected) }))
+    return {
+      ...{ from, to, overturned },
+      doubts: { approved: sum('unsure', 'approved'), rejected: sum('unsure', 'rejected'), by_check },
+      verdicts: Number(verdicts),
+      overturned_percent: verdicts === 0n ? null : Math.round((turned / Number(verdicts)) * 1_000) / 10,
+    }
+  },
+})
+
 const AuditTrail = Type.Object(
   {
     id: Type.String({ description: 'Id of the check' }),
     data: Type.Array(AuditEntry, { description: 'The entries, oldest first' }),
     next_cursor: Nullable(Type.String({ description: '`cursor` of the next page; null on the last' })),
-    chain_valid: Type.Boolean({ description: 'Whether each of these entries follows from the one before' }),
+    chain_valid: Type.Boolean({
+      description: 'Whether each of these entries follows from the one before, and none is missing at the end',
+    }),
   },
   { title: 'IdentityAudit' },
 )
@@ -186,7 +312,7 @@ const getAudit = read({
   method: 'GET',
   path: '/v1/identity/audit/:id',
   operation: 'identity.getAudit',
-  summary: 'Read what was done to a check, oldest first',
+  summary: 'Get the audit trail of a check',
   description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
   scope: 'identity:audit',
   params: IdParam,
@@ -206,11 +332,11 @@ const getAudit = read({
   handle: async (app, { params, query }, { tenant }) => {
     const resource = resourceOf(params.id)
     const after = Number(query.cursor ?? 0)
-    const page = resource && (await linksAfter(app.db, tenant, resource, after, query.limit ?? 50))
+    const page = resource && (await linksAfter(app, tenant, resource, after, query.limit ?? 50))
     if (!page || page.links.length === 0 || page.links[0]?.resource_id !== params.id)
       throw new AppError('NOT_FOUND', 'there is no check with this id')
     const next_cursor = page.next === null ? null : `${page.next}`
-    return { id: params.id, data: page.links.map(entryOf), next_cursor, chain_valid: page.isValid }
+    return { id: params.id, data: page.links.map(entryOf), next_cursor, chain_valid: page.fault === null }
   },
 })
 
@@ -218,7 +344,7 @@ const decideReview = write({
   method: 'POST',
   path: '/v1/identity/verification/:id/review',
   operation: 'identity.review',
-  summary: 'Decide a verification as a person',
+  summary: 'Review a verification',
   scope: 'identity:review',
   limit: 'identity',
   params: IdParam,
@@ -243,7 +369,7 @@ const erase = write({
   method: 'DELETE',
   path: '/v1/identity/verification/:id',
   operation: 'identity.erase',
-  summary: 'Erase everything personal of a verification',
+  summary: 'Erase the personal data of a verification',
   scope: 'identity:erase',
   limit: 'identity',
   params: IdParam,
@@ -262,7 +388,7 @@ const eraseSubject = write({
   method: 'DELETE',
   path: '/v1/identity/subjects/:external_id',
   operation: 'identity.eraseSubject',
-  summary: 'Erase everything personal of one person',
+  summary: 'Erase the personal data of a person',
   scope: 'identity:erase',
   limit: 'identity',
   params: Type.Object({ external_id: Type.String({ description: 'As in subject.external_id' }) }),
@@ -292,7 +418,8 @@ const eraseSubject = write({
   handle: async (app, tx, { params }, caller) => {
     const subject = indexOf(app, caller, 'subject', params.external_id)
     const rows = subject ? await tx.query(ofSubject, { ...caller.tenant, subject }) : []
-    if (rows.length === 0) throw new AppError('NOT_FOUND', 'nothing is stored of this person')
+    const sessions = subject ? await tx.query(eraseSessions, { ...caller.tenant, subject }) : []
+    if (rows.length === 0 && sessions.length === 0) throw new AppError('NOT_FOUND', 'nothing is stored of this person')
     const erased = []
     for (const { id } of rows) {
       const one = await eraseRecord(app, tx, caller, id, actorOf(caller), 'request')
@@ -306,7 +433,7 @@ const eraseSubject = write({
 const sendMedia = multipart({
   path: '/v1/identity/media',
   operation: 'identity.sendMedia',
-  summary: 'Send a picture ahead of the check that will use it',
+  summary: 'Upload a picture for a later check',
   description: 'Kept sealed for 24 hours. Give its `media_id` where a picture is asked for.',
   scope: 'identity:write',
   limit: 'identity',
@@ -344,7 +471,7 @@ const getPolicy = read({
   method: 'GET',
   path: '/v1/identity/policy',
   operation: 'identity.getPolicy',
-  summary: 'Read how checks are decided',
+  summary: 'Get the identity policy',
   scope: 'identity:read',
   reply: { status: 200, schema: PolicyRecord },
   examples: [{ name: 'As it is' }],
@@ -355,7 +482,7 @@ const patchPolicy = write({
   method: 'PATCH',
   path: '/v1/identity/policy',
   operation: 'identity.changePolicy',
-  summary: 'Change how checks are decided',
+  summary: 'Update the identity policy',
   scope: 'identity:write',
   limit: 'identity',
   body: PolicyChange,
@@ -367,7 +494,9 @@ const patchPolicy = write({
 export const verificationRoutes: readonly Route[] = [
   verifyId,
   getVerification,
+  getImage,
   listAll,
+  figuresOfReviews,
   getAudit,
   decideReview,
   erase,

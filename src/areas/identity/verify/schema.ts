@@ -3,11 +3,12 @@
 import { type Static, Type } from 'typebox'
 import { At, Day, Metadata, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { costFields } from '../charging.ts'
+import { sources } from '../documents/judge.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
 import { Picture } from '../pictures.ts'
 import { riskLevels } from '../signals/risk-score.ts'
 
-const checkNames = [
+export const checkNames = [
   'document_verification',
   'face_match',
   'liveness_detection',
@@ -140,16 +141,19 @@ export const Claims = Type.Object({
   consent: Type.Optional(KeptConsent),
   selfie: Nullable(Type.Object({ descriptor: Type.Array(Type.Number()), engine: Type.String() })),
   liveness: Nullable(
-    Type.Object({ passed: Type.Boolean(), confidence: Type.Number(), method: OneOf(['passive', 'active']) }),
+    Type.Object({
+      passed: Type.Boolean(),
+      confidence: Type.Number(),
+      method: OneOf(['passive', 'active']),
+      light: Type.Optional(OneOf(['seen', 'faint', 'other'])),
+    }),
   ),
 })
 export type Claims = Static<typeof Claims>
 
-const maybe = (description: string) => Nullable(Type.String({ description }))
+export const maybe = (description: string) => Nullable(Type.String({ description }))
 
-const Document = Type.Object({
-  document_type: Type.String({ description: 'What it is, such as `passport`' }),
-  country: Type.String({ description: 'Issuing country, ISO 3166' }),
+const fields = {
   document_number: maybe('As it was read; null if it was not'),
   first_name: maybe('Given names, as on the document'),
   last_name: maybe('Family name, as on the document'),
@@ -159,6 +163,17 @@ const Document = Type.Object({
   issue_date: maybe('YYYY-MM-DD'),
   expiry_date: maybe('YYYY-MM-DD'),
   personal_number: maybe('Where the document has one beside its own'),
+}
+
+const Document = Type.Object({
+  document_type: Type.String({ description: 'What it is, such as `passport`' }),
+  country: Type.String({ description: 'Issuing country, ISO 3166' }),
+  ...fields,
+  sources: Type.Optional(
+    Type.Record(Type.String(), OneOf(sources), {
+      description: 'Where each field was read: machine-readable lines, a barcode, or the print',
+    }),
+  ),
   mrz: Nullable(
     Type.Object(
       {
@@ -180,8 +195,33 @@ const Check = Type.Object({
   detail: Type.String({ description: 'What was found' }),
 })
 
-/** Findings on the document; sealed. */
-export const Findings = Type.Object({ document: Document, checks: Type.Array(Check) })
+const Readings = Type.Object(
+  {
+    zone: Nullable(Type.Object(fields), { description: 'By the machine-readable lines; null if there are none' }),
+    barcode: Type.Optional(
+      Nullable(Type.Object(fields), { description: 'By a barcode; null if none was read or known' }),
+    ),
+    print: Type.Object(fields, { description: 'What the printed text of the document says' }),
+  },
+  { description: 'What was read in either place, for whoever compares them' },
+)
+
+const Region = Type.Object({
+  name: Type.String({
+    description:
+      '`zone`, `portrait`, or the field of `document` that was read there; `glare`, `blurred`, `covered` by a finger or `cut_off` by the edge',
+  }),
+  image: Type.String({ description: 'The picture, such as `document_front`' }),
+  box: Type.Array(Type.Number(), { description: 'Left, top, width and height, as parts of the sides of the picture' }),
+})
+
+/** Findings on the document; sealed. Those of earlier releases have neither readings nor regions. */
+export const Findings = Type.Object({
+  document: Document,
+  checks: Type.Array(Check),
+  readings: Type.Optional(Readings),
+  regions: Type.Optional(Type.Array(Region)),
+})
 export type Findings = Static<typeof Findings>
 
 const Results = Type.Object(
@@ -198,7 +238,7 @@ const Results = Type.Object(
   { description: 'What was found, in short' },
 )
 
-const FailureReason = Type.Object({
+export const FailureReason = Type.Object({
   code: Type.String({ description: 'Such as DOCUMENT_EXPIRED' }),
   check: maybe('The check it comes from'),
   message: Type.String({ description: 'The same in words' }),
@@ -211,6 +251,11 @@ const Review = Type.Object({
   reason: maybe('What was written'),
   by: maybe('Who decided'),
   at: maybe('When it was decided'),
+  machine: Type.Optional(
+    OneOf(['unsure', 'verified', 'rejected', 'expired'], {
+      description: 'What the machine had said before any person',
+    }),
+  ),
 })
 
 /** Outcome without personal data, kept as long as the audit. */
@@ -233,6 +278,11 @@ export const Outcome = Type.Object({
         passed: Type.Boolean({ description: 'Whether a living person was seen' }),
         confidence: Type.Number({ description: '0 to 100' }),
         method: OneOf(['passive', 'active'], { description: 'One picture, or movements' }),
+        light: Type.Optional(
+          OneOf(['seen', 'faint', 'other'], {
+            description: 'Whether the colours of the screen were seen on the face; absent where none were shone',
+          }),
+        ),
       },
       { description: 'Null if it was not asked' },
     ),
@@ -248,6 +298,9 @@ export const Outcome = Type.Object({
     ),
   ),
   failure_reasons: Type.Array(FailureReason, { description: 'Why it was rejected; empty unless it was' }),
+  doubt: Type.Optional(
+    Nullable(FailureReason, { description: 'Why a person was asked to decide; null or absent if none was' }),
+  ),
   review: Nullable(Review, { description: 'What a person decided; null if none did' }),
   engine: Type.Object(
     {
@@ -290,10 +343,16 @@ export const VerificationRecord = Type.Object(
       description: 'What was read from the document; null until then, and once the record is erased',
     }),
     checks: Type.Array(Check, { description: 'What was looked at, one by one' }),
+    readings: Nullable(Readings),
+    regions: Type.Array(Region, { description: 'Where on the pictures it was read' }),
+    pictures: Type.Array(Type.String(), {
+      description: 'Pictures that are kept, by their names for GET /v1/identity/verification/{id}/image',
+    }),
     face_match: Outcome.properties.face_match,
     liveness: Outcome.properties.liveness,
     risk_assessment: Outcome.properties.risk_assessment,
     failure_reasons: Outcome.properties.failure_reasons,
+    doubt: Nullable(FailureReason, { description: 'Why a person was asked to decide; null if none was' }),
     review: Outcome.properties.review,
     previous_verification_id: maybe('The rejected try that it repeats'),
     metadata: Metadata,
@@ -317,6 +376,10 @@ export const VerificationRecord = Type.Object(
 )
 export type VerificationRecord = Static<typeof VerificationRecord>
 
-export const ListedVerification = Type.Omit(VerificationRecord, ['consent', 'document', 'checks', 'images'], {
-  title: 'IdentityVerificationListed',
-})
+export const ListedVerification = Type.Omit(
+  VerificationRecord,
+  ['consent', 'document', 'checks', 'readings', 'regions', 'pictures', 'images'],
+  {
+    title: 'IdentityVerificationListed',
+  },
+)

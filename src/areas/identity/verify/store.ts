@@ -98,14 +98,51 @@ export const listVerifications = statement.tenant<
 >(
   'identity.list_verifications',
   `select ${columns} from identity.verifications
-    where ${mine} and ($status::text is null or status = $status) and ($stage::text is null or stage = $stage)
+    where ${mine} and ($status::text is null or status = $status) and ($stage::text is null or stage = $stage and (erased_at is null or stage = 'done'))
       and ($reference::text is null or reference = $reference)
       and ($from::timestamptz is null or created_at >= $from) and ($to::timestamptz is null or created_at < $to)
       and ($after::uuid is null or case when $descending then id < $after else id > $after end)
     order by case when $descending then id end desc, case when not $descending then id end limit $limit::int + 1`,
 )
 
-/** Update a verification, guarded by the stage it was read at. */
+/** Verifications of the person of another one: by the account's id of them, or with the same document. */
+export const listOfPerson = statement.tenant<Tenant & Window & { like: string }, VerificationRow>(
+  'identity.list_verifications_of_person',
+  `select ${columns} from identity.verifications
+    where ${mine} and id <> $like
+      and (subject_index = (select v.subject_index from identity.verifications v
+                             where v.bucket = $bucket and v.account_id = $account and v.environment = $environment
+                               and v.id = $like)
+           or number_index = (select v.number_index from identity.verifications v
+                               where v.bucket = $bucket and v.account_id = $account and v.environment = $environment
+                                 and v.id = $like))
+      and ($after::uuid is null or case when $descending then id < $after else id > $after end)
+    order by case when $descending then id end desc, case when not $descending then id end limit $limit::int + 1`,
+)
+
+/** Decisions of people in a time, by what the machine had said and why they were asked. */
+export const countReviews = statement.tenant<
+  Tenant & { from: string; to: string },
+  { machine: string; check: string | null; approved: bigint; rejected: bigint }
+>(
+  'identity.count_reviews',
+  `select coalesce(outcome -> 'review' ->> 'machine', 'unsure') as machine, outcome -> 'doubt' ->> 'check' as "check",
+          count(*) filter (where outcome -> 'review' ->> 'decision' = 'approve') as approved,
+          count(*) filter (where outcome -> 'review' ->> 'decision' = 'reject') as rejected
+     from identity.verifications
+    where ${mine} and outcome -> 'review' ->> 'at' >= $from and outcome -> 'review' ->> 'at' < $to
+    group by 1, 2 order by 1, 2 limit 100`,
+)
+
+/** Verdicts of the machine in a time, also those that a person turned round. */
+export const countVerdicts = statement.tenant<Tenant & { from: Date; to: Date }, { verdicts: bigint }>(
+  'identity.count_verdicts',
+  `select count(*) as verdicts from identity.verifications
+    where ${mine} and created_at >= $from and created_at < $to and stage = 'done' and outcome is not null
+      and coalesce(outcome -> 'review' ->> 'machine', 'verdict') <> 'unsure'`,
+)
+
+/** Updates a verification, guarded by the stage it was read at. */
 export const moveVerification = statement.tenant<
   One & {
     fromStatus: string
@@ -120,6 +157,8 @@ export const moveVerification = statement.tenant<
     registryUntil: Date | null
     reviewUntil: Date | null
     completed: Date | null
+    isFree: boolean
+    images: string
   },
   VerificationRow
 >(
@@ -129,7 +168,8 @@ export const moveVerification = statement.tenant<
           findings_sealed = coalesce($findings, findings_sealed), template_sealed = coalesce($template, template_sealed),
           number_index = coalesce($number, number_index), expires_on = coalesce($expires::date, expires_on),
           registry_until = coalesce($registryUntil::timestamptz, registry_until), review_until = $reviewUntil,
-          completed_at = coalesce(completed_at, $completed::timestamptz)
+          completed_at = coalesce(completed_at, $completed::timestamptz),
+          images = images || $images::jsonb, cost = case when $isFree::boolean then 0 else cost end
     where ${mine} and id = $id and status = $fromStatus and stage = $fromStage and erased_at is null
    returning ${columns}`,
 )
@@ -142,13 +182,13 @@ export const claimVerification = statement.tenant<One, VerificationRow>(
    returning ${columns}`,
 )
 
-/** Clear the file ids together with the deleted files. */
+/** Clears the file ids together with the deleted files. */
 export const forgetImages = statement.tenant<One & { at: Date }, object>(
   'identity.forget_images',
   `update identity.verifications set images = '{}', images_erased_at = $at where ${mine} and id = $id`,
 )
 
-/** Destroy the record's key and everything sealed, indexed or said about the person. */
+/** Destroys the record's key and everything sealed, indexed or said about the person. */
 export const shredVerification = statement.tenant<One & { at: Date }, object>(
   'identity.shred_verification',
   `update identity.verifications
@@ -189,6 +229,13 @@ export const ofSubject = statement.tenant<Tenant & { subject: Buffer }, Verifica
   `select ${columns} from identity.verifications where ${mine} and subject_index = $subject order by id limit 1000`,
 )
 
+/** Forgets who the sessions of a person were about. */
+export const eraseSessions = statement.tenant<Tenant & { subject: Buffer }, { id: string }>(
+  'identity.erase_sessions',
+  `update identity.sessions set person_sealed = null, subject_index = null where ${mine} and subject_index = $subject
+   returning id`,
+)
+
 export interface DueRow {
   readonly bucket: number
   readonly account_id: string
@@ -213,7 +260,7 @@ export const dueExpiries = statement.everywhere<DueParameters, DueRow>(
 )
 export const dueReviews = statement.everywhere<DueParameters, DueRow>(
   'identity.due_reviews',
-  due(`stage = 'awaiting_review' and review_until < ${theirNow}`),
+  due(`stage = 'awaiting_review' and erased_at is null and review_until < ${theirNow}`),
 )
 export const dueImages = statement.everywhere<DueParameters, DueRow>(
   'identity.due_images',

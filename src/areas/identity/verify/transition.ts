@@ -8,6 +8,7 @@ import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { type Actor, appendAudit } from '../audit-chain.ts'
 import { settle } from '../charging.ts'
+import { presentCheck } from '../documents/judge.ts'
 import { identityEvents } from '../events.ts'
 import { Outcome } from './schema.ts'
 import { moveVerification, type Stage, type Status, type VerificationRow } from './store.ts'
@@ -21,11 +22,23 @@ export interface Move {
   readonly numberIndex?: Buffer | null
   readonly expiresOn?: string | null
   readonly registryUntil?: Date
+  /** Pictures that are kept from now on, beside those before. */
+  readonly images?: Readonly<Record<string, string>>
+}
+
+/** What follows a transition in its transaction, such as of the session whose pictures made the verification. */
+type Follower = (app: App, tx: Tx, occasion: Occasion, row: VerificationRow, outcome: Outcome | null) => Promise<void>
+
+const followers = new Set<Follower>()
+
+/** Declares what follows each transition, once for the program. */
+export function whenMoved(follower: Follower): void {
+  followers.add(follower)
 }
 
 const reviewMs = 7 * 86_400_000
 
-/** Apply a transition; false when another came first. */
+/** Applies a transition; false when another came first. */
 export async function move(
   app: App,
   tx: Tx,
@@ -36,6 +49,8 @@ export async function move(
 ): Promise<boolean> {
   const { tenant, nowMs, receivedMs } = occasion
   const now = new Date(nowMs)
+  const isSettled = isAtRest(to) && !isAtRest(row)
+  const isFree = isSettled && isUnchecked(to.outcome)
   const moved = await maybe(
     tx.query(moveVerification, {
       ...tenant,
@@ -52,10 +67,12 @@ export async function move(
       registryUntil: to.registryUntil ?? null,
       reviewUntil: to.stage === 'awaiting_review' ? new Date(nowMs + reviewMs) : null,
       completed: to.stage === 'done' ? now : null,
+      isFree,
+      images: JSON.stringify(to.images ?? {}),
     }),
   )
   if (!moved) return false
-  if (isAtRest(to) && !isAtRest(row)) await settle(tx, tenant, row, !isUnchecked(to.outcome), receivedMs)
+  if (isSettled) await settle(tx, tenant, row, !isFree, receivedMs)
   const details = {
     from: `${row.status}/${row.stage}`,
     to: `${to.status}/${to.stage}`,
@@ -63,8 +80,9 @@ export async function move(
   }
   const resourceId = idOf('verification', row.id)
   const action = to.stage === 'awaiting_review' ? 'review.requested' : 'status.changed'
-  await appendAudit(tx, tenant, { resourceId, action, actor, details, receivedMs, nowMs })
+  await appendAudit(app, tx, tenant, { resourceId, action, actor, details, receivedMs, nowMs })
   await tell(app, tx, occasion, moved)
+  for (const follow of followers) await follow(app, tx, occasion, moved, outcomeOf(moved))
   return true
 }
 
@@ -73,15 +91,14 @@ function isAtRest({ stage }: Pick<Move, 'stage'>): boolean {
   return stage === 'done' || stage === 'awaiting_review'
 }
 
-/** Whether no check could be made, so that nothing is charged. */
+const unchecked: readonly string[] = ['PROCESSING_FAILED', 'REGISTRY_UNAVAILABLE']
+
+/** Whether no check could be made, or there was no document to check, so that nothing is charged. */
 function isUnchecked(outcome: Outcome | undefined): boolean {
-  return (
-    outcome?.failure_reasons.some(({ code }) => code === 'PROCESSING_FAILED' || code === 'REGISTRY_UNAVAILABLE') ??
-    false
-  )
+  return outcome?.failure_reasons.some(({ code, check }) => unchecked.includes(code) || check === presentCheck) ?? false
 }
 
-/** Emit the event of a verification's status; none while in progress. */
+/** Emits the event of a verification's status; none while in progress. */
 export async function tell(app: App, tx: Tx, occasion: Occasion, row: VerificationRow): Promise<void> {
   const type = eventFor(row)
   if (!type) return

@@ -23,14 +23,14 @@ const minScore = 0.5
 /** Limit of faces; more are a crowd. */
 const maxFaces = 20
 
-/** Detect faces. `side` is the scaled size, a multiple of 32: a larger one finds smaller faces. */
+/** Detects faces. `side` is the scaled size, a multiple of 32: a larger one finds smaller faces. */
 export async function detect(network: Network, image: Image, side: number): Promise<Detection[]> {
   const whole = { x: 0, y: 0, width: image.width, height: image.height }
   const outputs = await network.run(toBlob(image, whole, side, detectorNet.mean, false), [1, 3, side, side])
   return withoutOverlaps(candidates(outputs('output').data, side, image)).slice(0, maxFaces)
 }
 
-/** Decode the network's output (25 planes of cells) into boxes in pixels. */
+/** Decodes the network's output (25 planes of cells) into boxes in pixels. */
 function candidates(planes: Float32Array, side: number, image: Image): Detection[] {
   const cells = side / 32
   const area = cells * cells

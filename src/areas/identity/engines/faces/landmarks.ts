@@ -29,7 +29,7 @@ export async function findLandmarks(network: Network, image: Image, box: Box): P
   return { points: toPoints(outputs('output').data, crop, box), crop }
 }
 
-/** Map the network's output back to picture coordinates, without the padding. */
+/** Maps the network's output back to picture coordinates, without the padding. */
 function toPoints(parts: Float32Array, crop: Box, from: Point): Point[] {
   const square = Math.max(crop.width, crop.height)
   const blackX = (square - crop.width) / 2

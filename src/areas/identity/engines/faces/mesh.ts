@@ -37,13 +37,19 @@ const mesh = lazily(async () => {
   return openNetwork('facemesh', model, 'input')
 })
 
+export interface Mesh {
+  readonly points: readonly MeshPoint[]
+  /** How sure the model is that there is a face at all, 0 to 1. */
+  readonly score: number
+}
+
 /** Points of the face in a box, in pixels of the picture; null if no pixel of the box lies in it. */
-export async function findMesh(image: Image, box: Box): Promise<readonly MeshPoint[] | null> {
+export async function findMesh(image: Image, box: Box): Promise<Mesh | null> {
   const crop = clip(withRoom(box), image)
   if (!crop) return null
   const network = await mesh()
   const found = await network.run(toBlob(image, crop, side, [0, 0, 0], true), [1, 3, side, side])
-  return toPoints(found(outputs.points).data, crop)
+  return { points: toPoints(found(outputs.points).data, crop), score: found(outputs.score).data[0] ?? 0 }
 }
 
 function withRoom({ x, y, width, height }: Box): Box {

@@ -104,7 +104,7 @@ function bestFormat(lineCount: number, length: number, positions: readonly Float
   const formats: Format[] = lineCount === 3 ? ['TD1'] : ['TD3', 'TD2', 'MRVA', 'MRVB']
   let best: { format: Format; places: readonly Place[]; solved: Solved | null; score: number } | null = null
   for (const format of formats.filter((one) => lineLengths[one] === length))
-    for (let extra = 0; extra <= mostExtra(format, positions); extra++) {
+    for (let extra = 0; extra <= maxExtra(format, positions); extra++) {
       const places = placesOf(format, extra)
       const solved = solve(places, positions)
       const score = (solved?.logSum ?? -1e9) - (extra > 0 ? longNumberPenalty : 0)
@@ -114,7 +114,7 @@ function bestFormat(lineCount: number, length: number, positions: readonly Float
 }
 
 /** Extra length of a document number above nine characters: only where a filler stands in place of its check digit. */
-function mostExtra(format: Format, positions: readonly Float64Array[]): number {
+function maxExtra(format: Format, positions: readonly Float64Array[]): number {
   const filler = characters.indexOf('<')
   if (format === 'TD1') return (positions[14]?.[filler] ?? 0) > 0.05 ? 13 : 0
   if (format === 'TD2') return (positions[45]?.[filler] ?? 0) > 0.05 ? 5 : 0

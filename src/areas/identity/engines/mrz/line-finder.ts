@@ -26,19 +26,19 @@ interface Blob {
 
 const threshold = 0.4
 
-/** The two or three lines of the zone, top to bottom, in cells; empty when there is none. */
+/** Lines that are looked at: those of the zone, and other print close to it. */
+const maxLines = 6
+
+/** Lines that may be of the zone, top to bottom, in cells; empty when there is none. */
 export function findLines(map: Float32Array, width: number, height: number): Line[] {
   const blobs = joinPieces(blobsOf(map, width, height).sort((p, q) => q.weight - p.weight))
   const lines = blobs.map(fit).filter((line): line is Line => line !== null && line.right - line.left > 9 * line.cap)
   const longest = Math.max(0, ...lines.map((line) => line.right - line.left))
-  const good = lines
+  return lines
     .filter((line) => line.right - line.left > 0.6 * longest)
+    .sort((p, q) => q.weight - p.weight)
+    .slice(0, maxLines)
     .sort((p, q) => heightAt(p, p.middle) - heightAt(q, q.middle))
-  if (good.length <= 3) return good
-  const weightFrom = (i: number) => good.slice(i, i + 3).reduce((sum, line) => sum + line.weight, 0)
-  const starts = good.slice(2).map((_, i) => i)
-  const best = starts.reduce((top, i) => (weightFrom(i) > weightFrom(top) ? i : top), 0)
-  return good.slice(best, best + 3)
 }
 
 function blobsOf(map: Float32Array, width: number, height: number): Blob[] {
@@ -83,7 +83,7 @@ function blobOf(cells: Blob['cells']): Blob {
   return { cells, left, right, weight }
 }
 
-/** Join pieces of one line that glare or folds broke. */
+/** Joins pieces of one line that glare or folds broke. */
 function joinPieces(blobs: readonly Blob[]): Blob[] {
   const joined = [...blobs]
   for (let i = 0; i < joined.length; i++)

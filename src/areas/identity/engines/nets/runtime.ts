@@ -10,7 +10,7 @@ export interface Network {
 
 type Outputs = (name: string) => { readonly data: Float32Array; readonly sides: readonly number[] }
 
-/** Open a model from its bytes. `input` is the name of its one input. */
+/** Opens a model from its bytes. `input` is the name of its one input. */
 export async function openNetwork(name: string, model: Uint8Array, input: string): Promise<Network> {
   const { session, Tensor } = await openSession(name, model).catch((problem) => {
     if (!(problem instanceof InferenceProblem)) throw problem

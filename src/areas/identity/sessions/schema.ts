@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schemas of capture sessions: the request, the record, and what is told of them.
+import { type Static, Type } from 'typebox'
+import { eventType } from '../../../platform/events.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
+import { languages } from '../../../platform/web/language.ts'
+import { documentTypes } from '../catalogue.ts'
+import { checkNames, FailureReason, personal } from '../verify/schema.ts'
+
+const statuses = [
+  ...(['created', 'opened', 'capturing', 'submitted', 'verified', 'rejected'] as const),
+  ...(['review', 'expired', 'cancelled'] as const),
+] as const
+export type SessionStatus = (typeof statuses)[number]
+
+export const sessionStatus = OneOf(statuses, {
+  description:
+    '`opened` on the page, `capturing` once the person agreed, `submitted` while it is judged, `review` while a person decides',
+})
+
+export const SessionCreate = Type.Object({
+  document_types: Type.Optional(
+    Type.Array(OneOf(documentTypes), {
+      minItems: 1,
+      maxItems: documentTypes.length,
+      description: 'Documents that are taken; every one that the country has unless given',
+    }),
+  ),
+  country: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 3,
+      description: 'Issuing country: ISO 3166, two or three letters; the person chooses unless given',
+    }),
+  ),
+  checks: Type.Optional(
+    Type.Array(OneOf(checkNames), {
+      maxItems: checkNames.length,
+      description:
+        'Besides document_verification, which is always done; face_match and liveness_detection unless given. Without these two and duplicate_check no face is asked for',
+    }),
+  ),
+  external_id: personal('Your own id of the person, as `subject.external_id` of a verification', 128),
+  redirect_url: Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      rule: 'must have at most 2048 characters',
+      description:
+        'Where the page leads when it is over, with `session_id`; nothing is told there that you need not read',
+    }),
+  ),
+  language: Type.Optional(OneOf(languages, { description: 'Of the page; what the browser asks for unless given' })),
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 604_800,
+      rule: 'must be 60 to 604800 seconds',
+      description: 'Seconds for which the link can be used; a day unless given, seven at most',
+    }),
+  ),
+  phone: Type.Optional(Phone({ sensitive: true, description: 'Send the link there, in E.164' })),
+  email: Type.Optional(
+    Type.String({ format: 'email', maxLength: 254, sensitive: true, description: 'Send the link there' }),
+  ),
+})
+export type SessionCreate = Static<typeof SessionCreate>
+
+const told = {
+  session_id: Type.String({ description: 'Id of the session, such as `ids_…`' }),
+  status: sessionStatus,
+  verification_id: Nullable(
+    Type.String({ description: 'The verification of the last try; null until pictures were submitted' }),
+  ),
+  external_id: Nullable(Type.String({ sensitive: true, description: 'Your own id of the person' })),
+  checks: Type.Array(Type.String(), { description: 'What is checked' }),
+  tries_left: Type.Integer({ description: 'How often pictures may still be submitted; `capture_tries` of the policy' }),
+  failure_reasons: Type.Array(FailureReason, { description: 'Why the last try failed; empty unless it did' }),
+  created_at: At({ description: 'When it was made' }),
+  expires_at: At({ description: 'Until when the link can be used' }),
+  opened_at: Nullable(At({ description: 'When somebody first saw the page' })),
+  submitted_at: Nullable(At({ description: 'When pictures were last submitted' })),
+  completed_at: Nullable(At({ description: 'When the person was done; null until then' })),
+}
+
+export const Session = Type.Object(
+  {
+    ...told,
+    url: Nullable(Type.String({ description: 'The page; whoever has it first may use it. Null once it is over' })),
+    token: Nullable(Type.String({ description: 'Last part of `url`, for an app that opens the page itself' })),
+    qr: Nullable(Type.String({ description: '`url` as a QR code: a data URL of an SVG picture' })),
+    document_types: Nullable(Type.Array(Type.String()), { description: 'Documents that are taken; null for all' }),
+    country: Nullable(Type.String({ description: 'Issuing country; null if the person chooses' })),
+    redirect_url: Nullable(Type.String({ description: 'Where the page leads when it is over' })),
+    language: Nullable(Type.String({ description: 'Of the page; null for what the browser asks for' })),
+  },
+  { title: 'IdentitySession' },
+)
+export type Session = Static<typeof Session>
+
+const SessionEvent = Type.Object(told, { title: 'IdentitySessionEvent' })
+export type SessionEvent = Static<typeof SessionEvent>
+
+const completed: SessionEvent = {
+  session_id: 'ids_01jb2c3d4e5f6g7h8j9kamnpqr',
+  status: 'verified',
+  verification_id: 'ver_01jb2c3d4e5f6g7h8j9kamnpqr',
+  external_id: 'customer-8812',
+  checks: ['document_verification', 'face_match', 'liveness_detection'],
+  tries_left: 2,
+  failure_reasons: [],
+  created_at: new Date('2026-03-01T09:10:00Z'),
+  expires_at: new Date('2026-03-02T09:10:00Z'),
+  opened_at: new Date('2026-03-01T09:12:00Z'),
+  submitted_at: new Date('2026-03-01T09:15:28Z'),
+  completed_at: new Date('2026-03-01T09:15:30Z'),
+}
+const opened: SessionEvent = {
+  ...completed,
+  status: 'opened',
+  verification_id: null,
+  tries_left: 3,
+  submitted_at: null,
+  completed_at: null,
+}
+
+const event = (name: string, summary: string, sample: SessionEvent) =>
+  eventType({ name, summary, payload: SessionEvent, sample })
+
+export const sessionEvents = {
+  opened: event('identity.session.opened', 'Somebody opened the page of a capture session', opened),
+  submitted: event('identity.session.submitted', 'Pictures of a capture session were submitted', {
+    ...completed,
+    status: 'submitted',
+    completed_at: null,
+  }),
+  completed: event('identity.session.completed', 'The person of a capture session is done', completed),
+  expired: event('identity.session.expired', 'Nobody finished a capture session in time', {
+    ...opened,
+    status: 'expired',
+  }),
+}
