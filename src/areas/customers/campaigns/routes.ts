@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of campaigns.
+import { Type } from 'typebox'
+import { IdParam, list, type Route, read, write } from '../../../platform/api/route.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { listQuery, OneOf } from '../../../platform/schema/fields.ts'
+import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
+import { campaignWith, shown } from './campaign.ts'
+import {
+  cancelCampaign,
+  changeCampaign,
+  createCampaign,
+  pauseCampaign,
+  requireRecipients,
+  resumeCampaign,
+  startCampaign,
+} from './change.ts'
+import { previewOf } from './preview.ts'
+import { Campaign, CampaignChange, CampaignIn, Preview, Stats, states } from './schema.ts'
+import { statsOf } from './stats.ts'
+import { type CampaignRow, listCampaigns } from './store.ts'
+
+const offer = {
+  name: 'March offers',
+  channel: ['sms' as const],
+  content: { sms: { from: 'PAMOJA', text: 'Hello {{first_name|friend}}, 20 % off until Friday. {{optout}}' } },
+  budget: 500,
+}
+
+const create = write({
+  method: 'POST',
+  path: '/v1/campaigns',
+  operation: 'campaigns.create',
+  summary: 'Create a campaign',
+  description:
+    'A draft: nothing is sent before it is started. It goes to a segment, or to the customers that are named.',
+  scope: 'campaigns:write',
+  body: CampaignIn,
+  reply: { status: 201, schema: Campaign, location: ({ id }) => `/v1/campaigns/${id}` },
+  errors: ['NOT_FOUND', 'NO_RECIPIENTS'],
+  examples: [{ name: 'Texts to a segment', body: { ...offer, segment_id: 'Regulars in Kenya' } }],
+  needs: { operation: 'segments.create' },
+  handle: async (_app, tx, { body }, caller) => shown(await createCampaign(tx, caller, body)),
+})
+
+const listAll = list({
+  path: '/v1/campaigns',
+  operation: 'campaigns.list',
+  summary: 'List campaigns',
+  scope: 'campaigns:read',
+  query: Type.Object({
+    ...listQuery,
+    state: Type.Optional(OneOf(states, { description: 'Only campaigns in this state' })),
+  }),
+  row: Campaign,
+  handle: async (app, { query }, { tenant }) => {
+    const window = windowOf(query)
+    return pageOf(
+      window,
+      await app.db.query(listCampaigns, { ...tenant, ...window, state: query.state ?? null }),
+      shown,
+    )
+  },
+})
+
+const get = read({
+  method: 'GET',
+  path: '/v1/campaigns/:id',
+  operation: 'campaigns.get',
+  summary: 'Get a campaign',
+  scope: 'campaigns:read',
+  params: IdParam,
+  reply: { status: 200, schema: Campaign },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => shown(await campaignWith(app.db, tenant, params.id)),
+})
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/campaigns/:id',
+  operation: 'campaigns.update',
+  summary: 'Update a campaign',
+  description: 'All of a draft. Once it was started, the name, the rate and the budget.',
+  scope: 'campaigns:write',
+  params: IdParam,
+  body: CampaignChange,
+  reply: { status: 200, schema: Campaign },
+  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'NO_RECIPIENTS'],
+  examples: [{ name: 'Another budget', body: { budget: 800 } }],
+  handle: async (_app, tx, { params, body }, caller) => shown(await changeCampaign(tx, caller, params.id, body)),
+})
+
+const preview = read({
+  method: 'POST',
+  path: '/v1/campaigns/:id/preview',
+  operation: 'campaigns.preview',
+  summary: 'Preview a campaign',
+  description:
+    'Ten messages as they would be sent, the exact price, and how many would be left out and why. Nothing is sent.',
+  scope: 'campaigns:read',
+  params: IdParam,
+  reply: { status: 200, schema: Preview },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) =>
+    previewOf(app, caller, await campaignWith(app.db, caller.tenant, params.id)),
+})
+
+const stats = read({
+  method: 'GET',
+  path: '/v1/campaigns/:id/stats',
+  operation: 'campaigns.stats',
+  summary: 'Get the numbers of a campaign',
+  description: 'Live: who waits, who was left out and why, and what became of the messages.',
+  scope: 'campaigns:read',
+  params: IdParam,
+  reply: { status: 200, schema: Stats },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => statsOf(app, caller, await campaignWith(app.db, caller.tenant, params.id)),
+})
+
+type Verb = (app: App, tx: Tx, caller: Caller, id: string) => Promise<CampaignRow>
+
+const ofState = (
+  name: string,
+  summary: string,
+  description: string,
+  verb: Verb,
+  more: readonly 'BUDGET_REACHED'[] = [],
+) =>
+  write({
+    method: 'POST',
+    path: `/v1/campaigns/:id/${name}`,
+    operation: `campaigns.${name}`,
+    summary,
+    description,
+    scope: 'campaigns:start',
+    params: IdParam,
+    reply: { status: 200, schema: Campaign },
+    errors: ['NOT_FOUND', 'CAMPAIGN_STATE', ...more],
+    handle: async (app, tx, { params }, caller) => shown(await verb(app, tx, caller, params.id)),
+  })
+
+const start = write({
+  method: 'POST',
+  path: '/v1/campaigns/:id/start',
+  operation: 'campaigns.start',
+  summary: 'Start a campaign',
+  description:
+    'Gathers its audience and sends at its time. Each customer gets it at most once, and only with their consent.',
+  scope: 'campaigns:start',
+  params: IdParam,
+  reply: { status: 200, schema: Campaign },
+  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'NO_RECIPIENTS', 'CONSENT_REQUIRED'],
+  prepare: async (app, { params }, caller) => {
+    const row = await campaignWith(app.db, caller.tenant, params.id)
+    if (row.state === 'draft') await requireRecipients(app, caller, row)
+  },
+  handle: async (app, tx, { params }, caller) => shown(await startCampaign(app, tx, caller, params.id)),
+})
+
+const pause = ofState('pause', 'Pause a campaign', 'Nobody further is written to until it is resumed.', pauseCampaign)
+const resume = ofState(
+  'resume',
+  'Resume a campaign',
+  'Goes on where it was paused, or where its budget ended, once that is raised.',
+  resumeCampaign,
+  ['BUDGET_REACHED'],
+)
+const cancel = ofState(
+  'cancel',
+  'Cancel a campaign',
+  'Nobody further is written to. What was handed over goes its way.',
+  cancelCampaign,
+)
+
+export const campaignRoutes: readonly Route[] = [
+  create,
+  listAll,
+  get,
+  change,
+  preview,
+  stats,
+  start,
+  pause,
+  resume,
+  cancel,
+]

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes of campaigns in requests and replies.
+import { type Static, Type } from 'typebox'
+import { Amount, AmountIn, At, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+
+const channels = ['sms', 'messenger', 'email'] as const
+export type Channel = (typeof channels)[number]
+export const states = [
+  ...['draft', 'checking', 'scheduled', 'running', 'paused'],
+  ...['completed', 'cancelled', 'stopped_budget'],
+] as const
+export type State =
+  | 'draft'
+  | 'checking'
+  | 'scheduled'
+  | 'running'
+  | 'paused'
+  | 'completed'
+  | 'cancelled'
+  | 'stopped_budget'
+
+const text = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, rule: `must have 1 to ${maxLength} characters`, description })
+
+const Content = Type.Object(
+  {
+    sms: Type.Optional(
+      Type.Object(
+        {
+          from: text(20, 'Sender of the texts'),
+          text: text(
+            1_600,
+            'Text. {{name}}, {{first_name}} and {{attribute|otherwise}} are filled in; {{optout}} is a link',
+          ),
+        },
+        { description: 'What is texted' },
+      ),
+    ),
+    messenger: Type.Optional(
+      Type.Object(
+        {
+          template: text(512, 'Name of an approved template'),
+          language: text(10, 'Language of the template'),
+          parameters: Type.Optional(
+            Type.Array(text(1_024, 'Value of a placeholder; {{name}} is filled in'), {
+              ...{ maxItems: 20, rule: 'must be at most 20 values' },
+              description: 'Values of the placeholders in the body, in their order',
+            }),
+          ),
+        },
+        { description: 'Template that is sent over the messenger' },
+      ),
+    ),
+    email: Type.Optional(
+      Type.Object(
+        {
+          from: text(320, 'Sender, at a verified domain'),
+          subject: text(500, 'Subject; {{name}} is filled in'),
+          html: Type.Optional(text(500_000, 'Body as HTML; {{name}} is filled in')),
+          text: Type.Optional(text(200_000, 'Body as text; {{name}} is filled in')),
+        },
+        { description: 'What is mailed' },
+      ),
+    ),
+  },
+  { description: 'Content of each channel' },
+)
+export type ContentOf = Static<typeof Content>
+
+const Variant = Type.Object({
+  name: text(40, 'Name of the variant, such as B'),
+  share: Type.Integer({
+    minimum: 1,
+    maximum: 99,
+    rule: 'must be 1 to 99',
+    description: 'Share of the audience, in percent',
+  }),
+  content: Content,
+})
+
+const TimeOfDay = (description: string) =>
+  Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', rule: 'must be a time such as 21:00', description })
+
+const Schedule = Type.Object(
+  {
+    at: Type.Optional(Moment({ description: 'Time at which it starts' })),
+    local_at: Type.Optional(
+      Type.String({
+        ...{
+          pattern: '^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d$',
+          rule: 'must be a time such as 2026-12-01T09:00',
+        },
+        description: 'Time of the clock of each customer, without a zone',
+      }),
+    ),
+  },
+  { description: 'Start: a time, or a time of each customer; at once without both' },
+)
+export type ScheduleOf = Static<typeof Schedule>
+
+const QuietHoursIn = Type.Object(
+  { from: TimeOfDay('Beginning, by the clock of the recipient'), to: TimeOfDay('End, by the clock of the recipient') },
+  { description: 'Hours in which nobody is written to; 21:00 to 08:00 unless given' },
+)
+
+const settings = {
+  name: text(100, 'Name of the campaign'),
+  segment_id: Type.Optional(Type.String({ maxLength: 100, description: 'Id or name of the segment that it goes to' })),
+  customer_ids: Type.Optional(
+    Type.Array(Type.String({ maxLength: 40 }), {
+      ...{ maxItems: 10_000, rule: 'must be at most 10000 customers' },
+      description: 'Customers that it goes to, in place of a segment',
+    }),
+  ),
+  channel: Type.Array(OneOf(channels), {
+    ...{ minItems: 1, maxItems: 3, rule: 'must be 1 to 3 of sms, messenger and email' },
+    description: 'Channels in the order of preference: each customer gets the first that has an address and a consent',
+  }),
+  content: Content,
+  variants: Type.Optional(
+    Type.Array(Variant, {
+      ...{ maxItems: 4, rule: 'must be at most 4 variants' },
+      description: 'Other contents for a share of the audience each; the rest gets `content`',
+    }),
+  ),
+  schedule: Type.Optional(Schedule),
+  quiet_hours: Type.Optional(Nullable(QuietHoursIn, { description: 'Null for none' })),
+  rate: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' }), {
+      description: 'Messages a minute; as many as the plan allows without it',
+    }),
+  ),
+  budget: Type.Optional(
+    Nullable(AmountIn(), { description: 'Amount that is never exceeded, in the currency of the account' }),
+  ),
+}
+
+export const CampaignIn = Type.Object(settings)
+export type NewCampaign = Static<typeof CampaignIn>
+export const CampaignChange = Type.Object({
+  ...settings,
+  name: Type.Optional(settings.name),
+  channel: Type.Optional(settings.channel),
+  content: Type.Optional(Content),
+})
+export type ChangedCampaign = Static<typeof CampaignChange>
+
+export const Campaign = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the campaign, such as `cmp_…`' }),
+    name: Type.String({ description: 'Name of the campaign' }),
+    state: OneOf(states, { description: 'State of the campaign' }),
+    reason: Nullable(Type.String(), { description: 'Why it was paused by itself, such as `INSUFFICIENT_BALANCE`' }),
+    segment_id: Nullable(Type.String(), { description: 'Segment that it goes to; null for a list of customers' }),
+    channel: Type.Array(OneOf(channels), { description: 'Channels in the order of preference' }),
+    content: Content,
+    variants: Type.Array(Variant, { description: 'Other contents, with their shares' }),
+    schedule: Schedule,
+    quiet_hours: Nullable(QuietHoursIn, { description: 'Hours in which nobody is written to' }),
+    rate: Nullable(Type.Integer(), { description: 'Messages a minute' }),
+    budget: Nullable(Amount(), { description: 'Amount that is never exceeded, in major units' }),
+    spent: Amount({ description: 'Amount that was charged, in major units' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+    started_at: Nullable(At({ description: 'Time of the start' })),
+    finished_at: Nullable(At({ description: 'Time of the end' })),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
+  },
+  { title: 'Campaign' },
+)
+
+const reasons = Type.Record(Type.String(), Type.Integer())
+
+export const Preview = Type.Object(
+  {
+    audience: Type.Integer({ description: 'Customers of the audience that were looked at, at most 10,000' }),
+    whole: Type.Boolean({
+      description: 'True if that is all of them; else counts and cost are of those that were looked at',
+    }),
+    recipients: Type.Integer({ description: 'Customers who would get it' }),
+    by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Recipients by channel' }),
+    left_out: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Customers who would not: `no_consent`, `no_address`, `blocked`',
+    }),
+    parts: Type.Integer({ description: 'Parts of all texts' }),
+    cost: Amount({ description: 'Price of all messages, in major units' }),
+    currency: Type.String({ description: 'Currency of the cost' }),
+    messages: Type.Array(
+      Type.Object({
+        customer_id: Type.String({ description: 'Customer whom the message is for; begins with cus_' }),
+        channel: OneOf(channels, { description: 'Channel over which it would go to this customer' }),
+        variant: Type.String({ description: 'Variant; `A` for the content of the campaign' }),
+        to: Type.String({ description: 'Number or address' }),
+        text: Type.String({ description: 'Text, subject or template, filled in' }),
+      }),
+      { description: 'Ten of them' },
+    ),
+  },
+  { title: 'CampaignPreview' },
+)
+
+const counts = {
+  sent: Type.Integer({ description: 'Messages that were handed over' }),
+  queued: Type.Integer({ description: 'Messages on their way' }),
+  delivered: Type.Integer({ description: 'Messages that arrived' }),
+  failed: Type.Integer({ description: 'Messages that did not' }),
+  opened: Type.Integer({ description: 'Mail and chats that were opened' }),
+  clicked: Type.Integer({ description: 'Mail with a link that was followed' }),
+  replied: Type.Integer({ description: 'Texts that were answered' }),
+}
+
+export const Stats = Type.Object(
+  {
+    state: OneOf(states, { description: 'State of the campaign' }),
+    audience: Type.Integer({ description: 'Customers of the audience, so far' }),
+    waiting: Type.Integer({ description: 'Customers whose turn is to come' }),
+    left_out: Type.Intersect([reasons], { description: 'Customers who get nothing, by reason' }),
+    ...counts,
+    failures: Type.Intersect([reasons], { description: 'Messages that failed, by reason' }),
+    unsubscribed: Type.Integer({ description: 'Recipients who said no afterwards' }),
+    cost: Amount({ description: 'Amount that was charged and not given back, in major units' }),
+    currency: Type.String({ description: 'Currency of the cost' }),
+    by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Messages by channel' }),
+    variants: Type.Array(
+      Type.Object({ name: Type.String({ description: 'Variant; `A` for the content of the campaign' }), ...counts }),
+      { description: 'The same by variant' },
+    ),
+  },
+  { title: 'CampaignStats' },
+)

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Consents of customers, as the channels keep them: opt-outs of texts, opt-ins and opt-outs of chats, suppressions of mail. What
+// somebody agreed to for texts and mail, of which the channels keep no list, is kept here; a withdrawal always wins over it.
+import type { Static } from 'typebox'
+import { AppError, invalid } from '../../kernel/errors.ts'
+import type { App } from '../../platform/app.ts'
+import type { Caller } from '../../platform/auth.ts'
+import { type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { mine, type Tenant } from '../../platform/tenant.ts'
+import { allowMail, stopMail, suppressionsOf } from '../email/area.ts'
+import {
+  contactsOf,
+  forgetOptIn,
+  optIn as optIntoChats,
+  optManyIn as optManyIntoChats,
+  optOut as optOutOfChats,
+} from '../messenger/area.ts'
+import { everySender, optIn as optIntoTexts, optOut as optOutOfTexts, optOutsOf } from '../sms/area.ts'
+import type { Addresses } from './addresses.ts'
+import { type Change, type Consent, purposes } from './schema.ts'
+
+type ShownConsent = Static<typeof Consent>
+type Wish = NonNullable<Change['consents']>[number]
+
+const saveGrant = statement.tenant<
+  Tenant & { channel: string; address: string; purpose: string; source: string | null; at: Date },
+  object
+>(
+  'customers.save_grant',
+  `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
+   values ($bucket, $account, $environment, $channel, $address, $purpose, $source, $at)
+   on conflict (bucket, account_id, environment, channel, address, purpose) do update
+     set source = excluded.source, granted_at = excluded.granted_at`,
+)
+
+const removeGrant = statement.tenant<Tenant & { channel: string; address: string; purpose: string }, object>(
+  'customers.remove_grant',
+  `delete from customers.grants where ${mine} and channel = $channel and address = $address and purpose = $purpose`,
+)
+
+const grantsOf = statement.tenant<
+  Tenant & { phones: readonly string[]; emails: readonly string[] },
+  {
+    channel: 'sms' | 'email'
+    address: string
+    purpose: (typeof purposes)[number]
+    source: string | null
+    granted_at: Date
+  }
+>(
+  'customers.grants_of',
+  // Looked up by the key, as `findOwners` is.
+  `select g.channel, g.address, g.purpose, g.source, g.granted_at
+     from (select 'sms' as channel, unnest($phones::text[]) as address
+           union all select 'email', unnest($emails::text[])) w
+    cross join lateral (
+      select o.channel, o.address, o.purpose, o.source, o.granted_at from customers.grants o
+       where o.bucket = $bucket and o.account_id = $account and o.environment = $environment
+         and o.channel = w.channel and o.address = w.address limit ${purposes.length}) g`,
+)
+
+/** Consents of customers, in the order of the customers. */
+export async function consentsOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  customers: readonly Addresses[],
+  at: Date,
+): Promise<ShownConsent[][]> {
+  const phones = customers.flatMap((one) => one.phones)
+  const emails = customers.flatMap((one) => one.emails)
+  if (phones.length + emails.length === 0) return customers.map(() => [])
+  const kept = await queryable.query(grantsOf, { ...tenant, phones, emails })
+  const told = [
+    ...(await textsOf(queryable, tenant, phones)),
+    ...(await chatsOf(queryable, tenant, phones)),
+    ...(await mailsOf(queryable, tenant, emails, at)),
+  ]
+  const stopped = new Set(told.map(keyOf))
+  const granted = kept
+    .map(({ granted_at, ...one }) => ({ ...one, state: 'granted' as const, from: null, at: granted_at }))
+    .filter((one) => !stopped.has(keyOf(one)))
+  const byAddress = new Map<string, ShownConsent[]>()
+  for (const one of [...told, ...granted]) byAddress.set(one.address, [...(byAddress.get(one.address) ?? []), one])
+  return customers.map((one) => [...one.phones, ...one.emails].flatMap((address) => byAddress.get(address) ?? []))
+}
+
+function keyOf({ channel, purpose, address }: Pick<ShownConsent, 'channel' | 'purpose' | 'address'>): string {
+  return `${channel} ${purpose} ${address}`
+}
+
+async function textsOf(queryable: Queryable, tenant: Tenant, phones: readonly string[]): Promise<ShownConsent[]> {
+  const optOuts = await optOutsOf(queryable, tenant, phones)
+  return optOuts.flatMap(({ phone, sender, source, created_at }) =>
+    ofPurposes(sender === everySender ? purposes : ['marketing'], {
+      ...{ channel: 'sms', state: 'withdrawn', address: phone, from: sender === everySender ? null : sender },
+      ...{ source, at: created_at },
+    }),
+  )
+}
+
+async function chatsOf(queryable: Queryable, tenant: Tenant, phones: readonly string[]): Promise<ShownConsent[]> {
+  const contacts = await contactsOf(queryable, tenant, phones)
+  return contacts.flatMap(({ phone, opted_in_at, opted_out_at, source }) => {
+    const at = opted_out_at ?? opted_in_at
+    const state = opted_out_at === null ? 'granted' : 'withdrawn'
+    return at === null
+      ? []
+      : ofPurposes(purposes, { channel: 'messenger', state, address: phone, from: null, source, at })
+  })
+}
+
+async function mailsOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  emails: readonly string[],
+  at: Date,
+): Promise<ShownConsent[]> {
+  const suppressions = await suppressionsOf(queryable, tenant, emails, at)
+  return suppressions.flatMap(({ email, reason, applies_to, created_at }) =>
+    ofPurposes(applies_to === 'all' ? purposes : ['marketing'], {
+      ...{ channel: 'email', state: 'withdrawn', address: email, from: null, source: reason, at: created_at },
+    }),
+  )
+}
+
+function ofPurposes(
+  which: readonly (typeof purposes)[number][],
+  consent: Omit<ShownConsent, 'purpose'>,
+): ShownConsent[] {
+  return which.map((purpose) => ({ ...consent, purpose }))
+}
+
+/** Writes consents of a customer to the lists of the channels. */
+export async function writeConsents(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  customer: Addresses,
+  wishes: readonly Wish[],
+): Promise<void> {
+  for (const [i, wish] of wishes.entries())
+    for (const address of addressesOf(customer, wish, i)) {
+      const { channel, purpose, state, source = null } = wish
+      const refusal = await channelsOf[channel][state](app, tx, caller, { address, purpose, source })
+      if (refusal !== null)
+        throw new AppError(
+          'CONFLICT',
+          `consents[${i}]: mail to ${address} came back or was called spam (${refusal}). Use DELETE /v1/email/suppressions if they want mail again`,
+        )
+      if (channel === 'messenger') continue
+      const key = { ...caller.tenant, channel, address, purpose }
+      if (state === 'granted') await tx.query(saveGrant, { ...key, source, at: new Date(caller.nowMs) })
+      else await tx.query(removeGrant, key)
+    }
+}
+
+/** Wish of an imported customer, for each of their addresses that it is about. */
+interface ImportedWish {
+  readonly wish: Wish
+  readonly address: string
+  /** Customer whose address it is. */
+  readonly customer: string
+}
+
+/** Wishes of an imported customer by address. Throws VALIDATION_ERROR. */
+export function importedWishes(addresses: Addresses, wishes: readonly Wish[], customer: string): ImportedWish[] {
+  return wishes.flatMap((wish, i) => addressesOf(addresses, wish, i).map((address) => ({ wish, address, customer })))
+}
+
+const saveGrants = statement.tenant<
+  Tenant & {
+    channels: readonly string[]
+    addresses: readonly string[]
+    purposes: readonly string[]
+    sources: readonly string[]
+    at: Date
+  },
+  object
+>(
+  'customers.save_grants',
+  `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
+   select $bucket::smallint, $account::uuid, $environment::text, g.channel, g.address, g.purpose, nullif(g.source, ''), $at::timestamptz
+     from unnest($channels::text[], $addresses::text[], $purposes::text[], $sources::text[]) g(channel, address, purpose, source)
+    order by g.channel, g.address, g.purpose
+   on conflict do nothing`,
+)
+
+/**
+ * Writes consents of many customers. Unlike a request, a file takes back no withdrawal: it may be older than that. Returns the
+ * customers of whom something was written, and how many consents were not granted because they were withdrawn.
+ */
+export async function importConsents(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  wanted: readonly ImportedWish[],
+): Promise<{ changed: Set<string>; withdrawn: number }> {
+  const changed = new Set<string>()
+  const wishes = new Map(wanted.map((one) => [keyOf({ ...one.wish, address: one.address }), one]))
+  const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
+  const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
+  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs))
+  const states = new Map(known.flat().map((one) => [keyOf(one), one.from === null ? one.state : 'partly']))
+  const granted: ImportedWish[] = []
+  let withdrawn = 0
+  for (const [key, one] of wishes) {
+    const state = states.get(key) ?? 'unknown'
+    const { channel, purpose, state: wish, source = null } = one.wish
+    if (wish === 'granted' && (state === 'withdrawn' || state === 'partly')) withdrawn++
+    if (wish === state || (wish === 'granted' && state !== 'unknown') || (wish === 'unknown' && state !== 'granted'))
+      continue
+    changed.add(one.customer)
+    if (wish === 'granted') {
+      granted.push(one)
+      continue
+    }
+    await channelsOf[channel][wish](app, tx, caller, { address: one.address, purpose, source })
+    if (channel !== 'messenger')
+      await tx.query(removeGrant, { ...caller.tenant, channel, address: one.address, purpose })
+  }
+  const chats = granted.filter(({ wish }) => wish.channel === 'messenger')
+  const kept = granted.filter(({ wish }) => wish.channel !== 'messenger')
+  if (kept.length > 0)
+    await tx.query(saveGrants, {
+      ...{ ...caller.tenant, at: new Date(caller.nowMs), addresses: kept.map(({ address }) => address) },
+      channels: kept.map(({ wish }) => wish.channel),
+      purposes: kept.map(({ wish }) => wish.purpose),
+      sources: kept.map(({ wish }) => wish.source ?? ''),
+    })
+  const optedIn = new Map(chats.map(({ address, wish }) => [address, wish.source ?? null]))
+  if (optedIn.size > 0) await optManyIntoChats(tx, caller, optedIn)
+  return { changed, withdrawn }
+}
+
+function addressesOf({ phones, emails }: Addresses, { channel, address }: Wish, index: number): readonly string[] {
+  const own = channel === 'email' ? emails : phones
+  if (address === undefined) {
+    if (own.length === 0)
+      throw invalid(
+        `consents[${index}]`,
+        `needs ${channel === 'email' ? 'an email address' : 'a phone number'} of the customer`,
+      )
+    return own
+  }
+  const named = channel === 'email' ? address.toLowerCase() : address
+  if (!own.includes(named)) throw invalid(`consents[${index}].address`, 'must be one of the customer')
+  return [named]
+}
+
+interface Written {
+  readonly address: string
+  readonly purpose: (typeof purposes)[number]
+  readonly source: string | null
+}
+
+/** Writes one consent of an address; returns why it cannot be written, null for nothing. */
+type WriteConsent = (app: App, tx: Tx, caller: Caller, consent: Written) => Promise<string | null>
+
+const channelsOf: Readonly<Record<Wish['channel'], Readonly<Record<Wish['state'], WriteConsent>>>> = {
+  sms: {
+    unknown: async () => null,
+    async granted(app, tx, caller, { address }) {
+      await optIntoTexts(app, tx, caller, address)
+      return null
+    },
+    async withdrawn(app, tx, caller, { address, source }) {
+      await optOutOfTexts(app, tx, caller, { phone: address, reason: source })
+      return null
+    },
+  },
+  messenger: {
+    async unknown(_app, tx, caller, { address }) {
+      await forgetOptIn(tx, caller, address)
+      return null
+    },
+    async granted(_app, tx, caller, { address, source }) {
+      await optIntoChats(tx, caller, address, source)
+      return null
+    },
+    async withdrawn(_app, tx, caller, { address }) {
+      await optOutOfChats(tx, caller, address)
+      return null
+    },
+  },
+  email: {
+    unknown: async () => null,
+    granted: (_app, tx, caller, { address }) => allowMail(tx, caller, address),
+    async withdrawn(_app, tx, caller, { address, purpose }) {
+      await stopMail(tx, caller, address, purpose === 'marketing' ? 'bulk' : 'all')
+      return null
+    },
+  },
+}

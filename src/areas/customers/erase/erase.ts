@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Erasure of one person everywhere, and the export of what is known of them. Every area answers for its own rows; what was kept, and why, is
+// in the report. Logs follow in a job, because they are searched through.
+import { type Static, Type } from 'typebox'
+import { idOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { type Route, read, write } from '../../../platform/api/route.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { one, statement, type Tx } from '../../../platform/db.ts'
+import { type Erased, eraseLogs, eraseTraces } from '../../../platform/operator/erasing.ts'
+import { At, Nullable } from '../../../platform/schema/fields.ts'
+import { mine, type One } from '../../../platform/tenant.ts'
+import type { Job } from '../../../platform/work.ts'
+import { customerWith, lockedCustomer } from '../change.ts'
+import { consentsOf } from '../consents.ts'
+import { messagesWith } from '../conversations/messages.ts'
+import { Entry } from '../conversations/schema.ts'
+import { customerEvents, toldOf } from '../events.ts'
+import { Customer, CustomerParam } from '../schema.ts'
+import { lockAccount } from '../store.ts'
+
+const removals = (['addresses', 'notes', 'conversations'] as const).map((table) => ({
+  kind: table,
+  remove: statement.tenant<One, { n: number }>(
+    `customers.erase_${table}`,
+    `with gone as (delete from customers.${table} where ${mine} and customer_id = $id returning 1) select count(*)::int as n from gone`,
+  ),
+}))
+
+const conversationOf = statement.tenant<One, { id: string }>(
+  'customers.conversation_to_erase',
+  `select id from customers.conversations where ${mine} and customer_id = $id`,
+)
+
+const removeReplies = statement.tenant<One, object>(
+  'customers.erase_replies',
+  `delete from customers.replies where ${mine} and conversation_id = $id`,
+)
+
+const removeGrants = statement.tenant<One & { addresses: readonly string[] }, { n: number }>(
+  'customers.erase_grants',
+  `with gone as (delete from customers.grants where ${mine} and address = any($addresses::text[]) returning $id::uuid)
+   select count(*)::int as n from gone`,
+)
+
+const emptyCustomer = statement.tenant<One & { at: Date }, object>(
+  'customers.empty',
+  `update customers.customers
+      set external_id = null, name = null, language = null, country = null, timezone = null, phones = '{}', emails = '{}',
+          attributes = '{}', tags = '{}', first_seen_at = null, last_seen_at = null, email = null, phone = null, tax_number = null,
+          address = null, erased_at = $at, updated_at = $at
+    where ${mine} and id = $id`,
+)
+
+const ErasureReport = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the customer, which answers nothing any more' }),
+    erased_at: At({ description: 'Time of the erasure' }),
+    items: Type.Array(
+      Type.Object({
+        kind: Type.String({ description: 'Kind of records, such as `texts` or `payments`' }),
+        erased: Type.Integer({ description: 'Records whose personal data are gone' }),
+        kept: Type.Integer({ description: 'Records that are still as they were' }),
+        reason: Nullable(Type.String({ description: 'What was kept and why; null where nothing was' })),
+      }),
+      { description: 'What was done, by kind' },
+    ),
+  },
+  { title: 'CustomerErasure' },
+)
+
+const logging = {
+  lane: 'customers.erase_logs',
+  payload: Type.Object({ texts: Type.Array(Type.String()) }),
+}
+
+/** Job that takes an erased person out of the logs. */
+export const eraseLogsJob: Job<App, typeof logging.payload> = {
+  ...logging,
+  role: 'timers',
+  concurrency: 2,
+  retrySeconds: [5, 60, 600, 3_600],
+  async handle(app, { tenant, payload }) {
+    if (!tenant) throw new Error('a customer belongs to an account')
+    await eraseLogs(app, tenant, payload.texts)
+    return { kind: 'done' }
+  },
+}
+
+const erase = write({
+  method: 'DELETE',
+  path: '/v1/customers/:customer_id',
+  operation: 'customers.erase',
+  summary: 'Erase a customer',
+  description:
+    'Erases what is personal of them on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
+  scope: 'customers:erase',
+  params: CustomerParam,
+  reply: { status: 200, schema: ErasureReport },
+  errors: ['NOT_FOUND'],
+  handle: (app, tx, { params }, caller) => eraseCustomer(app, tx, caller, params.customer_id),
+})
+
+/** Erases a customer; returns the report. */
+async function eraseCustomer(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  customerId: string,
+): Promise<Static<typeof ErasureReport>> {
+  const { tenant, nowMs } = caller
+  await tx.query(lockAccount, tenant)
+  const { id, phones, emails, phone, email } = await lockedCustomer(tx, tenant, customerId)
+  const known = {
+    phones: [...new Set([...phones, ...(phone === null ? [] : [phone])])],
+    emails: [...new Set([...emails, ...(email === null ? [] : [email.toLowerCase()])])],
+    customers: [id],
+  }
+  const conversations = await tx.query(conversationOf, { ...tenant, id })
+  const items: Erased[] = []
+  for (const erasable of app.erasables) items.push(await erasable.erase(app, tx, caller, known))
+  for (const { id: conversation } of conversations) await tx.query(removeReplies, { ...tenant, id: conversation })
+  for (const { kind, remove } of removals) items.push(plain(kind, (await one(tx.query(remove, { ...tenant, id }))).n))
+  const addresses = [...known.phones, ...known.emails]
+  items.push(plain('consents', (await one(tx.query(removeGrants, { ...tenant, id, addresses }))).n))
+  await tx.query(emptyCustomer, { ...tenant, id, at: new Date(nowMs) })
+  const own = [idOf('customer', id), ...addresses, ...conversations.map((one) => idOf('conversation', one.id))]
+  items.push(...(await eraseTraces(tx, tenant, [...own, ...items.flatMap(({ resources }) => resources)])))
+  const job = app.work.prepare(logging, tenant, { texts: [...own, ...known.phones.map((one) => one.slice(1))] })
+  await app.work.add(tx, job)
+  tx.afterCommit(() => app.work.begin(job))
+  const told = idOf('customer', id)
+  await record(tx, caller, 'customer.erase', told)
+  const erased_at = new Date(nowMs)
+  await app.outbox.emit(tx, customerEvents.erased, caller, told, { customer_id: told, erased_at })
+  const logs = {
+    ...{ kind: 'logs', erased: 0, kept: 0 },
+    reason: 'requests and the audit log stay, and the person is taken out of them within minutes',
+  }
+  const shown = items.filter((item) => item.erased + item.kept > 0)
+  return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), logs] }
+}
+
+function plain(kind: string, erased: number): Erased {
+  return { kind, erased, kept: 0, reason: null, resources: [] }
+}
+
+const maxEntries = 10_000
+
+const CustomerData = Type.Object(
+  {
+    customer: Type.Object(Customer.properties, { description: 'The record with its consents' }),
+    entries: Type.Array(Entry, { description: 'Messages, calls and notes with whole texts, newest first' }),
+    is_complete: Type.Boolean({ description: `False where there are more than ${maxEntries} entries` }),
+  },
+  { title: 'CustomerData' },
+)
+
+const exportData = read({
+  method: 'GET',
+  path: '/v1/customers/:customer_id/data',
+  operation: 'customers.data',
+  summary: 'Export the data of a customer',
+  description:
+    'Everything that is known of one person, for somebody who asks what you know about them. Payments and invoices are in the timeline.',
+  scope: 'customers:erase',
+  params: CustomerParam,
+  reply: { status: 200, schema: CustomerData },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, caller) => {
+    const row = await customerWith(app.db, caller.tenant, params.customer_id)
+    const consents = await one(consentsOf(app.db, caller.tenant, [row], new Date(caller.nowMs)))
+    const entries: Static<typeof Entry>[] = []
+    let after: string | null = null
+    for (;;) {
+      const page = await messagesWith(app, caller, row, { limit: 500, descending: true, after })
+      entries.push(...page.rows)
+      after = page.nextCursor === null ? null : Buffer.from(page.nextCursor, 'base64url').toString()
+      if (after === null || entries.length >= maxEntries) break
+    }
+    return { customer: { ...toldOf(row), consents }, entries, is_complete: after === null }
+  },
+})
+
+export const eraseRoutes: readonly Route[] = [erase, exportData]

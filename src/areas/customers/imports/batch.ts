@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch of an import: rows find their customers, by external id or else by number or address, and all of them are written together.
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import type { Tx } from '../../../platform/db.ts'
+import { listed, maxAddresses } from '../addresses.ts'
+import { changed } from '../attributes.ts'
+import { type Fields, nothingKnown } from '../change.ts'
+import { importConsents, importedWishes } from '../consents.ts'
+import { type AddressKind, findOwners, lockCustomers } from '../store.ts'
+import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
+import { claimMany, writeCustomers } from './store.ts'
+
+const maxTags = 20
+
+/** Somebody else claimed a number or address at the same moment: the batch is to be repeated. */
+export class Collided extends Error {}
+
+export interface BatchResult {
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly withdrawn: number
+  readonly problems: readonly RowProblem[]
+}
+
+/** Customer as the rows of a batch leave them. */
+interface Draft {
+  readonly id: string
+  isChanged: boolean
+  fields: Fields
+}
+
+/** Customer and what a row does to them. */
+interface Taken {
+  readonly draft: Draft
+  outcome: 'created' | 'updated' | 'unchanged'
+}
+
+/** Imports rows in a transaction in which nobody else changes customers of the account. Throws Collided. */
+export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
+  const people = await People.of(tx, caller, rows)
+  const problems: RowProblem[] = []
+  const taken: Taken[] = []
+  const wishes: ReturnType<typeof importedWishes> = []
+  for (const row of rows) {
+    if ('problem' in row) {
+      problems.push(row.problem)
+      continue
+    }
+    try {
+      const one = people.take(row.input)
+      taken.push(one)
+      wishes.push(...importedWishes(one.draft.fields, row.input.consents ?? [], one.draft.id))
+    } catch (error) {
+      problems.push(problemOf(row.line, error, error instanceof Taker ? error.customer : null))
+    }
+  }
+  await people.write(tx)
+  const { changed: consenting, withdrawn } =
+    wishes.length === 0 ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes)
+  const counted = { created: 0, updated: 0, unchanged: 0 }
+  for (const { draft, outcome } of taken)
+    counted[outcome === 'unchanged' && consenting.has(draft.id) ? 'updated' : outcome]++
+  return { ...counted, withdrawn, problems }
+}
+
+/** Refusal of an address that another customer has. */
+class Taker extends AppError {
+  readonly customer: string
+
+  constructor(field: string, customer: string) {
+    const told = `has one that belongs to ${idOf('customer', customer)}`
+    super('CUSTOMER_CONFLICT', told, { fields: [{ field, code: 'CUSTOMER_CONFLICT', message: told }] })
+    this.customer = customer
+  }
+}
+
+const fieldOf = { external: 'external_id', phone: 'phones', email: 'emails' } as const
+
+/** Customers that the rows of a batch are about. */
+class People {
+  readonly #caller: Caller
+  readonly #owners = new Map<string, string>()
+  readonly #drafts = new Map<string, Draft>()
+  readonly #claims: { kind: AddressKind; address: string; customer: string }[] = []
+
+  private constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  /** Reads and locks those whom the rows name. */
+  static async of(tx: Tx, caller: Caller, rows: readonly Row[]): Promise<People> {
+    const people = new People(caller)
+    const named = rows.flatMap((row) => ('input' in row ? [namedBy(row.input)] : []))
+    const kinds = named.flatMap((one) => one.kinds)
+    const addresses = named.flatMap((one) => one.addresses)
+    const { tenant } = caller
+    for (const { kind, address, customer_id } of await tx.query(findOwners, { ...tenant, kinds, addresses }))
+      people.#owners.set(keyOf(kind, address), customer_id)
+    const ids = [...new Set(people.#owners.values())]
+    if (ids.length > 0)
+      for (const row of await tx.query(lockCustomers, { ...tenant, ids }))
+        people.#drafts.set(row.id, { id: row.id, isChanged: false, fields: row })
+    return people
+  }
+
+  /** Applies a row. Throws CUSTOMER_CONFLICT, or what is wrong with what the customer would have then. */
+  take(input: Imported): Taken {
+    const { kinds, addresses } = namedBy(input)
+    const known = this.#knownBy(input)
+    const fresh: { kind: AddressKind; address: string }[] = []
+    addresses.forEach((address, i) => {
+      const kind = kinds[i] ?? 'external'
+      const owner = this.#owners.get(keyOf(kind, address))
+      if (owner === undefined) fresh.push({ kind, address })
+      else if (owner !== known?.id) throw new Taker(fieldOf[kind], owner)
+    })
+    const before = known?.fields ?? nothingKnown
+    const fields = withRow(before, input)
+    const id = known?.id ?? newUuid(this.#caller.receivedMs)
+    for (const { kind, address } of fresh) {
+      this.#owners.set(keyOf(kind, address), id)
+      this.#claims.push({ kind, address, customer: id })
+    }
+    if (known === null) {
+      const draft = { id, isChanged: true, fields }
+      this.#drafts.set(id, draft)
+      return { draft, outcome: 'created' }
+    }
+    if (isSame(before, fields)) return { draft: known, outcome: 'unchanged' }
+    known.fields = fields
+    known.isChanged = true
+    return { draft: known, outcome: 'updated' }
+  }
+
+  /** Customer with the external id, or else with the first number or address that is known. */
+  #knownBy({ external_id, phones = [], emails = [] }: Imported): Draft | null {
+    const named = external_id ? this.#owned('external', external_id) : null
+    if (named) return named
+    for (const [kind, list] of [
+      ['phone', phones],
+      ['email', emails],
+    ] as const)
+      for (const address of list) {
+        const draft = this.#owned(kind, address)
+        if (!draft) continue
+        if (external_id && draft.fields.external_id !== null) throw new Taker(fieldOf[kind], draft.id)
+        return draft
+      }
+    return null
+  }
+
+  #owned(kind: AddressKind, address: string): Draft | null {
+    const owner = this.#owners.get(keyOf(kind, address))
+    return owner === undefined ? null : (this.#drafts.get(owner) ?? null)
+  }
+
+  /** Writes whom the rows created and changed. Throws Collided. */
+  async write(tx: Tx): Promise<void> {
+    const { tenant, nowMs } = this.#caller
+    const claims = this.#claims
+    if (claims.length > 0) {
+      const claimed = await tx.query(claimMany, {
+        ...{ ...tenant, kinds: claims.map(({ kind }) => kind), addresses: claims.map(({ address }) => address) },
+        customers: claims.map(({ customer }) => customer),
+      })
+      if (claimed.length < claims.length) throw new Collided()
+    }
+    const drafts = [...this.#drafts.values()].filter(({ isChanged }) => isChanged)
+    if (drafts.length > 0) await tx.query(writeCustomers, { ...tenant, ...columnsOf(drafts), at: new Date(nowMs) })
+  }
+}
+
+function keyOf(kind: AddressKind, address: string): string {
+  return `${kind} ${address}`
+}
+
+function namedBy({ external_id, phones = [], emails = [] }: Imported) {
+  return listed({ external_id: external_id ?? null, phones, emails })
+}
+
+/** Fields of a customer after a row: what it says, with its numbers, addresses and tags beside those that they have. */
+function withRow(before: Fields, input: Imported): Fields {
+  const { name, language, country, timezone } = { ...before, ...input }
+  const joined = (own: readonly string[], more: readonly string[] = []): string[] => [...new Set([...own, ...more])]
+  const phones = joined(before.phones, input.phones)
+  const emails = joined(before.emails, input.emails)
+  const tags = joined(before.tags, input.tags)
+  for (const [field, list, max] of [
+    ['phones', phones, maxAddresses],
+    ['emails', emails, maxAddresses],
+    ['tags', tags, maxTags],
+  ] as const)
+    if (list.length > max) throw invalid(field, `must be at most ${max}, with those that the customer has`)
+  return {
+    ...{ ...before, name, language, country, timezone, phones, emails, tags },
+    external_id: input.external_id ?? before.external_id,
+    attributes: changed(before.attributes, input.attributes),
+  }
+}
+
+function isSame(one: Fields, other: Fields): boolean {
+  return (
+    (['external_id', 'name', 'language', 'country', 'timezone'] as const).every(
+      (field) => one[field] === other[field],
+    ) &&
+    (['phones', 'emails', 'tags'] as const).every((field) => one[field].length === other[field].length) &&
+    Object.keys(one.attributes).length === Object.keys(other.attributes).length &&
+    Object.entries(other.attributes).every(([name, value]) => one.attributes[name] === value)
+  )
+}
+
+/** Customers as lists of one length, which statements take; empty for what is not known. */
+function columnsOf(drafts: readonly Draft[]) {
+  const all = drafts.map(({ fields }) => fields)
+  return {
+    ids: drafts.map(({ id }) => id),
+    externals: all.map(({ external_id }) => external_id ?? ''),
+    names: all.map(({ name }) => name ?? ''),
+    languages: all.map(({ language }) => language ?? ''),
+    countries: all.map(({ country }) => country ?? ''),
+    timezones: all.map(({ timezone }) => timezone ?? ''),
+    phones: all.map(({ phones }) => arrayOf(phones)),
+    emails: all.map(({ emails }) => arrayOf(emails)),
+    attributes: all.map(({ attributes }) => JSON.stringify(attributes)),
+    tags: all.map(({ tags }) => arrayOf(tags)),
+  }
+}
+
+/** List as PostgreSQL writes an array. */
+function arrayOf(list: readonly string[]): string {
+  return `{${list.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job of an import: reads the file some rows at a time. Customers, errors and how far it has come are committed together, so that
+// another run goes on after the last row that was done.
+import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
+import { minuteMs } from '../../../kernel/time.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { type Occasion, occasionNow } from '../../../platform/events.ts'
+import type { OpenedFile } from '../../../platform/storage.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import type { Job, Outcome } from '../../../platform/work.ts'
+import { AttributeTypes } from '../attributes.ts'
+import { callerOf } from '../caller.ts'
+import { lockAccount } from '../store.ts'
+import { type BatchResult, Collided, importBatch } from './batch.ts'
+import { importEvents, importOf } from './events.ts'
+import { importedRows, maxRows, type Row } from './rows.ts'
+import { findImport, finishImport, type ImportRow, insertErrors, lockImport, noteProgress } from './store.ts'
+
+const rowsAtOnce = 1_000
+/** Time of one run; then other imports have their turn. */
+const runMs = 30_000
+const collidedMs = 100
+/** Delay before the import of a suspended account is tried again. */
+const suspendedMs = minuteMs
+
+const Payload = Type.Object({ import: Type.String() })
+
+export const importJob: Job<App, typeof Payload> = {
+  lane: 'customers.import',
+  role: 'dispatch',
+  payload: Payload,
+  concurrency: 2,
+  retrySeconds: [1, 5, 30, 120, 600],
+  async handle(app, { id, tenant, payload }): Promise<Outcome> {
+    if (!tenant) throw new Error('an import belongs to an account')
+    const row = await maybe(app.db.query(findImport, { ...tenant, id: payload.import }))
+    if (row?.state !== 'running' || row.job !== id) return { kind: 'done' }
+    try {
+      const caller = await callerOf(app, tenant, row)
+      const file = await app.storage.open(tenant, row.file_id)
+      if (file === null) throw new AppError('NOT_FOUND', 'the file is gone')
+      const isRead = await readSome(app, caller, row, file)
+      if (!isRead) return { kind: 'again', afterMs: 0 }
+      await finish(app, occasionNow(app.clock, tenant, caller.principal.facts.clockOffsetMs), row, null)
+    } catch (error) {
+      if (error instanceof Collided) return { kind: 'again', afterMs: collidedMs }
+      if (!(error instanceof AppError)) throw error
+      if (error.code === 'ACCOUNT_SUSPENDED') return { kind: 'again', afterMs: suspendedMs }
+      await finish(app, occasionNow(app.clock, tenant, 0), row, error.details || error.code)
+    }
+    return { kind: 'done' }
+  },
+}
+
+/** Imports rows after those that are done, for a while; true when there are no more. Throws what the file is refused for. */
+async function readSome(app: App, caller: Caller, row: ImportRow, { read }: OpenedFile): Promise<boolean> {
+  const untilMs = performance.now() + runMs
+  const types = await AttributeTypes.of(app.db, caller.tenant)
+  const counted = { bytes: 0 }
+  let done = row.rows_read
+  let waiting: Row[] = []
+  const store = async (): Promise<void> => {
+    const rows = waiting.splice(0, rowsAtOnce)
+    if (done + rows.length > maxRows) throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxRows} rows`)
+    await importSome(app, caller, row, types, { rows, done, bytes: counted.bytes })
+    done += rows.length
+  }
+  const refused: { error: AppError | null } = { error: null }
+  for await (const rows of readable(importedRows(counting(read(), counted), row.format, types, done), refused)) {
+    waiting = waiting.concat(rows)
+    while (waiting.length >= rowsAtOnce) await store()
+    if (performance.now() > untilMs) return false
+  }
+  if (waiting.length > 0) await store()
+  if (refused.error) throw refused.error
+  return true
+}
+
+/** Rows before whatever the file is refused for. */
+async function* readable(rows: AsyncIterable<Row[]>, refused: { error: AppError | null }): AsyncGenerator<Row[]> {
+  try {
+    yield* rows
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    refused.error = error
+  }
+}
+
+async function* counting(file: AsyncIterable<Buffer>, counted: { bytes: number }): AsyncGenerator<Buffer> {
+  for await (const piece of file) {
+    counted.bytes += piece.length
+    yield piece
+  }
+}
+
+interface Some {
+  readonly rows: readonly Row[]
+  /** Rows that are done before. */
+  readonly done: number
+  readonly bytes: number
+}
+
+async function importSome(app: App, caller: Caller, row: ImportRow, types: AttributeTypes, some: Some): Promise<void> {
+  const { tenant } = caller
+  const { rows, done, bytes } = some
+  await app.db.tx(
+    tenant,
+    async (tx) => {
+      await tx.query(lockAccount, tenant)
+      const now = await one(tx.query(lockImport, { ...tenant, id: row.id }))
+      // Another node that took this for dead has gone on.
+      if (now.state !== 'running' || now.rows_read !== done) throw new Collided()
+      if (!(await types.declare(tx, tenant))) throw new Collided()
+      const { problems, ...counts } = await importBatch(app, tx, caller, rows)
+      await noteErrors(tx, tenant, row.id, problems)
+      const noted = { bytes: BigInt(bytes), rows: rows.length, failed: problems.length, ...counts }
+      await tx.query(noteProgress, { ...tenant, id: row.id, ...noted })
+    },
+    { statementTimeoutMs: minuteMs },
+  )
+  types.noteDeclared()
+}
+
+async function noteErrors(tx: Tx, tenant: Tenant, id: string, problems: BatchResult['problems']): Promise<void> {
+  if (problems.length === 0) return
+  await tx.query(insertErrors, {
+    ...{ ...tenant, id, lines: problems.map(({ line }) => line), codes: problems.map(({ code }) => code) },
+    fields: problems.map(({ field }) => field ?? ''),
+    messages: problems.map(({ message }) => message),
+    customers: problems.map(({ customer }) => customer ?? ''),
+  })
+}
+
+/** Ends an import, and tells of it; `reason` is why the file cannot be read on. The file is deleted. */
+async function finish(app: App, occasion: Occasion, { id }: ImportRow, reason: string | null): Promise<void> {
+  const { tenant, nowMs } = occasion
+  await app.db.tx(tenant, async (tx) => {
+    const now = await one(tx.query(lockImport, { ...tenant, id }))
+    if (now.state !== 'running') return
+    const state = reason === null ? 'completed' : 'failed'
+    const row = await one(tx.query(finishImport, { ...tenant, id, state, reason, at: new Date(nowMs) }))
+    await app.storage.drop(tx, tenant, [row.file_id])
+    await app.outbox.emit(tx, importEvents.finished, occasion, idOf('customerImport', id), { import: importOf(row) })
+  })
+}

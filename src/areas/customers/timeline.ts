@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline of a customer: what was written, called, dialled, paid, billed, checked and noted, over all areas, newest first. Each area
+// gives its newest entries by its index, and the newest of those make the page.
+import { Type } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
+import { firstUuidAt } from '../../kernel/ids.ts'
+import { list } from '../../platform/api/route.ts'
+import { allows } from '../../platform/auth/scopes.ts'
+import { Amount, At, Nullable, OneOf, pageQuery } from '../../platform/schema/fields.ts'
+import { pageOf, timeWindow, windowOf } from '../../platform/schema/lists.ts'
+import { customerWith } from './change.ts'
+import { CustomerParam } from './schema.ts'
+
+const types = [
+  'message',
+  'chat',
+  'email',
+  'call',
+  'ussd_session',
+  'payment',
+  'refund',
+  'invoice',
+  'identity_check',
+  'note',
+] as const
+
+const Entry = Type.Object(
+  {
+    type: OneOf(types, { description: 'Kind of the entry' }),
+    id: Type.String({ description: 'Id of the message, call, payment or whatever it is' }),
+    direction: Nullable(OneOf(['inbound', 'outbound']), {
+      description: '`inbound` from the customer, `outbound` to them; null for what has none',
+    }),
+    at: At({ description: 'Time of the entry' }),
+    title: Nullable(
+      Type.String({
+        description: 'Text, subject, number, code or description, at most 200 characters; null without one',
+      }),
+    ),
+    state: Type.String({ description: 'Status, as the record itself says it' }),
+    amount: Nullable(Amount(), { description: 'Amount in major units, of payments, refunds and invoices' }),
+    currency: Nullable(Type.String({ description: 'Currency of the amount, ISO 4217' })),
+    url: Nullable(Type.String({ description: 'Address of the whole record; null for notes' })),
+  },
+  { title: 'CustomerTimelineEntry' },
+)
+
+export const timeline = list({
+  path: '/v1/customers/:customer_id/timeline',
+  operation: 'customers.timeline',
+  summary: 'List what happened with a customer',
+  description:
+    'Newest first. Entries are found by the numbers, addresses and id of the customer. Kinds that the key may not read are left out.',
+  scope: 'customers:read',
+  params: CustomerParam,
+  query: Type.Object({
+    ...pageQuery,
+    types: Type.Optional(
+      Type.String({ maxLength: 200, description: `Kinds that are wanted, separated by commas: ${types.join(', ')}` }),
+    ),
+    before: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time: what was earlier' })),
+  }),
+  row: Entry,
+  errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
+  handle: async (app, { params, query }, { tenant, principal }) => {
+    const { id, phones, emails } = await customerWith(app.db, tenant, params.customer_id)
+    const window = windowOf(query)
+    const wanted = wantedTypes(query.types)
+    const before = query.before === undefined ? null : timeWindow({ from: query.before }).from
+    const place = window.after ?? (before && firstUuidAt(before.getTime()))
+    const histories = app.histories.filter((one) => wanted.has(one.kind) && allows(principal.scopes, one.scope))
+    const found = await Promise.all(
+      histories.map(async (one) => {
+        const rows = await one.newest(app.db, tenant, { phones, emails, customers: [id] }, window.limit + 1, place)
+        return rows.map((row) => ({ ...row, type: typeOf(one.kind), entry: row.id, id: row.place }))
+      }),
+    )
+    const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
+    return pageOf(window, newest, ({ type, entry, direction, created_at, title, status, amount, currency, path }) => ({
+      ...{ type, id: entry, direction, at: created_at, title, state: status, amount, currency },
+      url: path && `${app.publicUrl}/api/v1${path}`,
+    }))
+  },
+})
+
+function wantedTypes(text: string | undefined): ReadonlySet<string> {
+  const asked = text === undefined || text === '' ? types : text.split(',')
+  return new Set(asked.map((one) => typeOf(one)))
+}
+
+function typeOf(kind: string): (typeof types)[number] {
+  const known = types.find((one) => one === kind)
+  if (known === undefined)
+    throw new AppError('INVALID_REQUEST', `types has ${kind}, which is none of ${types.join(', ')}`)
+  return known
+}
