@@ -10,7 +10,7 @@ import { list, read } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { maybe, statement } from '../../platform/db.ts'
-import { listEvents } from '../../platform/events.ts'
+import { actionOf, listEvents } from '../../platform/events.ts'
 import { listQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { pageOf, shownBetween, shownBounds, timeWindow, windowOf } from '../../platform/schema/lists.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -108,6 +108,7 @@ const figuresOf = statement.tenant<
       and ($since::timestamptz is null or m.created_at >= $since) and ($until::timestamptz is null or m.created_at < $until)
       and ($tag::text is null or $tag = any(m.tags)) and ($stream::text is null or m.stream = $stream)
     group by 1 order by 1`,
+  { mayBeLate: true },
 )
 
 function percent(part: number, whole: number): number {
@@ -176,7 +177,7 @@ const names = [
   ...new Set(['*', 'email.*', ...Object.values(emailEvents).flatMap(({ name, aliases = [] }) => [name, ...aliases])]),
 ]
 
-/** Require a webhook that receives the account's email events. */
+/** Requires a webhook that receives the account's email events. */
 async function requireHearing(app: App, tenant: Tenant): Promise<void> {
   const row = await maybe(app.db.query(hearing, { ...tenant, names }))
   if (!row?.id) throw new AppError('WEBHOOK_NOT_CONFIGURED', 'no webhook URL is set for the account')
@@ -186,7 +187,7 @@ const getAnalytics = read({
   method: 'GET',
   path: '/v1/email/analytics',
   operation: 'email.analytics',
-  summary: 'Count what became of your mail',
+  summary: 'Get email statistics',
   scope: 'email:read',
   query: Type.Object({
     from: Type.Optional(
@@ -218,29 +219,31 @@ const getAnalytics = read({
 const EmailEventRow = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
-    event: Type.String({ description: 'What happened, such as `email.delivered`' }),
+    event: Type.String({ description: 'What happened, such as `delivered`: the `event` of the payload' }),
     payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What webhooks receive' }),
   },
   { title: 'EmailEvent' },
 )
 
-const perMessage = Object.values(emailEvents).filter(({ name }) => !/bulk_completed|domain_/.test(name))
+const nameable = Object.values(emailEvents).filter(({ name }) => !/bulk_completed|domain_/.test(name))
+/** Each change once. */
+const perMessage = nameable.filter(({ within }) => within === undefined)
 
 function eventRow({ id, type, body }: { id: string; type: string; body: string }): Static<typeof EmailEventRow> {
   const payload: Record<string, unknown> = JSON.parse(body)
-  return { id: idOf('event', id), event: type, payload }
+  return { id: idOf('event', id), event: actionOf(type), payload }
 }
 
 const listEventsOfAll = list({
   path: '/v1/email/events',
   operation: 'email.listEvents',
-  summary: 'List what happened to your mail, newest first',
+  summary: 'List email events',
   scope: 'email:read',
   query: Type.Object({
     ...listQuery,
     event: Type.Optional(
       OneOf(
-        perMessage.map(({ name }) => name.slice('email.'.length)),
+        nameable.map(({ name }) => actionOf(name)),
         { description: 'What happened, without the `email.` that the event’s name begins with' },
       ),
     ),
@@ -273,7 +276,7 @@ const listEventsOfOne = list({
   path: '/v1/email/:message_id/events',
   needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.listMessageEvents',
-  summary: 'List what happened to a message, newest first',
+  summary: 'List the events of an email',
   scope: 'email:read',
   params: MessageParam,
   query: Type.Object(listQuery),

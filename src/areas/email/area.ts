@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of the email area.
+
 import { buckets, idOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { erasable } from '../../platform/operator/erasing.ts'
 import { finder } from '../../platform/operator/finding.ts'
 import { history } from '../../platform/operator/history.ts'
+import { traffic } from '../../platform/operator/traffic.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { batchJob } from './bulk/batches.ts'
 import { bulkRoutes } from './bulk/routes.ts'
@@ -20,6 +23,7 @@ import { dnsListener } from './dns/listener.ts'
 import { answerZone } from './dns/zone.ts'
 import { checkJob } from './domains/check.ts'
 import { domainRoutes, republish } from './domains/routes.ts'
+import { eraseMail } from './erase.ts'
 import { emailEvents } from './events.ts'
 import { providerHook } from './inbound/provider-hook.ts'
 import { returnsListener } from './inbound/returns.ts'
@@ -37,10 +41,22 @@ import { suppressionRoutes } from './suppressions/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { trackingWebhookRoutes } from './tracking/webhook.ts'
 
+/** Mail to many for an account, by another area: checked, then accepted in its transaction; and what became of it. */
+export { acceptBulk, prepareBulk } from './bulk/accept.ts'
+export { outcomesOfBulks } from './bulk/outcomes.ts'
+export { sendersOf as mailSendersOf } from './domains/senders.ts'
+export { priceOf as mailPrice } from './prices.ts'
 export { mailForAccount } from './sending/mail-for-account.ts'
+export { send as sendMail } from './sending/send.ts'
+export { allowMail, stopMail } from './suppressions/change.ts'
+export { suppressionsOf } from './suppressions/store.ts'
 
 export const email: Area = {
   name: 'email',
+  tools: {
+    named: ['email.send', 'email.get', 'email.list'],
+    unasked: ['email.createTemplate', 'email.replaceTemplate', 'email.createDomain', 'email.verifyDomain'],
+  },
   chapters: {
     email: {
       title: 'Email',
@@ -59,17 +75,23 @@ export const email: Area = {
   simulators: [mailWorld],
   charges: emailCharges,
   uses: ['webhooks'],
+  traffic: [traffic({ name: 'email', scope: 'email:read', from: 'email.messages', at: 't.created_at' })],
   histories: [
     history({
-      name: 'emails',
-      prefix: 'email',
+      ...{ name: 'emails', kind: 'email', scope: 'email:read' },
       from: 'email.recipients t join email.messages m on m.bucket = t.bucket and m.account_id = t.account_id and m.environment = t.environment and m.id = t.message_id',
-      id: 'm.id',
-      order: 't.message_id',
-      status: 't.status',
-      createdAt: 'm.created_at',
-      by: 't.email',
-      knownBy: 'email',
+      ...{ id: 'm.id', order: 't.message_id', status: 't.status', createdAt: 'm.created_at', title: 'm.subject' },
+      text: 'm.subject',
+      path: (id) => `/email/${id}`,
+      by: [{ column: 't.email', knownBy: 'emails', direction: `'outbound'`, prefix: 'email' }],
+    }),
+  ],
+  erasables: [
+    eraseMail,
+    erasable({
+      kind: 'mail_suppressions',
+      table: 'email.suppressions',
+      by: [{ column: 't.email', knownBy: 'emails' }],
     }),
   ],
   routes: [
@@ -85,7 +107,7 @@ export const email: Area = {
     ...sandboxMailRoutes,
     ...ofAnyAccount(messageRoutes, {
       'email.list': ['operator.listEmails', 'List the mail of any account'],
-      'email.get': ['operator.getEmail', 'Read what became of a mail of any account'],
+      'email.get': ['operator.getEmail', 'Get an email of any account'],
     }),
   ],
   finders: [
@@ -94,6 +116,7 @@ export const email: Area = {
       prefix: 'email',
       table: 'email.messages',
       status: 't.status',
+      ...{ scope: 'email:read', label: 't.subject' },
       path: (id) => `/email/${idOf('email', id)}`,
     }),
   ],
@@ -106,6 +129,7 @@ export const email: Area = {
   async start(app) {
     mailWorld.of(app)?.delegate(app.config.PAMOJA_MAIL_HOST, (name, type) => answerZone(app, name, type))
     if (mailWorld.of(app)) await republish(app, buckets)
+    app.sandbox.onTaken(() => republish(app, buckets))
     tlsTally(app)
     return async () => {
       destinationsOf(app).close()

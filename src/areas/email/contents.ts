@@ -59,14 +59,18 @@ const select = statement.tenant<One, { body: ContentBody; raw: Buffer | null; fi
   `select body, raw, files from email.contents where ${mine} and id = $id`,
 )
 
-export function sizeOf({ body, raw, files }: Content): number {
-  return JSON.stringify(body).length + (raw?.length ?? 0) + (files?.length ?? 0)
+export function sizeOf(content: Content): number {
+  return JSON.stringify(content.body).length + filesOf(content)
+}
+
+function filesOf({ raw, files }: Pick<Content, 'raw' | 'files'>): number {
+  return (raw?.length ?? 0) + (files?.length ?? 0)
 }
 
 /** Columns of a content stored with its message; all null when it was stored here beforehand. */
 export async function contentColumns(app: App, tenant: Tenant, id: string, content: Content) {
   const body = JSON.stringify(content.body)
-  if (sizeOf(content) <= maxCommittedBytes)
+  if (body.length + filesOf(content) <= maxCommittedBytes)
     return { content_body: body, content_raw: content.raw, content_files: content.files }
   await app.db.query(insert, { ...tenant, id, body, raw: content.raw, files: content.files })
   return { content_body: null, content_raw: null, content_files: null }
@@ -77,7 +81,7 @@ const remove = statement.tenant<One, object>(
   `delete from email.contents where ${mine} and id = $id`,
 )
 
-/** Delete a content stored ahead of a refused message. */
+/** Deletes a content stored ahead of a refused message. */
 export async function discardContent(app: App, tenant: Tenant, id: string): Promise<void> {
   await app.db.query(remove, { ...tenant, id })
 }
@@ -91,21 +95,26 @@ export async function insertContent(
   await queryable.query(insert, { ...tenant, id, body: JSON.stringify(body), raw, files })
 }
 
-/** Cache of contents in use: a bulk needs its content for each recipient. */
-const cache = onePerApp(() => ({ contents: new Map<string, Content>(), bytes: 0 }))
+/** Cache of contents in use: a bulk needs its content for each recipient, and a node sends what it has just accepted. */
+const cache = onePerApp(() => ({ contents: new Map<string, { content: Content; bytes: number }>(), bytes: 0 }))
 
 export async function loadContent(app: App, tenant: Tenant, id: string): Promise<Content | null> {
-  const known = cache(app)
-  const found = known.contents.get(id)
-  if (found) return found
+  const found = cache(app).contents.get(id)
+  if (found) return found.content
   const row = await maybe(app.db.query(select, { ...tenant, id }))
-  if (!row) return null
-  known.contents.set(id, row)
-  known.bytes += sizeOf(row)
-  for (const [oldest, content] of known.contents) {
+  if (row) keepContent(app, id, row)
+  return row
+}
+
+/** Keeps a stored content for the jobs that send it. */
+export function keepContent(app: App, id: string, content: Content): void {
+  const known = cache(app)
+  const bytes = sizeOf(content)
+  known.bytes += bytes - (known.contents.get(id)?.bytes ?? 0)
+  known.contents.set(id, { content, bytes })
+  for (const [oldest, { bytes: freed }] of known.contents) {
     if (known.contents.size <= maxCached && known.bytes <= maxCachedBytes) break
     known.contents.delete(oldest)
-    known.bytes -= sizeOf(content)
+    known.bytes -= freed
   }
-  return row
 }

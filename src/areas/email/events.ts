@@ -206,6 +206,8 @@ const message = {
 const browser = { user_agent: 'Mozilla/5.0 (Linux; Android 14)', ip: '197.248.1.2' }
 const mx = 'mx1.shop.example'
 
+const complaint: Static<typeof Complained> = { ...message, feedback_type: 'abuse', reporter: 'mail.example' }
+
 const bulk: Static<typeof BulkCompleted> = {
   bulk_id: 'emb_01jb2c3d4e5f6g7h8j9kamnpqr',
   status: 'completed',
@@ -253,8 +255,9 @@ const domain = (status: 'verified' | 'failed'): Static<typeof DomainChecked> => 
 })
 
 /** Email event that can also be subscribed to by its short name. */
-function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, more: string[] = []) {
-  return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name), ...more] })
+function email<S extends TSchema>(name: string, summary: string, payload: S, sample: Static<S>, within?: string) {
+  const wider = within === undefined ? {} : { within }
+  return eventType({ name, summary, payload, sample, head, aliases: [actionOf(name)], ...wider })
 }
 
 export const emailEvents = {
@@ -295,12 +298,13 @@ export const emailEvents = {
     diagnostic: '550 5.1.1 no such user',
     source: 'smtp',
   }),
-  complained: email(
-    'email.complained',
-    'A recipient reported a message as spam',
+  complained: email('email.complained', 'A recipient reported a message as spam', Complained, complaint),
+  spam: email(
+    'email.spam',
+    'The same as `email.complained`, by its other name',
     Complained,
-    { ...message, feedback_type: 'abuse', reporter: 'mail.example' },
-    ['email.spam', 'spam'],
+    complaint,
+    'email.complained',
   ),
   unsubscribed: email('email.unsubscribed', 'A recipient wants no more bulk messages', Unsubscribed, {
     ...message,

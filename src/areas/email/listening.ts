@@ -11,7 +11,7 @@ import { type ServerHost, ServerSession } from '../../protocols/smtp/server-sess
 
 const maxConnections = 1_000
 
-/** Open ports by listener. */
+/** Opens ports by listener. */
 export const openPorts = onePerApp(() => new Map<string, { host: string; port: number }>())
 
 const balancers = onePerApp((app) => addressList(app.config.PAMOJA_SMTP_BALANCERS))
@@ -29,14 +29,14 @@ export async function listenSmtp(
   { host, port }: Place,
   serverHost: ServerHost,
   /** Connections that one network may have open; others shall find some left. */
-  mostOfNetwork: number,
+  maxOfNetwork: number,
 ): Promise<OpenListener> {
   const sessions = new Set<ServerSession>()
   const open = new Map<string, number>()
   const server = createServer((socket: Socket) => {
     const network = networkCounted(app, socket.remoteAddress ?? '')
     const others = network === null ? 0 : (open.get(network) ?? 0)
-    if (others >= mostOfNetwork) return refuse(socket)
+    if (others >= maxOfNetwork) return refuse(socket)
     if (network !== null) open.set(network, others + 1)
     const session = new ServerSession(socket, serverHost)
     sessions.add(session)

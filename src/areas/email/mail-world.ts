@@ -59,13 +59,13 @@ export interface MailWorld {
   publish(record: DnsRecord): boolean
   withdraw(name: string, type: RecordType | null): number
   recordsOf(name: string): readonly DnsRecord[]
-  /** Delegate a zone to our own DNS server. */
+  /** Delegates a zone to our own DNS server. */
   delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void
-  /** Make the DNS fail. */
+  /** Makes the DNS fail. */
   takeDnsAway(isAway: boolean): void
-  /** Have a zone's answers count as signed (DNSSEC). */
+  /** Has a zone's answers count as signed (DNSSEC). */
   sign(zone: string): void
-  /** Give a name bad signatures. */
+  /** Gives a name bad signatures. */
   spoil(name: string, isSpoiled: boolean): void
   reportTo(address: { host: string; port: number } | null): void
   /** Newest first. */

@@ -9,7 +9,7 @@ export const maxMessageBytes = 25 * 1024 * 1024
 export const maxRecipients = 50
 /** Recipients parsed, above the limit, so that too many differ from malformed ones. */
 const maxNamed = 1_000
-export const mostTtlSeconds = 259_200
+export const maxTtlSeconds = 259_200
 
 const Address = Type.String({
   minLength: 1,
@@ -25,7 +25,7 @@ const Addresses = (description: string, most: number, maxItems = most) =>
 
 export const Tags = Type.Array(
   Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$', rule: 'must be 1 to 64 letters, digits, _ . -' }),
-  { maxItems: 10, rule: 'must be at most 10 tags', description: 'By which messages can be listed and counted' },
+  { maxItems: 10, rule: 'must be at most 10 tags', description: 'Tags for filtering lists and statistics' },
 )
 
 export const Variables = Type.Record(Type.String(), Type.Unknown(), {
@@ -58,7 +58,7 @@ const Attachment = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9@._-]{1,100}$',
       rule: 'must be 1 to 100 letters, digits, @ . _ -',
-      description: 'By which the html shows it: `<img src="cid:logo">` for `logo`',
+      description: 'Content id used in the HTML: `<img src="cid:logo">` for `logo`',
     }),
   ),
 })
@@ -146,7 +146,7 @@ export const EmailSend = Type.Object({
   ttl: Type.Optional(
     Type.Integer({
       minimum: 60,
-      maximum: mostTtlSeconds,
+      maximum: maxTtlSeconds,
       rule: 'must be 60 to 259200 seconds',
       description: 'Seconds for which delivery is tried; three days unless given',
     }),
@@ -218,7 +218,7 @@ export const EmailRecord = Type.Object(
     template: Nullable(Type.String({ description: 'Name of the template it was made from' })),
     bulk_id: Nullable(Type.String({ description: 'The bulk it belongs to' })),
     stream: OneOf(['transactional', 'bulk'], { description: '`bulk` is what people may unsubscribe from' }),
-    tags: Type.Array(Type.String(), { description: 'By which messages can be listed and counted' }),
+    tags: Type.Array(Type.String(), { description: 'Tags for filtering lists and statistics' }),
     metadata: Metadata,
     tracking: Type.Object(
       {

@@ -79,20 +79,47 @@ export interface MessageFilter extends ShownBounds {
   reference: string | null
 }
 
-const list = statement.tenant<Tenant & MessageFilter & Window, MessageRow>(
-  'email.list_messages',
-  `select ${columns} from email.messages m
-    where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.id >= $from and m.id < $to
-      and ($since::timestamptz is null or m.created_at >= $since) and ($until::timestamptz is null or m.created_at < $until)
-      and ($status::text is null or m.status = $status) and ($sender::text is null or strpos(m.sender, $sender) > 0)
-      and ($tag::text is null or $tag = any(m.tags)) and ($bulk::uuid is null or m.bulk_id = $bulk)
-      and ($template::text is null or m.template = $template) and ($reference::text is null or m.reference = $reference)
-      and ($recipient::text is null or m.id in (
-            select f.message_id from email.recipients f
-             where f.bucket = $bucket and f.account_id = $account and f.environment = $environment and f.email = $recipient))
-      and ($after::uuid is null or (case when $descending::boolean then m.id < $after else m.id > $after end))
-    order by case when $descending then m.id end desc, m.id
-    limit $limit::int + 1`,
+/** Pages of messages, from a table whose `key` has the order of the list. */
+const listing = (name: string, from: string, key: string) =>
+  statement.tenant<Tenant & MessageFilter & Window, MessageRow>(
+    name,
+    `select ${columns} from ${from}
+      where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and ${key} >= $from and ${key} < $to
+        and ($since::timestamptz is null or m.created_at >= $since) and ($until::timestamptz is null or m.created_at < $until)
+        and ($status::text is null or m.status = $status) and ($sender::text is null or strpos(m.sender, $sender) > 0)
+        and ($tag::text is null or $tag = any(m.tags)) and ($bulk::uuid is null or m.bulk_id = $bulk)
+        and ($template::text is null or m.template = $template) and ($reference::text is null or m.reference = $reference)
+        and ($recipient::text is null or exists (
+              select from email.recipients f
+               where f.bucket = $bucket and f.account_id = $account and f.environment = $environment and f.email = $recipient
+                 and f.message_id = m.id))
+        and ($after::uuid is null or (case when $descending::boolean then ${key} < $after else ${key} > $after end))
+      order by case when $descending then ${key} end desc, ${key}
+      limit $limit::int + 1`,
+  )
+
+const list = listing('email.list_messages', 'email.messages m', 'm.id')
+
+/** Messages found by another table. `offset 0` keeps PostgreSQL from reading all messages to join them. */
+const found = `cross join lateral (select * from email.messages
+  where bucket = $bucket and account_id = $account and environment = $environment and id = f.id offset 0) m`
+
+/** Index: failures_pkey. */
+const listFailed = listing(
+  'email.list_failed_messages',
+  `(select id from email.failures where bucket = $bucket and account_id = $account and environment = $environment) f ${found}`,
+  'f.id',
+)
+
+/** Index: recipients_by_address. An address may stand in a message twice. */
+const listOfRecipient = listing(
+  'email.list_messages_of_recipient',
+  `(select r.message_id as id from email.recipients r
+     where r.bucket = $bucket and r.account_id = $account and r.environment = $environment and r.email = $recipient
+       and not exists (select from email.recipients o
+                        where o.bucket = $bucket and o.account_id = $account and o.environment = $environment
+                          and o.email = $recipient and o.message_id = r.message_id and o.number < r.number)) f ${found}`,
+  'f.id',
 )
 
 export async function listMessages(
@@ -101,5 +128,8 @@ export async function listMessages(
   window: Window,
   filter: MessageFilter,
 ): Promise<MessageRow[]> {
-  return queryable.query(list, { ...tenant, ...window, ...filter })
+  const { recipient, status } = filter
+  const isFailed = status === 'failed' || status === 'bounced'
+  const wanted = recipient !== null ? listOfRecipient : isFailed ? listFailed : list
+  return queryable.query(wanted, { ...tenant, ...window, ...filter })
 }

@@ -43,7 +43,7 @@ export interface News {
   readonly job: { id: string; attempt: number } | null
 }
 
-/** Apply a status; returns whether the message changed. */
+/** Applies a status; returns whether the message changed. */
 export async function changeMessage(app: App, message: MessageRow, news: News): Promise<boolean> {
   const tenant = tenantOf(message)
   const occasion = occasionNow(app.clock, tenant, message.clock_offset_ms, message.request_id)

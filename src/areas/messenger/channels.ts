@@ -8,6 +8,7 @@ import type { App } from '../../platform/app.ts'
 import { maybe, statement } from '../../platform/db.ts'
 import { onePerApp } from '../../platform/program/one-per-app.ts'
 import type { Environment, Tenant } from '../../platform/tenant.ts'
+import { simulatedBusinessOf } from '../../protocols/graph.ts'
 import { providerOf } from './carriers/cloud-api.ts'
 import { simulatedMessenger } from './carriers/sandbox.ts'
 
@@ -72,7 +73,7 @@ export async function channelOf(app: App, tenant: Tenant): Promise<Channel> {
 /** Webhook settings of a channel: its secrets, and the accounts of the provider's numbers. Null when unknown. */
 export async function ingressOf(app: App, channelId: string): Promise<Ingress | null> {
   if (channelId === sandboxChannelId) {
-    const provider = simulatedMessenger.of(app)
+    const provider = simulatedMessenger.shared(app)
     if (provider === null) return null
     const { appSecret, verifyToken } = provider
     return {
@@ -124,7 +125,7 @@ export function sealPlace(id: string): string {
 }
 
 function sandboxChannel(app: App, tenant: Tenant): Channel {
-  const provider = simulatedMessenger.of(app)
+  const provider = simulatedMessenger.shared(app)
   if (provider === null)
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })
   const phoneNumberId = numberOfAccount(tenant.account)
@@ -133,7 +134,7 @@ function sandboxChannel(app: App, tenant: Tenant): Channel {
     tenant,
     baseUrl: provider.url,
     phoneNumberId,
-    businessId: provider.businessOf(phoneNumberId),
+    businessId: simulatedBusinessOf(phoneNumberId),
     displayNumber: '254700000000',
     token: provider.token,
     appSecret: provider.appSecret,
@@ -153,7 +154,7 @@ function accountOfNumber(number: string): string | null {
   return parts?.slice(1).join('-') ?? null
 }
 
-/** Subscribe the webhook URL once per business; the provider then verifies it by a challenge. */
+/** Subscribes the webhook URL once per business; the provider then verifies it by a challenge. */
 const subscribed = onePerApp((app) => {
   const done = new Map<string, Promise<void>>()
   const most = 10_000

@@ -33,7 +33,7 @@ export interface AccountCode {
   readonly key: string
 }
 
-/** Send a code; returns the message id. Throws an AppError, without a charge, when it cannot be sent. */
+/** Sends a code; returns the message id. Throws an AppError, without a charge, when it cannot be sent. */
 export async function codeForAccount(app: App, caller: Caller, code: AccountCode): Promise<string> {
   const { to, text, key, language } = code
   const { tenant, nowMs, receivedMs } = caller

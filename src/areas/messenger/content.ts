@@ -81,7 +81,7 @@ function checkInteractive({ type, action }: NonNullable<SendInput['interactive']
     throw invalid('interactive.action.button', 'must be given, because interactive.type is list')
   if (!sections) throw invalid('interactive.action.sections', 'must be given, because interactive.type is list')
   const rows = sections.flatMap((section) => section.rows)
-  if (rows.length > mostRows) throw invalid('interactive.action.sections', `must have at most ${mostRows} rows in all`)
+  if (rows.length > maxRows) throw invalid('interactive.action.sections', `must have at most ${maxRows} rows in all`)
   if (sections.length > 1 && sections.some(({ title }) => title === undefined))
     throw invalid('interactive.action.sections', 'must have a title each, when there are several')
   distinct(
@@ -91,13 +91,13 @@ function checkInteractive({ type, action }: NonNullable<SendInput['interactive']
   )
 }
 
-const mostRows = 10
+const maxRows = 10
 
 function distinct(field: string, what: string, values: readonly string[]): void {
   if (new Set(values).size < values.length) throw invalid(field, `must have different ${what}`)
 }
 
-/** Check a message's parameters against the placeholders of its template. */
+/** Checks a message's parameters against the placeholders of its template. */
 export function checkParameters(components: readonly StoredComponent[], given: TemplateInput['components'] = []): void {
   for (const part of ['header', 'body'] as const) {
     const stored = components.find(({ type }) => type === part.toUpperCase())

@@ -141,7 +141,7 @@ const MessageStatus = Type.Object(
           id: Type.String({ description: 'The user’s number' }),
           category: Type.Optional(Type.String({ description: 'What it is priced as' })),
         },
-        { description: 'Whom it is with' },
+        { description: 'The user' },
       ),
     ),
     pricing: Type.Optional(
@@ -215,7 +215,7 @@ const Status = nested(StatusValue, 'MessengerStatusEvent')
 const TemplateStatus = Type.Object(
   {
     template_id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
-    name: Type.String({ description: 'By which it is sent' }),
+    name: Type.String({ description: 'Name used to send it' }),
     language: Type.String({ description: 'Such as `en`' }),
     status: OneOf(['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'], {
       description: 'Only an `APPROVED` one can be sent',
@@ -263,6 +263,13 @@ const read: Static<typeof StatusValue> = {
   ],
 }
 
+/** Words of a message: its text, the caption of a file, or what was pressed; null for what has none. */
+function wordsIn(message: Static<typeof InboundValue>['messages'][number]): string | null {
+  const { text, interactive, button, image, video, document } = message
+  const pressed = interactive?.button_reply?.title ?? interactive?.list_reply?.title ?? button?.text
+  return text?.body ?? pressed ?? image?.caption ?? video?.caption ?? document?.caption ?? null
+}
+
 export const messengerEvents = {
   message: eventType({
     name: 'messenger.message',
@@ -272,6 +279,16 @@ export const messengerEvents = {
     head,
     payload: Inbound,
     sample: change(pressed),
+    person: ({ entry }) => {
+      const { contacts, messages, metadata } = entry[0]?.changes[0]?.value ?? {}
+      const [contact, message] = [contacts?.[0], messages?.[0]]
+      if (contact === undefined || message === undefined || metadata === undefined) return null
+      const line = `+${metadata.display_phone_number}`
+      return {
+        ...{ phone: `+${contact.wa_id}`, name: contact.profile.name || null, isInbound: true },
+        said: { channel: 'messenger', id: message.id, text: wordsIn(message), line },
+      }
+    },
   }),
   status: eventType({
     name: 'messenger.status',

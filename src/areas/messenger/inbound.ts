@@ -97,7 +97,7 @@ async function fileOf(
   return copyIn(app, channel, textOf(id), textOf(filename) || null, nowMs)
 }
 
-/** Store a message; false when it was stored before. */
+/** Stores a message; false when it was stored before. */
 async function store(
   app: App,
   tx: Tx,

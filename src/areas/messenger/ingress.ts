@@ -36,7 +36,7 @@ export const ingressHook = hook({
 })
 
 /**
- * Remove what PostgreSQL cannot store: U+0000 and lone surrogates. Refusing them would make the provider retry for ever
+ * Removes what PostgreSQL cannot store: U+0000 and lone surrogates. Refusing them would make the provider retry for ever
  * and lose the rest of the report.
  */
 function storableOf(value: unknown, depth = 0): unknown {

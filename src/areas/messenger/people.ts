@@ -3,13 +3,13 @@
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { isE164 } from '../../kernel/phone.ts'
-import { record } from '../../platform/api/audit.ts'
 import { list, noContent, type Route, read, write } from '../../platform/api/route.ts'
 import type { Caller } from '../../platform/auth.ts'
-import { one, statement } from '../../platform/db.ts'
+import { statement } from '../../platform/db.ts'
 import { At, Nullable, Phone } from '../../platform/schema/fields.ts'
 import type { Page } from '../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
+import { optIn, optOut } from './consent.ts'
 import { recordOf } from './record.ts'
 import { MessageRecord } from './schema.ts'
 import { isOpen } from './send.ts'
@@ -34,21 +34,6 @@ const listContacts = statement.tenant<Tenant & { optedIn: boolean; after: string
       and case when $optedIn::boolean then opted_in_at is not null or opted_out_at is not null
                else last_inbound_at is not null end
     order by phone limit $limit::int + 1`,
-)
-
-const optIn = statement.tenant<Tenant & { phone: string; source: string | null; at: Date }, ContactRow>(
-  'messenger.opt_in',
-  `insert into messenger.contacts as c (bucket, account_id, environment, phone, opted_in_at, source, updated_at)
-   values ($bucket, $account, $environment, $phone, $at, $source, $at)
-   on conflict (bucket, account_id, environment, phone) do update
-     set opted_in_at = excluded.opted_in_at, opted_out_at = null, source = excluded.source, updated_at = excluded.updated_at
-   returning ${contactColumns}`,
-)
-
-const optOut = statement.tenant<Tenant & { phone: string; at: Date }, { phone: string }>(
-  'messenger.opt_out',
-  `update messenger.contacts set opted_in_at = null, opted_out_at = $at, updated_at = $at
-    where ${mine} and phone = $phone and opted_out_at is null returning phone`,
 )
 
 /** Messages per conversation; older ones are listed by GET /v1/messenger/messages. */
@@ -91,7 +76,7 @@ const OptIn = Type.Object(
 const listConversations = list({
   path: '/v1/messenger/conversations',
   operation: 'messenger.listConversations',
-  summary: 'List users who wrote to you',
+  summary: 'List conversations',
   scope: 'messenger:read',
   query: byPhoneQuery,
   row: Conversation,
@@ -107,7 +92,7 @@ const getConversation = read({
   method: 'GET',
   path: '/v1/messenger/conversations/:phone',
   operation: 'messenger.getConversation',
-  summary: 'Read whether a user can be written to, and what was written last',
+  summary: 'Get a conversation and its messaging window',
   description: 'Older messages are listed with GET /v1/messenger/messages?to= or ?from=.',
   scope: 'messenger:read',
   params: PhoneParam,
@@ -125,7 +110,7 @@ const getConversation = read({
 const listOptIns = list({
   path: '/v1/messenger/opt-ins',
   operation: 'messenger.listOptIns',
-  summary: 'List who opted in or out',
+  summary: 'List opt-ins and opt-outs',
   scope: 'messenger:read',
   query: byPhoneQuery,
   row: OptIn,
@@ -141,7 +126,7 @@ const addOptIn = write({
   method: 'POST',
   path: '/v1/messenger/opt-ins',
   operation: 'messenger.optIn',
-  summary: 'Note that a user wants your messages',
+  summary: 'Opt a user in',
   scope: 'messenger:write',
   limit: 'messenger',
   body: Type.Object({
@@ -155,19 +140,15 @@ const addOptIn = write({
   },
   errors: ['INVALID_PHONE'],
   examples: [{ name: 'At the counter', body: { phone: '+254711000001', source: 'counter' } }],
-  async handle(_app, tx, { body: { phone, source = null } }, caller) {
-    const at = new Date(caller.nowMs)
-    const row = await one(tx.query(optIn, { ...caller.tenant, phone, source, at }))
-    await record(tx, caller, 'messenger_opt_in.create', phone)
-    return optInOf(row)
-  },
+  handle: async (_app, tx, { body: { phone, source = null } }, caller) =>
+    optInOf(await optIn(tx, caller, phone, source)),
 })
 
 const getOptIn = read({
   method: 'GET',
   path: '/v1/messenger/opt-ins/:phone',
   operation: 'messenger.getOptIn',
-  summary: 'Read whether a user opted in or out',
+  summary: 'Get a user’s opt-in',
   scope: 'messenger:read',
   params: PhoneParam,
   reply: { status: 200, schema: OptIn },
@@ -185,16 +166,16 @@ const removeOptIn = write({
   method: 'DELETE',
   path: '/v1/messenger/opt-ins/:phone',
   operation: 'messenger.optOut',
-  summary: 'Note that a user wants no messages',
+  summary: 'Opt a user out',
   scope: 'messenger:write',
   limit: 'messenger',
   params: PhoneParam,
   reply: noContent,
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params: { phone } }, caller) {
-    const gone = isE164(phone) ? await tx.query(optOut, { ...caller.tenant, phone, at: new Date(caller.nowMs) }) : []
-    if (gone.length === 0) throw new AppError('NOT_FOUND', 'nobody with this number opted in')
-    await record(tx, caller, 'messenger_opt_in.delete', phone)
+    const known = isE164(phone) && (await findContact(tx, caller.tenant, phone))
+    if (!known || !(await optOut(tx, caller, phone)))
+      throw new AppError('NOT_FOUND', 'nobody with this number opted in')
     return {}
   },
 })

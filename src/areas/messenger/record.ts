@@ -32,7 +32,7 @@ export async function readPage(app: App, query: Static<typeof MessageList>, call
   const window = windowOf(query)
   const { from_date: start_date, to_date: end_date } = query
   const range = { ...(start_date === undefined ? {} : { start_date }), ...(end_date === undefined ? {} : { end_date }) }
-  const rows = await app.db.query(listMessages, {
+  const rows = await listMessages(app.db, {
     ...caller.tenant,
     direction: query.direction ?? null,
     status: query.status ?? null,

@@ -106,7 +106,7 @@ function sendTemplate(app: App, body: Static<typeof TemplateBody>, caller: Calle
   return send(app, value, sendingOf(caller), keyed)
 }
 
-/** Create a template in a plain transaction that also stores the reply under the idempotency key. */
+/** Creates a template in a plain transaction that also stores the reply under the idempotency key. */
 async function createOnce(app: App, body: Static<typeof TemplateBody>, caller: Caller, keyed: Keyed) {
   const { name, language, category, components } = body
   const { value } = checkCreate({ name, language, category, components })
@@ -129,7 +129,7 @@ const get = read({
   path: '/v1/messenger/:id',
   aliases: ['/v1/messenger/messages/:id'],
   operation: 'messenger.get',
-  summary: 'Read a message',
+  summary: 'Get a message',
   scope: 'messenger:read',
   params: IdParam,
   reply: { status: 200, schema: MessageRecord },
@@ -154,7 +154,7 @@ const markRead = write({
   method: 'POST',
   path: '/v1/messenger/messages/:id/read',
   operation: 'messenger.markRead',
-  summary: 'Show a user that a message was read',
+  summary: 'Mark a message as read',
   scope: 'messenger:write',
   limit: 'messenger',
   params: IdParam,

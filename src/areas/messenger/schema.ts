@@ -339,7 +339,7 @@ export const MessageRecord = Type.Object(
           category: Type.String({ description: 'What it is priced as' }),
           window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
         },
-        { description: 'Whom it is with, and until when messages other than templates may be sent' },
+        { description: 'The user, and the end of the window for messages other than templates' },
       ),
     ),
     fallback_message_id: Nullable(Type.String({ description: 'The SMS that went instead' })),

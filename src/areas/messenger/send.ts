@@ -106,14 +106,14 @@ export async function send(
   return reply
 }
 
-/** Refuse sandbox numbers that simulate errors. */
+/** Refuses sandbox numbers that simulate errors. */
 function refuseByNumber(to: string, { tenant }: Sending): void {
   if (tenant.environment !== 'test') return
   if (to.endsWith('000003')) throw new AppError('130472', `${to} is not a messenger user; nothing was sent or charged`)
   if (to.endsWith('000004')) throw notOptedIn(to)
 }
 
-/** Require an opt-in. The commit refuses opt-outs; this refuses unknown users too. */
+/** Requires an opt-in. The commit refuses opt-outs; this refuses unknown users too. */
 async function requireOptIn(app: App, to: string, { tenant }: Sending): Promise<void> {
   const contact = await findContact(app.db, tenant, to)
   if (contact?.opted_in_at == null) throw notOptedIn(to)
@@ -148,7 +148,7 @@ async function draftOf(app: App, input: SendInput, caller: Sending): Promise<Dra
   }
 }
 
-async function templateFor(app: App, { tenant }: Sending, template: TemplateInput) {
+export async function templateFor(app: App, { tenant }: Sending, template: TemplateInput) {
   const { name } = template
   const language = languageOf(template)
   const found = await findTemplateByName(app.db, tenant, name, language)

@@ -50,35 +50,50 @@ export function findMessage(queryable: Queryable, tenant: Tenant, id: string): P
   return maybe(queryable.query(find, { bucket, account, environment, id }))
 }
 
-export const listMessages = statement.tenant<
-  Tenant & {
-    direction: string | null
-    status: string | null
-    recipient: string | null
-    sender: string | null
-    type: string | null
-    template: string | null
-    from: string
-    to: string
-    since: Date | null
-    until: Date | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
-  MessageRow
->(
-  'messenger.list_messages',
-  `select ${columns} from messenger.messages
-    where ${mine} and id >= $from::uuid and id < $to::uuid
-      and ($direction::text is null or direction = $direction) and ($status::text is null or status = $status)
-      and ($recipient::text is null or recipient = $recipient) and ($sender::text is null or sender = $sender)
-      and ($type::text is null or type = $type) and ($template::text is null or template = $template)
-      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
-      and ($after::uuid is null or case when $descending::boolean then id < $after else id > $after end)
-    order by case when $descending then id end desc, case when not $descending then id end
-    limit $limit::int + 1`,
+interface MessageFilter {
+  direction: string | null
+  status: string | null
+  recipient: string | null
+  sender: string | null
+  type: string | null
+  template: string | null
+  from: string
+  to: string
+  since: Date | null
+  until: Date | null
+  after: string | null
+  descending: boolean
+  limit: number
+}
+
+/** Pages of messages, from a table whose `key` has the order of the list. */
+const listing = (name: string, from: string, key: string) =>
+  statement.tenant<Tenant & MessageFilter, MessageRow>(
+    name,
+    `select ${columns} from ${from}
+      where ${mine} and ${key} >= $from::uuid and ${key} < $to::uuid
+        and ($direction::text is null or direction = $direction) and ($status::text is null or status = $status)
+        and ($recipient::text is null or recipient = $recipient) and ($sender::text is null or sender = $sender)
+        and ($type::text is null or type = $type) and ($template::text is null or template = $template)
+        and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
+        and ($after::uuid is null or case when $descending::boolean then ${key} < $after else ${key} > $after end)
+      order by case when $descending then ${key} end desc, case when not $descending then ${key} end
+      limit $limit::int + 1`,
+  )
+
+const list = listing('messenger.list_messages', 'messenger.messages', 'id')
+
+/** Index: failures_pkey. `offset 0` keeps PostgreSQL from reading all messages to join them. */
+const listFailed = listing(
+  'messenger.list_failed_messages',
+  `(select id as failed_id from messenger.failures where ${mine}) f
+   cross join lateral (select * from messenger.messages where ${mine} and id = f.failed_id offset 0) m`,
+  'failed_id',
 )
+
+export function listMessages(queryable: Queryable, filter: Tenant & MessageFilter): Promise<MessageRow[]> {
+  return queryable.query(filter.status === 'failed' ? listFailed : list, filter)
+}
 
 /** Latest messages with a user in both directions. Indexes: messages_with, messages_from. */
 export const threadWith = statement.tenant<Tenant & { phone: string; limit: number }, MessageRow>(

@@ -105,12 +105,29 @@ async function translated(app: App, channel: Channel, stored: unknown): Promise<
   return { components }
 }
 
+const deadLink = { code: 131052, title: 'Media download error', details: 'the link did not give the file' }
+const linkMs = 5_000
+/** Hosts of examples, which nobody fetches from (RFC 2606). */
+const exampleHost = /(?:^|\.)(?:example|example\.(?:com|net|org))$/
+
+/** Whether a link gives no file, in the sandbox, whose provider fetches nothing: the real one fetches it itself. */
+async function isDeadLink(app: App, { tenant }: Channel, url: string): Promise<boolean> {
+  if (tenant.environment !== 'test' || exampleHost.test(new URL(url).hostname)) return false
+  const outcome = await app.outbound.send({
+    ...{ use: 'callback', environment: 'test', pool: 'messenger links', url, method: 'GET' },
+    ...{ headers: [], body: null, timeoutMs: linkMs, maxAnswerBytes: 1, connections: 4 },
+  })
+  return outcome.kind === 'failed' || outcome.status < 200 || outcome.status > 299
+}
+
 /** Media object with the provider's id, or why there is none. */
 async function withProviderId(
   app: App,
   channel: Channel,
   media: Record<string, unknown>,
 ): Promise<[object, null] | [null, Outcome]> {
+  if (typeof media.link === 'string' && (await isDeadLink(app, channel, media.link)))
+    return [null, { kind: 'rejected', errors: errorsOf(131052, deadLink) }]
   if (typeof media.id !== 'string') return [media, null]
   const uploaded = await uploadedMedia(app, channel, media.id)
   return 'id' in uploaded ? [{ ...media, id: uploaded.id }, null] : [null, uploaded]

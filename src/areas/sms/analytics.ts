@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Analytics of messages: counts, delivery rate, latency and cost over a range of days, in all and per country.
+// Analytics of messages: counts, delivery rate, latency and cost over a range of days, in all, per country and per network.
 import { type Static, Type } from 'typebox'
 import { type Route, read } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
@@ -60,6 +60,14 @@ const AnalyticsReply = Type.Object(
       }),
       { description: 'The same figures by country' },
     ),
+    networks: Type.Array(
+      Type.Object({
+        network: Nullable(Type.String({ description: 'Such as `Safaricom`; null where the number does not tell' })),
+        country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
+        ...figures,
+      }),
+      { description: 'The same figures by network' },
+    ),
     errors: Type.Array(
       Type.Object({
         error_code: Type.String({ description: 'Why they failed' }),
@@ -85,6 +93,7 @@ interface Parameters {
 
 interface Group {
   country: string | null
+  network: string | null
   status: string
   error_code: string | null
   messages: number
@@ -101,10 +110,11 @@ const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
 /** Messages that failed before they were sent were refunded. */
 const groups = statement.tenant<Parameters, Group>(
   'sms.analytics',
-  `select country, status, error_code, count(*)::int as messages, sum(segments)::int as segments,
+  `select country, network, status, error_code, count(*)::int as messages, sum(segments)::int as segments,
           coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost
      from sms.messages where ${chosen}
-    group by country, status, error_code`,
+    group by country, network, status, error_code`,
+  { mayBeLate: true },
 )
 
 const latency = statement.tenant<Parameters, { p50: number | null; p95: number | null; p99: number | null }>(
@@ -114,13 +124,14 @@ const latency = statement.tenant<Parameters, { p50: number | null; p95: number |
           percentile_cont(0.99) within group (order by l.seconds) as p99
      from (select extract(epoch from delivered_at - sent_at)::float8 as seconds
              from sms.messages where ${chosen} and delivered_at is not null) l`,
+  { mayBeLate: true },
 )
 
 const analytics = read({
   method: 'GET',
   path: '/v1/sms/analytics',
   operation: 'sms.analytics',
-  summary: 'Read how messages fared',
+  summary: 'Get message statistics',
   description: `Over at most ${maxDays} days, by the day they were accepted.`,
   scope: 'sms:read',
   query: AnalyticsQuery,
@@ -157,6 +168,15 @@ async function analyse(
   const countries = [...new Set(rows.map(({ country }) => country))]
     .map((country) => ({ country, ...figuresOf(rows.filter((row) => row.country === country)) }))
     .sort((a, b) => b.messages - a.messages)
+  const networks = countries
+    .flatMap(({ country }) => {
+      const own = rows.filter((row) => row.country === country)
+      return [...new Set(own.map(({ network }) => network))].map((network) => ({
+        ...{ network, country },
+        ...figuresOf(own.filter((row) => row.network === network)),
+      }))
+    })
+    .sort((a, b) => b.messages - a.messages)
   const codes = [...new Set(rows.flatMap(({ error_code }) => error_code ?? []))]
   const errors = codes
     .map((error_code) => ({
@@ -168,7 +188,7 @@ async function analyse(
     }))
     .sort((a, b) => b.messages - a.messages)
   const latency_seconds = { p50: toMs(p50), p95: toMs(p95), p99: toMs(p99) }
-  return { from_date: from, to_date: to, currency, ...figuresOf(rows), latency_seconds, countries, errors }
+  return { from_date: from, to_date: to, currency, ...figuresOf(rows), latency_seconds, countries, networks, errors }
 }
 
 /** Seconds to the millisecond, which is as well as moments are known. */

@@ -58,7 +58,7 @@ export interface Carrier {
   /** Current send rate; null: unlimited. */
   readonly ratePerSecond: number | null
   readonly lastError: string | null
-  /** Open connections; resolves when the first attempts are over, successful or not. */
+  /** Opens connections; resolves when the first attempts are over, successful or not. */
   start(): Promise<void>
   submit(message: OutboundMessage): Promise<SubmitOutcome>
   stop(): Promise<void>

@@ -125,7 +125,14 @@ const batch: Static<typeof BatchCompleted> = {
 }
 
 const status = (name: string, summary: string, sample = delivered, within?: string) =>
-  eventType({ name, summary, payload: StatusChange, sample, ...(within ? { within } : {}) })
+  eventType({
+    name,
+    summary,
+    payload: StatusChange,
+    sample,
+    ...(within ? { within } : {}),
+    person: ({ to, status }) => (status === 'sent' ? { phone: to, isInbound: false } : null),
+  })
 const failed = { ...delivered, status: 'failed', to: '+254711000002', error_code: 'UNDELIVERABLE' } as const
 
 export const smsEvents = {
@@ -135,19 +142,23 @@ export const smsEvents = {
   failed: status('sms.failed', 'A message will not arrive', failed, 'sms.status'),
   received: eventType({
     name: 'sms.received',
-    summary: 'Somebody wrote to one of your numbers',
+    summary: 'A text arrived at one of your numbers',
     payload: Received,
     sample: joined,
+    person: ({ from, to, message_id, message }) => ({
+      ...{ phone: from, isInbound: true },
+      said: { channel: 'sms', id: message_id, text: message, line: to },
+    }),
   }),
   optedOut: eventType({
     name: 'sms.opted_out',
-    summary: 'Somebody no longer wants messages from a sender',
+    summary: 'A number opted out of a sender’s messages',
     payload: Consent,
     sample: consent('STOP'),
   }),
   optedIn: eventType({
     name: 'sms.opted_in',
-    summary: 'Somebody wants messages from a sender again',
+    summary: 'A number opted in to a sender’s messages again',
     payload: Consent,
     sample: consent('START'),
   }),

@@ -29,7 +29,7 @@ export const maxCharacters = 1_530
 export const maxSegments = 46
 export const lengthRule = `must have 1 to ${maxCharacters} characters`
 
-/** Check the length of a text that grew since it was checked, or that no schema has seen. */
+/** Checks the length of a text that grew since it was checked, or that no schema has seen. */
 export function lengthChecked(message: string): string {
   const { length } = [...message]
   if (length < 1 || length > maxCharacters) throw new AppError('VALIDATION_ERROR', `message ${lengthRule}`)

@@ -9,7 +9,7 @@ import type { Chore } from '../../platform/nodes/maintenance.ts'
 import { onePerApp } from '../../platform/program/one-per-app.ts'
 
 const keepTextDays = 90
-const mostTextDays = 400
+const maxTextDays = 400
 /** Days that each run covers, in case maintenance did not run for a while. */
 const lookBackDays = 35
 /** Days after which a sent message cannot be rerouted any more, so that its text is not needed. */
@@ -70,7 +70,7 @@ export async function forgetTexts(app: App, nowMs: number): Promise<void> {
       bucket: bucketOf(account),
       account,
       environments: ['test', 'live'],
-      from: before((isKnown ? days : mostTextDays) + lookBackDays),
+      from: before((isKnown ? days : maxTextDays) + lookBackDays),
       to: before(days),
       settled,
     })

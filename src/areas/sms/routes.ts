@@ -70,7 +70,7 @@ const bulkRoute = write({
   method: 'POST',
   path: '/v1/sms/bulk',
   operation: 'sms.sendBulk',
-  summary: 'Send many different messages',
+  summary: 'Send many messages in one request',
   description:
     'Every entry gets a verdict of its own; money is enough for all of them, or nothing is accepted. It counts once on your plan, and goes out at the rate of the plan.',
   scope: 'sms:write',
@@ -110,7 +110,7 @@ const estimateRoute = read({
   method: 'POST',
   path: '/v1/sms/estimate',
   operation: 'sms.estimate',
-  summary: 'Count segments and cost, without sending',
+  summary: 'Estimate segments and cost',
   description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
   scope: 'sms:read',
   body: MessageSend,
@@ -136,7 +136,7 @@ const get = read({
   method: 'GET',
   path: '/v1/sms/:id',
   operation: 'sms.get',
-  summary: 'Read a message',
+  summary: 'Get a message',
   description:
     'Also takes the id of a message that came in, or of a send to many: then `to` is a list, `counts` tells how many are how far, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
   scope: 'sms:read',
@@ -164,7 +164,7 @@ const changeRoute = write({
   method: 'PATCH',
   path: '/v1/sms/:id',
   operation: 'sms.change',
-  summary: 'Reschedule or edit a message that is not yet on its way',
+  summary: 'Update a scheduled message',
   scope: 'sms:write',
   limit: 'sms',
   params: IdParam,
@@ -178,7 +178,7 @@ const changeRoute = write({
 })
 
 const cancelling = {
-  summary: 'Cancel a message that is not yet on its way',
+  summary: 'Cancel a scheduled message',
   description:
     'It becomes failed with CANCELLED, and its price is given back. With the id of a batch, everything of it that is not yet on its way.',
   scope: 'sms:write',

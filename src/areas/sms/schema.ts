@@ -2,7 +2,8 @@
 // Shapes of messages as customers send and read them.
 import { Type } from 'typebox'
 import { e164Rule } from '../../kernel/phone.ts'
-import { senderPattern, senderRule } from '../../kernel/sender.ts'
+import { textSenderPattern, textSenderRule } from '../../kernel/sender.ts'
+import { callbackEvents } from '../../platform/auth.ts'
 import { metadataQuery } from '../../platform/metadata/filter.ts'
 import {
   Amount,
@@ -22,15 +23,15 @@ import { lengthRule, maxCharacters, maxSegments, messageTypes } from './message.
 
 export const maxRecipients = 1_000
 const leastValiditySeconds = 60
-export const mostValiditySeconds = 172_800
-export const mostDaysAhead = 365
+export const maxValiditySeconds = 172_800
+export const maxDaysAhead = 365
 
 export const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such as +254711000001' }) })
 
 export const Sender = Type.String({
-  pattern: senderPattern,
-  rule: senderRule,
-  description: 'Who it is from: your sender ID or short code',
+  pattern: textSenderPattern,
+  rule: textSenderRule,
+  description: 'Who it is from: your sender ID or short code, or a number of yours in E.164, such as +254711000099',
 })
 
 export const Text = Type.String({
@@ -43,7 +44,11 @@ export const Text = Type.String({
 })
 
 export const CallbackUrl = Type.String({ description: 'Told of each change of status; https://' })
-export const ScheduledAt = Moment({ description: `When to send it: at most ${mostDaysAhead} days ahead` })
+export const CallbackEventsWanted = OneOf(callbackEvents, {
+  description:
+    'What `callback_url` is told: `all` changes of status, or `final`, only `delivered` or `failed`; as the key or the account has it unless given',
+})
+export const ScheduledAt = Moment({ description: `When to send it: at most ${maxDaysAhead} days ahead` })
 export const Reference = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -64,6 +69,7 @@ export const MessageSend = Type.Object({
   from: Sender,
   message: Text,
   callback_url: Type.Optional(CallbackUrl),
+  callback_events: Type.Optional(CallbackEventsWanted),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
   reference: Type.Optional(Reference),
@@ -73,8 +79,8 @@ export const MessageSend = Type.Object({
   validity: Type.Optional(
     Type.Integer({
       minimum: leastValiditySeconds,
-      maximum: mostValiditySeconds,
-      rule: `must be a whole number of seconds from ${leastValiditySeconds} to ${mostValiditySeconds}`,
+      maximum: maxValiditySeconds,
+      rule: `must be a whole number of seconds from ${leastValiditySeconds} to ${maxValiditySeconds}`,
       description: 'Seconds after which it is no longer worth delivering',
     }),
   ),

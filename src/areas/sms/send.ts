@@ -13,7 +13,7 @@ import type { FallbackContent } from './fallback/fallback.ts'
 import { linksFor, withRoomForLink } from './links/opt-out-links.ts'
 import { shortLinksIn } from './links/short-links.ts'
 import { findPlaces } from './ported/number-network.ts'
-import { type MessageSend, mostValiditySeconds, type SendReply } from './schema.ts'
+import { type MessageSend, maxValiditySeconds, type SendReply } from './schema.ts'
 import { permissionOf } from './senders/permissions.ts'
 import { accept } from './sending/accept.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf, type Wanted } from './sending/draft.ts'
@@ -81,10 +81,11 @@ function commonOf(
     wantedEncoding: encoding === 'auto' ? null : encoding,
     scheduledAt: scheduledAt(input.scheduled_at, caller.nowMs),
     type,
-    validity: input.validity ?? mostValiditySeconds,
+    validity: input.validity ?? maxValiditySeconds,
     metadata: metadataOf(input.metadata),
     reference: input.reference ?? null,
     callbackUrl: input.callback_url ?? null,
+    callbackFinal: (input.callback_events ?? caller.principal.facts.callbackEvents) === 'final',
   }
 }
 

@@ -77,30 +77,39 @@ export interface MessageFilter {
   metadata: string | null
 }
 
-const list = statement.tenant<
-  Tenant & MessageFilter & { after: string | null; descending: boolean; limit: number },
-  MessageRow
->(
-  'sms.list_messages',
-  `select ${messageColumns} from sms.messages
-    where ${mine} and id >= $from and id < $to
-      and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
-      and ($status::text is null or status = $status)
-      and ($recipient::text is null or recipient = $recipient)
-      and ($sender::text is null or sender = $sender)
-      and ($direction::text is null or direction = $direction)
-      and ($batch::uuid is null or batch_id = $batch)
-      and ($scheduled::boolean is null or (scheduled_at is not null and status = 'queued') = $scheduled)
-      and ($errorCode::text is null or error_code = $errorCode
-           or ($errorCode = 'DLR_TIMEOUT' and status = 'sent'
-               and sent_at + validity * interval '1 second' + interval '1 day' < $now::timestamptz))
-      and ($reference::text is null or reference = $reference)
-      and ($country::text is null or country = $country)
-      and ($text::text is null or strpos(lower(body), lower($text)) > 0)
-      and ${carriesMetadata()}
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
+/** Pages of messages, from a table whose `key` has the order of the list. */
+const listing = (name: string, from: string, key: string) =>
+  statement.tenant<Tenant & MessageFilter & { after: string | null; descending: boolean; limit: number }, MessageRow>(
+    name,
+    `select ${messageColumns} from ${from}
+      where ${mine} and ${key} >= $from and ${key} < $to
+        and ($since::timestamptz is null or created_at >= $since) and ($until::timestamptz is null or created_at < $until)
+        and ($status::text is null or status = $status)
+        and ($recipient::text is null or recipient = $recipient)
+        and ($sender::text is null or sender = $sender)
+        and ($direction::text is null or direction = $direction)
+        and ($batch::uuid is null or batch_id = $batch)
+        and ($scheduled::boolean is null or (scheduled_at is not null and status = 'queued') = $scheduled)
+        and ($errorCode::text is null or error_code = $errorCode
+             or ($errorCode = 'DLR_TIMEOUT' and status = 'sent'
+                 and sent_at + validity * interval '1 second' + interval '1 day' < $now::timestamptz))
+        and ($reference::text is null or reference = $reference)
+        and ($country::text is null or country = $country)
+        and ($text::text is null or strpos(lower(body), lower($text)) > 0)
+        and ${carriesMetadata()}
+        and ($after::uuid is null or (case when $descending::boolean then ${key} < $after else ${key} > $after end))
+      order by case when $descending then ${key} end desc, ${key}
+      limit $limit::int + 1`,
+  )
+
+const list = listing('sms.list_messages', 'sms.messages', 'id')
+
+/** Index: failures_pkey. `offset 0` keeps PostgreSQL from reading all messages to join them. */
+const listFailed = listing(
+  'sms.list_failed_messages',
+  `(select id as failed_id from sms.failures where ${mine}) f
+   cross join lateral (select * from sms.messages where ${mine} and id = f.failed_id offset 0) m`,
+  'failed_id',
 )
 
 const referenced = statement.tenant<Tenant & { reference: string }, { message_id: string }>(
@@ -163,7 +172,10 @@ export async function listMessages(
   window: Window,
   filter: MessageFilter,
 ): Promise<MessageRow[]> {
-  return queryable.query(list, { ...tenant, ...window, ...filter })
+  const { status, errorCode } = filter
+  // A receipt that never came is an error of messages that were sent.
+  const isFailed = status === 'failed' || (errorCode !== null && errorCode !== 'DLR_TIMEOUT')
+  return queryable.query(isFailed ? listFailed : list, { ...tenant, ...window, ...filter })
 }
 
 /** The UUID of the message that was given a reference. */

@@ -18,7 +18,7 @@ const timeline = read({
   method: 'GET',
   path: '/v1/sms/:id/timeline',
   operation: 'sms.timeline',
-  summary: 'Follow a message from the request to the last webhook',
+  summary: 'Get the timeline of a message',
   description:
     'In test, always; in live, where the operator keeps it, with the text masked. Frames are kept for 30 days, or as long as the text.',
   scope: 'sms:read',

@@ -7,13 +7,14 @@ import { post } from '../../ledger/wallets.ts'
 import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
 import { maybe, type Tx } from '../../platform/db.ts'
-import { type NewEvent, type Occasion, occasionNow } from '../../platform/events.ts'
+import { sealedObject } from '../../platform/events/sealed.ts'
+import { type NewEvent, type Occasion, occasionNow, type SealedObject } from '../../platform/events.ts'
 import { tenantOf } from '../../platform/tenant.ts'
 import { responsePayload } from './application.ts'
 import { ussdEvents } from './events.ts'
 import type { MenuState } from './menu.ts'
 import type { Data } from './schema.ts'
-import { isUnshownPush, type Reason, type Session, secondsBetween, stepAt } from './session.ts'
+import { isUnshownPush, type Reason, reasonDetail, type Session, secondsBetween, stepAt } from './session.ts'
 import { advanceOperation, noteShown, resealedData, setCost } from './store.ts'
 
 export interface ScreenMove {
@@ -45,6 +46,8 @@ export type Move =
       readonly reason: Reason
       /** Last screen shown. */
       readonly screen?: string
+      /** Why the application's answer was not shown. */
+      readonly appError?: string | undefined
     }
 
 interface Advance {
@@ -66,7 +69,7 @@ function isPaid(session: Session, move: Move, reason: Reason | null): boolean {
   return move.kind !== 'end' || reason === 'user_cancelled' || !isUnshownPush(session)
 }
 
-/** Advance a session; null when another transition came first. */
+/** Advances a session; null when another transition came first. */
 export async function advance(app: App, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const told = await app.commit(advanceOperation, made.item)
@@ -75,7 +78,7 @@ export async function advance(app: App, session: Session, move: Move): Promise<S
   return made.next
 }
 
-/** Advance a session inside a transaction. */
+/** Advances a session inside a transaction. */
 export async function advanceIn(app: App, tx: Tx, session: Session, move: Move): Promise<Session | null> {
   const made = await advanceOf(app, session, move)
   const told = await commitIn(tx, app.nodeId, advanceOperation, made.item)
@@ -108,12 +111,14 @@ function tell(app: App, { asked, over }: Advance, told: RowOf<(typeof advanceOpe
 async function advanceOf(app: App, session: Session, move: Move): Promise<Advance> {
   const tenant = tenantOf(session)
   const occasion = occasionNow(app.clock, tenant, session.clock_offset_ms)
-  const after = movedBy(session, move, occasion)
+  const taken = move.kind === 'input' ? inputTaken(session, move, occasion) : null
+  const answer = move.kind === 'input' ? move.answer : move
+  const after = answer ? movedBy(taken ?? session, answer, occasion) : (taken ?? session)
   const isOver = after.awaiting === 'nobody'
   const isFree = isOver && !isPaid(session, move, after.reason)
   const next = isFree ? { ...after, cost: 0n } : after
-  const asked = move.kind === 'input' ? askedEvent(app, occasion, inputTaken(session, move, occasion)) : null
-  const over = isOver ? overEvent(app, occasion, next) : null
+  const asked = taken && (await askedEvent(app, occasion, taken))
+  const over = isOver ? await overEvent(app, occasion, next) : null
   const data = next.data === session.data ? null : await resealedData(app, tenant, session.id, next.data)
   const entry = next.history.length > session.history.length ? next.history.at(-1) : null
   const item = {
@@ -149,11 +154,13 @@ async function advanceOf(app: App, session: Session, move: Move): Promise<Advanc
 function inputTaken(
   session: Session,
   { text, mark }: Pick<InputMove, 'text' | 'mark'>,
-  { nowMs }: Pick<Occasion, 'nowMs'>,
+  { nowMs, receivedMs }: Occasion,
 ): Session {
   return {
     ...session,
     status: 'active',
+    // The event of the input has this id too, until the screen has one of its own.
+    message: newUuid(receivedMs),
     updated_at: new Date(nowMs),
     expires_at: new Date(nowMs + session.timeout * 1_000),
     step: session.step + 1,
@@ -164,13 +171,9 @@ function inputTaken(
   }
 }
 
-/** Session after a transition. */
-export function movedBy(session: Session, move: Move, occasion: Occasion): Session {
+/** Session after a transition that is no input. */
+export function movedBy(session: Session, move: Exclude<Move, InputMove>, occasion: Occasion): Session {
   const { nowMs, receivedMs } = occasion
-  if (move.kind === 'input') {
-    const taken = inputTaken(session, move, occasion)
-    return move.answer ? movedBy(taken, move.answer, occasion) : taken
-  }
   const at = new Date(nowMs)
   const active = {
     ...session,
@@ -187,8 +190,8 @@ export function movedBy(session: Session, move: Move, occasion: Occasion): Sessi
       ? { ...on, awaiting: 'nobody', status: 'completed', reason: 'completed', ended_at: at }
       : { ...on, awaiting: 'user' }
   }
-  const { status, reason, screen } = move
-  const last = screen === undefined ? {} : screenOf(session, { text: screen }, at)
+  const { status, reason, screen, appError } = move
+  const last = screen === undefined ? {} : screenOf(session, { text: screen, appError }, at)
   return {
     ...session,
     ...last,
@@ -205,14 +208,20 @@ export function movedBy(session: Session, move: Move, occasion: Occasion): Sessi
 /** A screen completes the step that asked for it, or adds one. */
 function screenOf(
   session: Session,
-  { text, input, appMs = null }: { text: string; input?: string; appMs?: number | null },
+  {
+    text,
+    input,
+    appMs = null,
+    appError,
+  }: Pick<ScreenMove, 'text' | 'input' | 'appMs'> & { appError?: string | undefined },
   at: Date,
 ): Pick<Session, 'step' | 'history' | 'input'> {
   const isAsked = session.awaiting === 'app'
   const step = isAsked ? session.step : session.step + 1
   const typed = isAsked ? session.input : (input ?? null)
   const differs = isAsked && input !== undefined && input !== session.input ? { app_input: input } : {}
-  const entry = stepAt(at, { step, input: typed, output: text, app_ms: appMs, ...differs })
+  const problem = appError === undefined ? {} : { app_error: appError }
+  const entry = stepAt(at, { step, input: typed, output: text, app_ms: appMs, ...differs, ...problem })
   return { step, history: [...session.history, entry], input: typed }
 }
 
@@ -221,20 +230,31 @@ function dataOf(session: Session, { data, menu }: { data?: Data | undefined; men
 }
 
 /** Event of a dial or an answer that the application is to reply to. */
-export function askedEvent(app: App, occasion: Occasion, session: Session): NewEvent {
+export async function askedEvent(app: App, occasion: Occasion, session: Session): Promise<NewEvent> {
   const payload = responsePayload(session, occasion.nowMs)
-  return app.outbox.prepare(ussdEvents.response, occasion, session.session_id, payload)
+  const sealed = await sealedInEvent(app, session)
+  return app.outbox.prepare(ussdEvents.response, occasion, session.session_id, payload, {
+    ...{ sealed, uuid: session.message },
+  })
 }
 
-function overEvent(app: App, occasion: Occasion, next: Session): NewEvent | null {
+async function overEvent(app: App, occasion: Occasion, next: Session): Promise<NewEvent | null> {
   if (next.reason === null) return null
-  return app.outbox.prepare(ussdEvents.sessionEnded, occasion, next.session_id, {
+  const payload = {
     session_id: next.session_id,
     phone: next.phone,
     reason: next.reason,
+    reason_detail: reasonDetail(next),
     duration: secondsBetween(next.created_at, next.updated_at),
     total_steps: next.step,
-    status: next.status === 'expired' ? 'expired' : 'completed',
+    status: next.status === 'expired' ? ('expired' as const) : ('completed' as const),
     data: next.data,
-  })
+  }
+  const sealed = await sealedInEvent(app, next)
+  return app.outbox.prepare(ussdEvents.sessionEnded, occasion, next.session_id, payload, { sealed })
+}
+
+/** Data of a session as its events store it. */
+export function sealedInEvent(app: App, { session_id: id, data, ...row }: Session): Promise<SealedObject | null> {
+  return sealedObject(app, tenantOf(row), id, 'data', data)
 }

@@ -115,6 +115,7 @@ const count = statement.tenant<
           count(*) filter (where reason in ('app_timeout', 'app_error', 'undeliverable'))::int as failed,
           avg(extract(epoch from ended_at - created_at))::float8 as seconds
      from ussd.sessions where ${inRange}`,
+  { mayBeLate: true },
 )
 
 const countPaths = statement.tenant<RangeOf<{ most: number }>, { path: string; count: number }>(
@@ -124,6 +125,7 @@ const countPaths = statement.tenant<RangeOf<{ most: number }>, { path: string; c
                      from jsonb_array_elements(history) with ordinality as h(step, n)) as path
              from ussd.sessions where ${inRange}) p
     where path is not null group by path order by count desc, path limit $most::int`,
+  { mayBeLate: true },
 )
 
 const countDropOff = statement.tenant<RangeOf<{ most: number }>, { step: number; screen: string; sessions: number }>(
@@ -131,6 +133,7 @@ const countDropOff = statement.tenant<RangeOf<{ most: number }>, { step: number;
   `select step, left(split_part(coalesce(screen, ''), chr(10), 1), 60) as screen, count(*)::int as sessions
      from ussd.sessions where ${inRange} and reason in ('expired', 'user_cancelled', 'network_released')
     group by 1, 2 order by sessions desc, step limit $most::int`,
+  { mayBeLate: true },
 )
 
 const measureLatency = statement.tenant<RangeOf, { p50: number | null; p95: number | null; p99: number | null }>(
@@ -140,12 +143,14 @@ const measureLatency = statement.tenant<RangeOf, { p50: number | null; p95: numb
      from (select (h.step ->> 'app_ms')::float8 as ms
              from ussd.sessions, jsonb_array_elements(history) as h(step)
             where ${inRange}) l`,
+  { mayBeLate: true },
 )
 
 const countNetworks = statement.tenant<RangeOf<{ most: number }>, { network: string | null; sessions: number }>(
   'ussd.count_networks',
   `select network, count(*)::int as sessions from ussd.sessions where ${inRange}
     group by network order by sessions desc, network limit $most::int`,
+  { mayBeLate: true },
 )
 
 const countSeries = statement.tenant<RangeOf<{ interval: string }>, { at: Date; sessions: number; completed: number }>(
@@ -153,18 +158,24 @@ const countSeries = statement.tenant<RangeOf<{ interval: string }>, { at: Date; 
   `select date_trunc($interval::text, created_at, 'UTC') as at, count(*)::int as sessions,
           count(*) filter (where reason = 'completed')::int as completed
      from ussd.sessions where ${inRange} group by 1 order by 1`,
+  { mayBeLate: true },
 )
 
 const analytics = read({
   method: 'GET',
   path: '/v1/ussd/analytics',
   operation: 'ussd.analytics',
-  summary: 'See how sessions fared',
+  summary: 'Get session statistics',
   scope: 'ussd:read',
   query: Type.Object({
     ...dayRangeQuery,
     shortcode: Type.Optional(Type.String({ maxLength: 120, description: '# is written %23 in a query' })),
-    metrics: Type.Optional(Type.String({ maxLength: 200, description: `Of ${metrics.join(', ')}; all unless given` })),
+    metrics: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: `Of ${metrics.join(', ')}; all unless given. \`popular_paths\` is always there`,
+      }),
+    ),
     interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Adds `series`' })),
   }),
   reply: { status: 200, schema: Figures },
@@ -186,7 +197,7 @@ const analytics = read({
     if (has('completion_rate')) reply.completion_rate = percent(counted.completed, counted.over)
     if (has('avg_duration')) reply.avg_duration = rounded(counted.seconds)
     if (has('error_rate')) reply.error_rate = percent(counted.failed, counted.over)
-    if (has('popular_paths')) reply.popular_paths = await app.db.query(countPaths, top)
+    reply.popular_paths = await app.db.query(countPaths, top)
     if (has('drop_off')) {
       const left = await app.db.query(countDropOff, top)
       reply.drop_off = left.map((row) => ({ ...row, rate: percent(row.sessions, counted.sessions) ?? 0 }))

@@ -4,7 +4,9 @@
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { erasable, erasedBy } from '../../platform/operator/erasing.ts'
 import { history } from '../../platform/operator/history.ts'
+import { traffic } from '../../platform/operator/traffic.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { callbackRoutes } from './callback.ts'
 import { ussdEvents } from './events.ts'
@@ -27,23 +29,47 @@ import { screenWaits } from './waiting.ts'
 
 export const ussd: Area = {
   name: 'ussd',
+  tools: {
+    named: ['ussd.listSessions'],
+    unasked: ['ussd.createShortcode', 'ussd.changeShortcode', 'ussd.createMenu', 'ussd.replaceMenu', 'ussd.testMenu'],
+  },
   chapters: {
     ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by whoever dials a code of yours.' },
   },
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
   topics: [gatewayTopic, codesTopic],
+  traffic: [traffic({ name: 'ussd', scope: 'ussd:read', from: 'ussd.sessions', at: 't.created_at' })],
   histories: [
     history({
-      name: 'ussd_sessions',
-      prefix: null,
-      from: 'ussd.sessions t',
-      id: 't.session_id',
-      order: 't.id',
-      status: 't.status',
-      createdAt: 't.created_at',
-      by: 't.phone',
-      knownBy: 'phone',
+      ...{ name: 'ussd_sessions', kind: 'ussd_session', scope: 'ussd:read' },
+      ...{ from: 'ussd.sessions t', id: 't.session_id', order: 't.id', status: 't.status', createdAt: 't.created_at' },
+      ...{ title: 't.shortcode', path: (id) => `/ussd/sessions/${id}` },
+      by: [
+        {
+          ...{ column: 't.phone', knownBy: 'phones', prefix: null },
+          direction: `case when t.direction = 'dial' then 'inbound' else 'outbound' end`,
+        },
+      ],
+    }),
+  ],
+  erasables: [
+    erasedBy(
+      'ussd_dialogs',
+      `delete from ussd.dialogs d using ussd.sessions s
+        where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.phone = any($phones::text[])
+          and s.ended_at is not null and d.bucket = s.bucket and d.gateway = s.gateway and d.dialog = s.dialog returning 1`,
+    ),
+    erasable({
+      ...{ kind: 'ussd_sessions', table: 'ussd.sessions', id: { column: 't.session_id', prefix: null } },
+      by: [
+        {
+          ...{ column: 't.phone', knownBy: 'phones' },
+          set: `phone = 'erased', input = null, data = null, history = '[]', metadata = null, screen = null, dialog = 'erased-' || t.id`,
+        },
+      ],
+      when: 't.ended_at is not null',
+      reason: 'figures and prices stay; sessions that go on are kept until they end',
     }),
   ],
   routes: [
@@ -59,7 +85,7 @@ export const ussd: Area = {
     ...ofAnyAccount([...sessionRoutes, ...timelineRoutes], {
       'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
       'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
-      'ussd.timeline': ['operator.getUssdTimeline', 'Follow a USSD session of any account'],
+      'ussd.timeline': ['operator.getUssdTimeline', 'Get the timeline of a USSD session of any account'],
     }),
   ],
   hooks: ussdHooks,

@@ -6,7 +6,7 @@ import type { App } from '../../platform/app.ts'
 import { commitIn, type RowOf } from '../../platform/commit.ts'
 import type { Tx } from '../../platform/db.ts'
 import type { NewEvent, Occasion } from '../../platform/events.ts'
-import { advance, advanceIn, askedEvent, movedBy } from './advance.ts'
+import { advance, advanceIn, askedEvent, movedBy, sealedInEvent } from './advance.ts'
 import { ussdEvents } from './events.ts'
 import { queueActions } from './menu-actions.ts'
 import { knownScreen } from './menus.ts'
@@ -39,9 +39,9 @@ export interface Beginning {
   readonly currency: string
   readonly resumedFrom: string | null
   readonly requestHash: string | null
-  /** Refuse with `live` when the phone has an open session on the shortcode. */
+  /** Refuses with `live` when the phone has an open session on the shortcode. */
   readonly isAlone: boolean
-  /** Refuse with `known` when the dialog exists. */
+  /** Refuses with `known` when the dialog exists. */
   readonly isNew: boolean
   /** The reply to the dial carries the first screen: store it with the session where a menu knows it. */
   readonly isShownAtOnce: boolean
@@ -60,7 +60,7 @@ interface Made {
   readonly doing: readonly string[]
 }
 
-/** Create a session for a dialled code. */
+/** Creates a session for a dialled code. */
 export async function begin(
   app: App,
   occasion: Occasion,
@@ -75,7 +75,7 @@ export async function begin(
   return { verdict: verdictOf(verdict), session: made.session }
 }
 
-/** Create a pushed session inside a transaction. */
+/** Creates a pushed session inside a transaction. */
 export async function beginIn(
   app: App,
   tx: Tx,
@@ -130,11 +130,13 @@ async function madeOf(app: App, occasion: Occasion, beginning: Beginning): Promi
   const session = isShown ? shownFirst(movedBy(begins, first.move, occasion)) : begins
   const timer = app.work.prepare(timerJob, tenant, { session: session.id }, { delayMs: session.timeout * 1_000 })
   const { session_id, phone, shortcode } = session
-  const started = app.outbox.prepare(ussdEvents.sessionStarted, occasion, session_id, {
+  const payload = {
     ...{ session_id, phone, shortcode, data: begins.data },
-    initiated_by: session.direction === 'dial' ? 'user' : 'application',
-  })
-  const told = begins.awaiting === 'app' ? askedEvent(app, occasion, begins) : null
+    initiated_by: session.direction === 'dial' ? ('user' as const) : ('application' as const),
+  }
+  const sealed = await sealedInEvent(app, begins)
+  const started = app.outbox.prepare(ussdEvents.sessionStarted, occasion, session_id, payload, { sealed })
+  const told = begins.awaiting === 'app' ? await askedEvent(app, occasion, begins) : null
   const item = {
     bucket: tenant.bucket,
     account: tenant.account,

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP gateways: each request brings a dial, an input or the end, and waits for the next screen. Three dialects,
 // recognised by their fields: our JSON, the form of Africa's Talking (CON/END), and Hubtel.
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import { idOf } from '../../kernel/ids.ts'
 import { isE164 } from '../../kernel/phone.ts'
 import { type Route, read } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
+import { Handover } from '../../platform/concurrency/handover.ts'
 import type { Occasion } from '../../platform/events.ts'
 import { onePerApp } from '../../platform/program/one-per-app.ts'
 import { Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { advance } from './advance.ts'
 import { type DialOutcome, dialled, notAnswered, refused } from './dial.ts'
 import { maxScreenLength } from './screen.ts'
-import { type Session, shownText } from './session.ts'
+import { markOf, type Session, sessionOver, shownText } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession, namedSession } from './store.ts'
-import { answered, typedAndAnswered } from './turn.ts'
+import { answered, takenOn, typedAndAnswered } from './turn.ts'
+
+/** Bounds of the sessions that a node keeps between a screen and its answer. */
+const shownForMs = 60_000
+const maxShown = 10_000
 
 const kinds = ['initiation', 'response', 'release', 'timeout'] as const
 type Kind = (typeof kinds)[number]
@@ -26,54 +31,68 @@ const Short = (description: string) => Type.String({ maxLength: 200, description
 const Field = (description: string) =>
   Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number(), Type.Null()], { description }))
 
+const jsonFields = {
+  session_id: Type.Optional(Nullable(Short('The id that the first reply gave; any or none in the first call'))),
+  phone: Type.Optional(Short('The subscriber, in E.164')),
+  shortcode: Type.Optional(Short('What was dialled, such as *384*1#')),
+  type: Type.Optional(OneOf(kinds, { description: 'A dial, an input, or the end of the session' })),
+  input: Type.Optional(
+    Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true, description: 'What the subscriber typed' })),
+  ),
+  step: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Of the screen that is answered: a repeat with the same step and input is the same answer',
+    }),
+  ),
+  network: Type.Optional(Nullable(Short('Network of the subscriber, as you know it'))),
+  language: Type.Optional(
+    Nullable(Type.String({ maxLength: 10, description: 'Language of the subscriber, such as sw' })),
+  ),
+}
+
+const formFields = {
+  sessionId: Field('Id of the dialog'),
+  serviceCode: Field('The code that was dialled'),
+  phoneNumber: Field('The subscriber, in E.164'),
+  text: Type.Optional(
+    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'All inputs so far, joined by *' })),
+  ),
+  networkCode: Field('Code of the network, such as 63902'),
+}
+
+const hubtelFields = {
+  Type: Field('Initiation, Response, Release or Timeout'),
+  Mobile: Field('The subscriber'),
+  SessionId: Field('Id of the dialog'),
+  ServiceCode: Field('The code that was dialled'),
+  Message: Type.Optional(
+    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'What was dialled, or typed' })),
+  ),
+  Operator: Field('Network of the subscriber'),
+  Sequence: Field('Number of the call, by which a repeat is known'),
+  ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000, description: 'Returned as it came' }))),
+}
+
+/** Body of one dialect, as it is published: a client generated from all in one would have names that differ in case only. */
+const dialectOf = (title: string, description: string, fields: TProperties, ...required: string[]) => ({
+  ...Type.Object(fields, { title, description }),
+  required,
+})
+
 export const CallbackBody = Type.Object(
+  { ...jsonFields, ...formFields, ...hubtelFields },
   {
-    session_id: Type.Optional(Nullable(Short('JSON: the id that the first reply gave; any or none in the first call'))),
-    phone: Type.Optional(Short('JSON: the subscriber, in E.164')),
-    shortcode: Type.Optional(Short('JSON: what was dialled, such as *384*1#')),
-    type: Type.Optional(
-      OneOf(kinds, { description: 'JSON: a dial, an input, or the end of the session; needed in this dialect' }),
-    ),
-    input: Type.Optional(
-      Nullable(
-        Type.String({ maxLength: maxScreenLength, sensitive: true, description: 'JSON: what the subscriber typed' }),
-      ),
-    ),
-    step: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'Of the screen that is answered: a repeat with the same step is the same answer',
-      }),
-    ),
-    network: Type.Optional(Nullable(Short('JSON: network of the subscriber, as you know it'))),
-    language: Type.Optional(
-      Nullable(Type.String({ maxLength: 10, description: 'JSON: language of the subscriber, such as sw' })),
-    ),
-    sessionId: Field('Africa’s Talking: id of the dialog'),
-    serviceCode: Field('Africa’s Talking: the code that was dialled'),
-    phoneNumber: Field('Africa’s Talking: the subscriber, in E.164'),
-    text: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: 2_000,
-          sensitive: true,
-          description: 'Africa’s Talking: all inputs so far, joined by *',
-        }),
-      ),
-    ),
-    networkCode: Field('Africa’s Talking: code of the network, such as 63902'),
-    Type: Field('Hubtel: Initiation, Response, Release or Timeout'),
-    Mobile: Field('Hubtel: the subscriber'),
-    SessionId: Field('Hubtel: id of the dialog'),
-    ServiceCode: Field('Hubtel: the code that was dialled'),
-    Message: Type.Optional(
-      Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Hubtel: what was dialled, or typed' })),
-    ),
-    Operator: Field('Hubtel: network of the subscriber'),
-    Sequence: Field('Hubtel: number of the call, by which a repeat is known'),
-    ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000, description: 'Hubtel: returned as it came' }))),
+    title: 'UssdCallback',
+    publishedAs: {
+      title: 'UssdCallback',
+      oneOf: [
+        dialectOf('UssdCallbackJson', 'Our own dialect', jsonFields, 'phone', 'type'),
+        dialectOf('UssdCallbackForm', 'The dialect of Africa’s Talking', formFields, 'phoneNumber'),
+        dialectOf('UssdCallbackHubtel', 'The dialect of Hubtel', hubtelFields, 'Mobile', 'Type'),
+      ],
+    },
   },
-  { title: 'UssdCallback' },
 )
 type Body = Static<typeof CallbackBody>
 
@@ -119,11 +138,12 @@ export interface Calling {
   named?(sessionId: string): Promise<Session | null>
 }
 
-/** Handle a request and reply in its dialect: text or object. */
+/** Handles a request and reply in its dialect: text or object. */
 export async function takeCall(app: App, calling: Calling, body: Body): Promise<Answered> {
   const call = callOf(body)
   const session = await turned(app, calling, call)
   const isOpen = session.awaiting === 'user'
+  if (isOpen && call.dialog !== null) shown(app).keep(`${calling.gateway} ${call.dialog}`, session)
   const message = shownText(session)
   if (call.dialect === 'form') return `${isOpen ? 'CON' : 'END'} ${message}`
   if (call.dialect === 'hubtel')
@@ -147,6 +167,8 @@ async function turned(app: App, calling: Calling, call: Call): Promise<Session> 
   const isFirst = call.kind === 'initiation' || (isForm && call.input === null)
   const tried = isFirst ? await begun(app, calling, call, call.dialog !== null) : null
   if (tried?.kind === 'begun') return answered(app, tried.session)
+  const next = call.kind === 'response' ? await goneOn(app, calling, call) : null
+  if (next) return next
   const known = await knownSession(app, calling, call)
   if (!known && tried?.kind === 'refused') throw tried.error
   if (!known && (isFirst || isForm)) return begunNow(app, calling, call)
@@ -161,6 +183,16 @@ async function turned(app: App, calling: Calling, call: Call): Promise<Session> 
   return (await advance(app, known, move)) ?? known
 }
 
+/** Sessions whose screen this node has just shown: most answers come soon, and to the same node. */
+const shown = onePerApp(() => new Handover<Session>(shownForMs, maxShown))
+
+/** Session after the answer to a screen of this node; null where another node, or a timer, has moved it on. */
+async function goneOn(app: App, { gateway }: Calling, { dialog, input, mark }: Call): Promise<Session | null> {
+  const session = dialog === null ? null : shown(app).take(`${gateway} ${dialog}`)
+  if (!session || input === null || isRepeat(session, input, mark)) return null
+  return takenOn(app, session, input.slice(0, maxScreenLength), mark)
+}
+
 async function knownSession(app: App, { gateway, named }: Calling, { dialog }: Call): Promise<Session | null> {
   if (dialog === null) return null
   return (await dialogSession(app, gateway, dialog)) ?? (await named?.(dialog)) ?? null
@@ -169,7 +201,7 @@ async function knownSession(app: App, { gateway, named }: Calling, { dialog }: C
 /** Dials in progress on this node: a repeated request joins the first and creates one session. */
 const beginning = onePerApp(() => new Map<string, Promise<DialOutcome>>())
 
-/** Create a session for a dialog without one. */
+/** Creates a session for a dialog without one. */
 async function begunNow(app: App, calling: Calling, call: Call): Promise<Session> {
   const outcome = await begun(app, calling, call, false)
   if (outcome.kind === 'refused') throw outcome.error
@@ -200,11 +232,16 @@ async function begunOnce(
 }
 
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
-  const isRepeat = mark !== null && known.mark === mark
-  if (isRepeat) return answered(app, known)
-  if (known.awaiting === 'nobody') throw new AppError(known.status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED')
+  if (isRepeat(known, input, mark)) return answered(app, known)
+  if (known.awaiting === 'nobody') throw sessionOver(known)
   if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
   return typedAndAnswered(app, known, input.slice(0, maxScreenLength), mark)
+}
+
+/** Repeats are known by their mark; those of the last input of a session that is over, also by their text. */
+function isRepeat(known: Session, input: string | null, mark: string | null): boolean {
+  if (mark !== null) return known.mark === mark
+  return known.awaiting === 'nobody' && input !== null && known.input === input
 }
 
 function callOf(body: Body): Call {
@@ -219,10 +256,10 @@ function jsonCall(body: Body): Call {
   const { type: kind } = body
   if (kind === undefined) throw invalid('type', `must be one of ${kinds.join(', ')}`)
   if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is missing: name the session')
-  const step = body.step === undefined ? null : String(body.step)
+  const mark = markOf(body.step ?? null, body.input ?? '')
   return {
     ...{ dialect: 'json', kind, dialog: body.session_id || null, phone: phoneOf(body.phone) },
-    ...{ dialled: body.shortcode ?? '', input: body.input ?? null, mark: kind === 'initiation' ? '0' : step },
+    ...{ dialled: body.shortcode ?? '', input: body.input ?? null, mark: kind === 'initiation' ? '0' : mark },
     ...{ network: body.network ?? null, language: body.language ?? null, state: '' },
   }
 }
@@ -248,7 +285,10 @@ function hubtelCall(body: Body): Call {
   return {
     ...{ dialect: 'hubtel', kind, dialog: textOf(body.SessionId) || null, phone: phoneOf(body.Mobile) },
     ...{ dialled: isDialled(message) ? message : codeOf(body.ServiceCode), input: message || null },
-    ...{ mark: sequence || (kind === 'initiation' ? '0' : null), network: textOf(body.Operator) || null },
+    ...{
+      mark: kind === 'initiation' ? '0' : markOf(sequence || null, message),
+      network: textOf(body.Operator) || null,
+    },
     ...{ language: null, state: body.ClientState ?? '' },
   }
 }
@@ -272,7 +312,7 @@ const callback = read({
   method: 'POST',
   path: '/v1/ussd/callback',
   operation: 'ussd.callback',
-  summary: 'Bring a dial, an answer or the end of a session, and wait for the next screen',
+  summary: 'Submit a dial, an answer or the end of a session',
   description:
     'For gateways that speak HTTP, and for trying with a test key. JSON is answered as below; the form fields `sessionId, ' +
     'serviceCode, phoneNumber, text, networkCode` are answered `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +

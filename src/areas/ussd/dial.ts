@@ -38,7 +38,7 @@ export type DialOutcome =
   | { readonly kind: 'known' }
   | { readonly kind: 'refused'; readonly error: AppError }
 
-/** Create a session in the given account, if the code is its own; in the sandbox an unregistered code is. */
+/** Creates a session in the given account, if the code is its own; in the sandbox an unregistered code is. */
 export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise<DialOutcome> {
   const { tenant } = occasion
   const row = await registered(app, tenant.environment, dial.dialled)
@@ -75,7 +75,7 @@ export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise
   )
 }
 
-/** Create a session; end the phone's open ones on the code only when the commit reports them, since few phones have one. */
+/** Creates a session; end the phone's open ones on the code only when the commit reports them, since few phones have one. */
 async function beginAlone(app: App, occasion: Occasion, beginning: Beginning): ReturnType<typeof begin> {
   const begun = await begin(app, occasion, beginning)
   if (begun.verdict !== 'live') return begun

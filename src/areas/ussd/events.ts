@@ -43,6 +43,11 @@ const Ended = Type.Object(
   {
     ...session,
     reason: OneOf(reasons, { description: 'Why it ended' }),
+    reason_detail: Nullable(
+      Type.String({
+        description: 'What was wrong with the answer of your application, for `app_error` and `app_timeout`',
+      }),
+    ),
     duration: Type.Integer({ description: 'Seconds from its beginning to its end' }),
     total_steps: Type.Integer({ description: 'Screens that were shown' }),
     status: OneOf(['completed', 'expired'], { description: '`expired` if nobody answered in time' }),
@@ -57,12 +62,15 @@ export const ussdEvents = {
   sessionStarted: eventType({
     name: 'ussd.session_started',
     summary: 'A session began',
+    sealed: 'data',
     payload: Started,
     sample: { ...loan, shortcode: '*384*1#', initiated_by: 'user' },
+    person: ({ phone, initiated_by }) => ({ phone, isInbound: initiated_by === 'user' }),
   }),
   response: eventType({
     name: 'ussd.response',
     summary: 'A subscriber dialled or answered a screen',
+    sealed: 'data',
     payload: Response,
     sample: {
       ...loan,
@@ -80,7 +88,8 @@ export const ussdEvents = {
   sessionEnded: eventType({
     name: 'ussd.session_ended',
     summary: 'A session was completed or expired',
+    sealed: 'data',
     payload: Ended,
-    sample: { ...loan, reason: 'completed', duration: 34, total_steps: 4, status: 'completed' },
+    sample: { ...loan, reason: 'completed', reason_detail: null, duration: 34, total_steps: 4, status: 'completed' },
   }),
 }

@@ -16,22 +16,26 @@ import { gatewaysOf, showOnItsNode } from './network/gateways.ts'
 import { ussdNetwork } from './network/sandbox.ts'
 import { expectedDial } from './sandbox/expected.ts'
 import { maxScreenLength } from './screen.ts'
-import { isOverUnshown, isUnshownPush, type Session } from './session.ts'
+import { isOverUnshown, isUnshownPush, markOf, type Session } from './session.ts'
 import { isDialled } from './shortcode.ts'
 import { dialogSession } from './store.ts'
 import { answered, typed } from './turn.ts'
 
-/** Handle a message; returns the command_status. */
+/** Handles a message; returns the command_status. */
 export async function takeUssd(app: App, gateway: string, message: UssdMessage): Promise<number> {
   const { op, phone } = message
   const text = storable(message.text)
   const dialog = dialogName(phone, message.dialog)
-  const mark = message.sequence === null ? null : String(message.sequence)
-  if (op === 'dialled') return takeDial(app, gateway, { phone, text: dialledOf(message), dialog, mark })
+  if (op === 'dialled') {
+    const code = dialledOf(message)
+    return takeDial(app, gateway, { phone, text: code, dialog, mark: markOf(message.sequence, code) })
+  }
   const session = await dialogSession(app, gateway, dialog)
-  if (!session || session.awaiting === 'nobody') return commandStatus.ESME_RX_P_APPN
+  const isRepeatOfLast = op === 'answered' && session?.mark === markOf(message.sequence, text)
+  if (!session || (session.awaiting === 'nobody' && !isRepeatOfLast)) return commandStatus.ESME_RX_P_APPN
+  if (session.awaiting === 'nobody') return commandStatus.ESME_ROK
   if (op === 'answered') {
-    const now = await typed(app, session, text, mark)
+    const now = await typed(app, session, text, answerMark(session, message.sequence, text))
     // A repeated input changes nothing: the run of the first one shows the screen.
     if (now !== session) goOn(app, now)
     return commandStatus.ESME_ROK
@@ -43,6 +47,16 @@ export async function takeUssd(app: App, gateway: string, message: UssdMessage):
   const now = await dialogSession(app, gateway, dialog)
   if (now && now.awaiting !== 'nobody') await advance(app, now, move)
   return commandStatus.ESME_ROK
+}
+
+/**
+ * Mark of an answer; null where the network's numbers tell nothing, because it has none, or gives the same one to another
+ * answer of the session.
+ */
+function answerMark({ mark: before, step }: Session, sequence: number | null, text: string): string | null {
+  const mark = markOf(sequence, text)
+  if (before === null) return step > 1 ? null : mark
+  return mark !== before && before.startsWith(`${sequence} `) ? null : mark
 }
 
 /** Remove U+0000 and lone surrogates, which handsets may send and PostgreSQL cannot store. */
@@ -84,7 +98,7 @@ async function takeDial(
 /** Turns in progress on this node that no request waits for. */
 const turning = onePerApp(() => new Set<Promise<void>>())
 
-/** Continue a session in the background: ask for the next screen and show it. */
+/** Continues a session in the background: asks for the next screen and shows it. */
 export function goOn(app: App, session: Session): void {
   const turn = shown(app, session)
     .catch((error) =>
@@ -107,7 +121,7 @@ async function shown(app: App, session: Session): Promise<void> {
   await showTo(app, now)
 }
 
-/** Show a session's screen; a session that cannot be reached ends. */
+/** Shows a session's screen; a session that cannot be reached ends. */
 export async function showTo(app: App, session: Session): Promise<void> {
   const gateways = gatewaysOf(app)
   // The gateway belongs to another node.

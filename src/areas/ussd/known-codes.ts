@@ -69,7 +69,7 @@ export function accountFacts(app: App, account: string): Promise<Facts> {
   return known(app).facts.of(account, () => one(app.db.query(factsOf, { account })))
 }
 
-/** Announce a change of shortcodes or menus to every node. */
+/** Announces a change of shortcodes or menus to every node. */
 export async function announceCodes(app: App, tx: Queryable & Pick<Tx, 'afterCommit'>): Promise<void> {
   tx.afterCommit(() => known(app).forget())
   await app.signals.send(tx, codesTopic, 'changed')

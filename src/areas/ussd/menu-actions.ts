@@ -58,7 +58,7 @@ export const menuActionJob: Job<App, typeof Payload> = {
   },
 }
 
-/** Queue the actions of the menu nodes passed in a step. */
+/** Queues the actions of the menu nodes passed in a step. */
 export async function queueActions(app: App, session: Session, nodes: readonly string[]): Promise<void> {
   if (nodes.length === 0) return
   const payload = { session: session.id, step: session.step, nodes: [...nodes] }

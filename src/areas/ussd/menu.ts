@@ -121,7 +121,7 @@ export const MenuDocument = Type.Object(
       minLength: 1,
       maxLength: 100,
       rule: 'must have 1 to 100 characters',
-      description: 'By which you tell it from your others',
+      description: 'Label',
     }),
     languages: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }), {
@@ -273,7 +273,7 @@ function fits(pattern: string | undefined, input: string): boolean {
   return pattern === undefined || new RegExp(pattern, 'u').test(input)
 }
 
-/** Repeat the screen with an error message above it. */
+/** Repeats the screen with an error message above it. */
 function again(walk: Walk, state: MenuState, data: Data, error: string): Arrived {
   const node = walk.document.nodes[state.node] ?? {}
   return { text: `${filled(error, data)}\n${screenOf(node, data, walk, null)}`, ends: false, state, data, doing: [] }
@@ -327,7 +327,7 @@ export function wordsOf(
   return chosen || (Object.values(words)[0] ?? null)
 }
 
-/** Substitute `{{data.name}}` and `{{name}}`; unknown names become empty. */
+/** Substitutes `{{data.name}}` and `{{name}}`; unknown names become empty. */
 export function filled(text: string, data: Data): string {
   return text.replace(/\{\{\s*(?:data\.)?(\w+)\s*\}\}/g, (_, name: string) => {
     const value = Object.hasOwn(data, name) ? data[name] : ''

@@ -18,7 +18,7 @@ import { pageOf, windowOf } from '../../platform/schema/lists.ts'
 import { mine, type One, type Tenant, tenantOf } from '../../platform/tenant.ts'
 import { ask } from '../webhooks/area.ts'
 import type { ScreenMove } from './advance.ts'
-import { isData, isObject, type Said } from './application.ts'
+import { dataProblem, isObject, type Said } from './application.ts'
 import { announceCodes } from './known-codes.ts'
 import { type Fetched, MenuDocument, type MenuState, problemsOf, type Walk, walked } from './menu.ts'
 import { type Data, SessionData } from './schema.ts'
@@ -116,7 +116,7 @@ async function requireMenu(queryable: Queryable, tenant: Tenant, id: string): Pr
   return row
 }
 
-/** Refuse an invalid menu, or one whose fetch URLs are not allowed. */
+/** Refuses an invalid menu, or one whose fetch URLs are not allowed. */
 async function checkMenu(app: App, document: MenuDocument, { tenant }: Caller): Promise<void> {
   const problems = problemsOf(document)
   if (problems.length > 0) throw new AppError('MENU_INVALID', problems.join('; '))
@@ -146,7 +146,7 @@ const createMenu = write({
   method: 'POST',
   path: '/v1/ussd/menus',
   operation: 'ussd.createMenu',
-  summary: 'Store a menu',
+  summary: 'Create a menu',
   scope: 'ussd:write',
   body: MenuDocument,
   reply: { status: 201, schema: Menu, location: ({ id }) => `/v1/ussd/menus/${id}` },
@@ -170,7 +170,7 @@ const replaceMenu = write({
   method: 'PUT',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.replaceMenu',
-  summary: 'Save a menu as its next version',
+  summary: 'Create a new version of a menu',
   description: 'Sessions that are under way stay on the version that they began with.',
   scope: 'ussd:write',
   params: IdParam,
@@ -198,7 +198,7 @@ const getMenu = read({
   method: 'GET',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.getMenu',
-  summary: 'Read a menu',
+  summary: 'Get a menu',
   scope: 'ussd:read',
   params: IdParam,
   reply: { status: 200, schema: Menu },
@@ -224,7 +224,7 @@ const removeMenu = write({
   method: 'DELETE',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.deleteMenu',
-  summary: 'Delete a menu that no shortcode uses',
+  summary: 'Delete a menu',
   scope: 'ussd:write',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -255,7 +255,7 @@ const testMenu = read({
   method: 'POST',
   path: '/v1/ussd/menus/:id/test',
   operation: 'ussd.testMenu',
-  summary: 'See which screens a menu shows for some inputs',
+  summary: 'Test a menu with a list of inputs',
   description: 'Nothing is stored, charged or sent to a handset; fetch nodes do ask your application.',
   scope: 'ussd:write',
   params: IdParam,
@@ -342,7 +342,8 @@ export async function runStoredMenu(app: App, session: Session, asks?: Walk['fet
   const beganMs = performance.now()
   const tenant = tenantOf(session)
   const document = await menuVersion(app, session)
-  if (!document) return { said: { kind: 'nothing', isLate: false }, tookMs: 0 }
+  if (!document)
+    return { said: { kind: 'nothing', isLate: false, why: 'the menu of the shortcode is gone' }, tookMs: 0 }
   const { session_id, phone, shortcode, language } = session
   const offsetMs = Number(session.clock_offset_ms)
   const fetch = asks ?? fetcher(app, tenant, { session_id, phone, shortcode, language }, offsetMs)
@@ -351,10 +352,15 @@ export async function runStoredMenu(app: App, session: Session, asks?: Walk['fet
   const tookMs = Math.round(performance.now() - beganMs)
   // The text may contain data from a fetch reply.
   const isKept = here?.data === session.data
-  if (!here || !(isKept || isData(here.data)) || !isStorable(here.text))
-    return { said: { kind: 'nothing', isLate: false }, tookMs }
+  const why = here ? menuProblem(here.text, isKept ? {} : here.data) : 'a fetch node got no answer that it can use'
+  if (!here || why !== null) return { said: { kind: 'nothing', isLate: false, why: why ?? '' }, tookMs }
   const said = { kind: 'screen', text: here.text, ends: here.ends, data: isKept ? undefined : here.data } as const
   return { said, tookMs, menu: here.state, doing: here.doing }
+}
+
+/** Reason for which the screen of a menu cannot be shown. */
+function menuProblem(text: string, data: Data): string | null {
+  return isStorable(text) ? dataProblem(data) : 'the screen has U+0000 or half of a surrogate pair'
 }
 
 interface Asker {
@@ -364,7 +370,7 @@ interface Asker {
   readonly language: string | null
 }
 
-/** Call a fetch node's URL: the application replies `{data?, next?, message?}`. */
+/** Calls a fetch node's URL: the application replies `{data?, next?, message?}`. */
 function fetcher(app: App, tenant: Tenant, asker: Asker, clockOffsetMs: number): Walk['fetch'] {
   return async (node, url, timeoutMs, data): Promise<Fetched | null> => {
     const answer = await ask(app, {

@@ -74,7 +74,7 @@ const GatewayIn = Type.Object(
       minLength: 1,
       maxLength: 60,
       rule: 'must have 1 to 60 characters',
-      description: 'By which you tell it from other gateways',
+      description: 'Label',
     }),
     environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
     allowed_ips: Type.Optional(
@@ -90,7 +90,7 @@ const GatewayIn = Type.Object(
 
 const shownFields = {
   id: Type.String({ description: 'Id of the gateway, such as `usg_…`' }),
-  name: Type.String({ description: 'By which you tell it from other gateways' }),
+  name: Type.String({ description: 'Label' }),
   environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
   allowed_ips: Type.Array(Type.String(), {
     description: 'Addresses or ranges that may call; none: anybody who knows the URL',
@@ -115,7 +115,7 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/gateways',
   operation: 'operator.createUssdGateway',
-  summary: 'Enter a USSD gateway that calls us over HTTP',
+  summary: 'Create a USSD gateway over HTTP',
   scope: 'operator',
   body: GatewayIn,
   reply: { status: 201, schema: NewGateway, location: ({ id }) => `/v1/operator/ussd/gateways/${id}` },
@@ -141,7 +141,7 @@ const get = read({
   method: 'GET',
   path: '/v1/operator/ussd/gateways/:id',
   operation: 'operator.getUssdGateway',
-  summary: 'Read a USSD gateway',
+  summary: 'Get a USSD gateway',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: Gateway },
@@ -164,7 +164,7 @@ const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/ussd/gateways/:id',
   operation: 'operator.deleteUssdGateway',
-  summary: 'Take a USSD gateway’s address away',
+  summary: 'Delete a USSD gateway',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -214,7 +214,7 @@ const assign = writeAcross({
   },
 })
 
-/** Allow list of IP addresses; throws VALIDATION_ERROR for a malformed one. */
+/** Allows list of IP addresses; throws VALIDATION_ERROR for a malformed one. */
 function allowListOf(ips: readonly string[]): BlockList {
   const allowed = new BlockList()
   ips.forEach((ip, i) => {
@@ -241,7 +241,7 @@ const gatewayHook = hook({
   methods: ['POST'],
   path: '/v1/ussd/callback/:token',
   operation: 'ussd.gateway',
-  summary: 'A USSD gateway brings a dial, an answer or an end, and waits for the next screen',
+  summary: 'Receive a dial, an answer or an end from a USSD gateway',
   maxBytes: maxBodyBytes,
   limits: [{ by: 'token', perSecond: 2_000 }],
   handle: async (app, call) => {

@@ -32,7 +32,7 @@ export interface Prepared {
   readonly setup: Setup
 }
 
-/** Validate a push before the transaction. */
+/** Validates a push before the transaction. */
 export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
   const phone = body.phone ?? body.phone_number
   if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')

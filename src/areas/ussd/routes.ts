@@ -12,11 +12,11 @@ import { dayRangeQuery, listQuery, OneOf } from '../../platform/schema/fields.ts
 import { pageOf, shownBounds, windowOf } from '../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { advanceIn, type Move } from './advance.ts'
-import { isData } from './application.ts'
+import { dataProblem } from './application.ts'
 import { releaseOnItsNode, showOnItsNode } from './network/gateways.ts'
 import { preparePush, push } from './push.ts'
-import { Continue, Continued, End, Initiate, maxDataBytes, reasons, Send, Sent, SessionRecord } from './schema.ts'
-import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow } from './session.ts'
+import { Continue, Continued, End, Initiate, reasons, Send, Sent, SessionRecord } from './schema.ts'
+import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow, sessionOver } from './session.ts'
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
 export const SessionParam = Type.Object({
@@ -50,7 +50,7 @@ const send = write({
   method: 'POST',
   path: '/v1/ussd/send',
   operation: 'ussd.send',
-  summary: 'Begin a session by a screen on a handset',
+  summary: 'Start a network-initiated session',
   description:
     'The same session_id with the same body within 24 hours is answered as the first time; with another body it is refused.',
   scope: 'ussd:write',
@@ -66,7 +66,7 @@ const initiate = write({
   method: 'POST',
   path: '/v1/ussd/initiate',
   operation: 'ussd.initiate',
-  summary: 'Begin a session by a screen on a handset, with an id that is made for you',
+  summary: 'Start a network-initiated session with a generated id',
   scope: 'ussd:write',
   body: Initiate,
   reply: { status: 200, schema: Sent },
@@ -106,8 +106,8 @@ const goOn = write({
       throw new AppError('NO_PENDING_INPUT', 'wait for ussd.response, which tells the answer to the last screen')
     const { message: text, end_session: ends = false, input } = body
     const data = body.data_merge && body.data ? { ...session.data, ...body.data } : body.data
-    if (data && !isData(data))
-      throw new AppError('DATA_TOO_LARGE', `with what is stored, data would have more than ${maxDataBytes} bytes`)
+    const problem = data ? dataProblem(data) : null
+    if (problem !== null) throw new AppError('DATA_TOO_LARGE', `with what is stored, ${problem}`)
     const next = await moved(app, tx, session, { kind: 'screen', text, ends, input, data })
     tx.afterCommit(() => shown(app, next))
     return continuedOf(next)
@@ -153,7 +153,7 @@ const end = write({
   ],
   handle: async (app, tx, { params, body }, { tenant }) => {
     const session = await requireSession(app, tx, tenant, params.session_id)
-    if (session.status === 'expired') throw new AppError('SESSION_EXPIRED')
+    if (session.status === 'expired') throw sessionOver(session)
     const { message } = body
     const isOver = session.awaiting === 'nobody' || (message === undefined && isNoticeUnderWay(session))
     if (isOver) return recordOf(session)
@@ -171,7 +171,7 @@ const getSession = read({
   method: 'GET',
   path: '/v1/ussd/sessions/:session_id',
   operation: 'ussd.getSession',
-  summary: 'Read a session',
+  summary: 'Get a session',
   scope: 'ussd:read',
   params: SessionParam,
   reply: { status: 200, schema: SessionRecord },
@@ -263,8 +263,7 @@ async function requireSession(app: App, tx: Tx, tenant: Tenant, name: string): P
 
 async function requireLive(app: App, tx: Tx, tenant: Tenant, name: string): Promise<Session> {
   const session = await requireSession(app, tx, tenant, name)
-  if (session.status === 'expired') throw new AppError('SESSION_EXPIRED')
-  if (session.awaiting === 'nobody') throw new AppError('SESSION_ENDED')
+  if (session.awaiting === 'nobody') throw sessionOver(session)
   return session
 }
 

@@ -39,15 +39,27 @@ const SessionId = Type.String({
   description: 'Your own id of the session, used once',
 })
 
+export const exactNumbersRule = 'data has a whole number above 2^53, which JSON readers round: send it as a text'
+
+/** Whether all numbers of some data are kept digit for digit: JavaScript rounds whole ones above 2^53. */
+export function hasExactNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isInteger(value) || Number.isSafeInteger(value)
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasExactNumbers)
+}
+
 export const SessionData = Type.Refine(
-  Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Small state of your flow; sealed where it is stored',
-    errorCode: 'DATA_TOO_LARGE',
-    rule: `must be an object of at most ${maxDataBytes} bytes as JSON`,
-    sensitive: true,
-  }),
-  (data) => Buffer.byteLength(JSON.stringify(data)) <= maxDataBytes,
-  () => `must have at most ${maxDataBytes} bytes as JSON`,
+  Type.Refine(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: `Small state of your flow, at most ${maxDataBytes} bytes as JSON; sealed where it is stored`,
+      refinementCodes: ['DATA_TOO_LARGE', 'VALIDATION_ERROR'],
+      rule: `must be an object of at most ${maxDataBytes} bytes as JSON`,
+      sensitive: true,
+    }),
+    (data) => Buffer.byteLength(JSON.stringify(data)) <= maxDataBytes,
+    () => `must have at most ${maxDataBytes} bytes as JSON`,
+  ),
+  hasExactNumbers,
+  () => 'must have no whole number above 2^53, which would lose digits: send it as a text',
 )
 
 export const Timeout = Type.Integer({
@@ -169,6 +181,9 @@ export const SessionRecord = Type.Object(
         output: Type.String({ sensitive: true, description: 'What was shown' }),
         at: At({ description: 'When it was shown' }),
         app_ms: Nullable(Type.Integer({ description: 'Milliseconds that your application took' })),
+        app_error: Type.Optional(
+          Type.String({ description: 'Why the answer of your application could not be shown, where it could not' }),
+        ),
         app_input: Type.Optional(
           Type.String({ sensitive: true, description: 'The input as your application gave it, where it differs' }),
         ),
@@ -181,6 +196,12 @@ export const SessionRecord = Type.Object(
     timeout: Type.Integer({ description: 'Seconds without activity after which it expires' }),
     ended_at: Nullable(At({ description: 'Null while it goes on' })),
     reason: Nullable(OneOf(reasons, { description: 'Why it ended; null while it goes on' })),
+    reason_detail: Nullable(
+      Type.String({
+        description:
+          'What was wrong with the answer of your application, where the reason is `app_error` or `app_timeout`',
+      }),
+    ),
     duration: Type.Integer({ description: 'Seconds from its beginning to its end, or until now' }),
     total_steps: Type.Integer({ description: 'Screens so far' }),
     screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),

@@ -3,8 +3,11 @@
 // UCS-2 units (3GPP TS 23.038 section 5). Pure.
 import { gsmLength, isGsm, toGsm } from '../../protocols/smpp/charset.ts'
 
-/** Longest screen an application may send, in characters. */
+/** Longest screen of a request to the API, in characters. */
 export const maxScreenLength = 182
+/** Longest answer of an application, which is shown in pages. */
+const maxAnswerLength = 1_600
+const maxPages = 10
 const maxGsmUnits = 182
 const maxUcs2Units = 80
 
@@ -44,6 +47,15 @@ export function pagesOf(text: string, words: PageWords = defaultPageWords): read
     rest = rest.slice(length).trimStart()
   }
   return pages
+}
+
+/** Reason for which an answer cannot be shown, in words that say how long it is; null for one that can. */
+export function tooLong(text: string, shown: string, words: PageWords): string | null {
+  if (text.length > maxAnswerLength)
+    return `the screen has ${text.length} characters; at most ${maxAnswerLength} can be shown`
+  const pages = pagesOf(shown, words).length
+  if (pages <= maxPages) return null
+  return `the screen has ${text.length} characters, which take ${pages} pages; at most ${maxPages} can be shown`
 }
 
 /** Length of text that fits before a tail, cut at the end of a line or word in its second half if possible. */

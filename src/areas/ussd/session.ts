@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session: its stored row, what the subscriber sees, and the object of the API. Pure.
 import type { Static } from 'typebox'
+import { AppError } from '../../kernel/errors.ts'
 import { momentText } from '../../kernel/time.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import type { MenuState } from './menu.ts'
@@ -41,6 +42,8 @@ export interface Step {
   readonly at: string
   /** Response time of the application in milliseconds; null when it was not asked. */
   readonly app_ms: number | null
+  /** Why the application's answer could not be shown, where it could not. */
+  readonly app_error?: string
   /** Input as the application understood it, where different. */
   readonly app_input?: string
 }
@@ -145,6 +148,7 @@ export function recordOf(session: Session): Static<typeof SessionRecord> {
     timeout: session.timeout,
     ended_at: endedAt,
     reason: session.reason,
+    reason_detail: reasonDetail(session),
     duration: secondsBetween(session.created_at, endedAt ?? session.updated_at),
     total_steps: session.step,
     screen_pages: pagesShown(session).length,
@@ -153,6 +157,34 @@ export function recordOf(session: Session): Static<typeof SessionRecord> {
     resumed_from: session.resumed_from,
     metadata: metadata === null ? {} : JSON.parse(metadata),
   }
+}
+
+/** What was wrong with the answer of the application that a session ended by; null where it ended by something else. */
+export function reasonDetail({ reason, history }: Pick<Session, 'reason' | 'history'>): string | null {
+  return reason === 'app_error' || reason === 'app_timeout' ? (history.at(-1)?.app_error ?? null) : null
+}
+
+const overWords: Readonly<Record<Reason, string>> = {
+  completed: 'It was completed',
+  expired: 'It ran out of time',
+  user_cancelled: 'The subscriber cancelled it',
+  network_released: 'The network released it',
+  app_timeout: 'Your application gave no screen in time',
+  app_error: 'The answer of your application could not be shown',
+  replaced: 'The subscriber or a push began another',
+  undeliverable: 'Its screen could not be delivered',
+}
+
+/** Error for whoever wants to go on with a session that is over; says what it ended by. */
+export function sessionOver({ status, reason, history }: Pick<Session, 'status' | 'reason' | 'history'>): AppError {
+  const detail = reasonDetail({ reason, history })
+  const words = overWords[reason ?? 'completed'] + (detail === null ? '' : `: ${detail}`)
+  return new AppError(status === 'expired' ? 'SESSION_EXPIRED' : 'SESSION_ENDED', `${words} (${reason})`)
+}
+
+/** Mark of an input, by which its repeat is known: the number that the network gives it, and its text. */
+export function markOf(sequence: string | number | null, text: string): string | null {
+  return sequence === null ? null : `${sequence} ${text}`
 }
 
 /** History step with its time. */

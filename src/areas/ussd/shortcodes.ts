@@ -166,7 +166,7 @@ const fresh: Omit<Stored, 'code'> = {
   transliterate: false,
 }
 
-/** Register a code with default settings; null when it is taken. */
+/** Registers a code with default settings; null when it is taken. */
 export function assignShortcode(
   tx: AcrossTx,
   tenant: Tenant,
@@ -249,7 +249,7 @@ async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<
   }
 }
 
-/** Require the setting that a mode answers with. */
+/** Requires the setting that a mode answers with. */
 async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
   if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
   if (mode !== 'menu') return
@@ -261,7 +261,7 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/ussd/shortcodes',
   operation: 'ussd.createShortcode',
-  summary: 'Say which application answers a shortcode',
+  summary: 'Create a shortcode',
   description: 'With a live key, the operator must have assigned the shortcode to you.',
   scope: 'ussd:write',
   body: New,
@@ -320,7 +320,7 @@ const get = read({
   method: 'GET',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.getShortcode',
-  summary: 'Read a shortcode',
+  summary: 'Get a shortcode',
   scope: 'ussd:read',
   params: CodeParam,
   reply: { status: 200, schema: Shown },
@@ -346,7 +346,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.changeShortcode',
-  summary: 'Change how a shortcode is answered',
+  summary: 'Update a shortcode',
   description: 'Sessions that are under way keep what they began with.',
   scope: 'ussd:write',
   params: CodeParam,
@@ -372,7 +372,7 @@ const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.deleteShortcode',
-  summary: 'Give a shortcode up',
+  summary: 'Release a shortcode',
   scope: 'ussd:write',
   params: CodeParam,
   reply: {

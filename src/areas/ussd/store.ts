@@ -46,7 +46,7 @@ const findDialogs = statement.everywhere<
       and s.id = d.session`,
 )
 
-/** Open sessions of a phone on a code. Index: sessions_of_phone. */
+/** Opens sessions of a phone on a code. Index: sessions_of_phone. */
 const findLive = statement.tenant<Tenant & { phone: string; shortcode: string }, SessionRow>(
   'ussd.find_live_sessions',
   `select ${sessionColumns} from ussd.sessions

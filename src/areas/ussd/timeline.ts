@@ -5,12 +5,13 @@ import { type Route, read } from '../../platform/api/route.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline/record.ts'
 import { timelineOf } from '../../platform/timeline.ts'
 import { aSession, SessionParam, sessionOf } from './routes.ts'
+import { reasonDetail } from './session.ts'
 
 const timeline = read({
   method: 'GET',
   path: '/v1/ussd/sessions/:session_id/timeline',
   operation: 'ussd.timeline',
-  summary: 'Follow a session: the requests to your application, and its webhooks',
+  summary: 'Get the timeline of a session',
   description:
     'In test, always; in live, where the operator keeps it, without what your application answered. What the subscriber typed is never part of it. Kept for 30 days.',
   scope: 'ussd:read',
@@ -24,7 +25,9 @@ const timeline = read({
     const { session_id: resource, created_at: createdAt, ended_at: endedAt, status, reason } = session
     const states = [
       { at: createdAt, state: 'initiated', note: null },
-      ...(endedAt ? [{ at: endedAt, state: status, note: reason }] : []),
+      ...(endedAt
+        ? [{ at: endedAt, state: status, note: [reason, reasonDetail(session)].filter(Boolean).join(': ') }]
+        : []),
     ]
     return timelineRecord(resource, await timelineOf(app.db, tenant, { resource, createdAt, requestId: null, states }))
   },

@@ -23,7 +23,7 @@ const graceMs = 5_000
 const asking = onePerApp(() => new Map<string, Promise<Session>>())
 
 /**
- * Store an input. A repeat, known by its mark, or an input while the application is being asked, changes nothing.
+ * Stores an input. A repeat, known by its mark, or an input while the application is being asked, changes nothing.
  * Returns the current session.
  */
 export async function typed(app: App, session: Session, text: string, mark: string | null): Promise<Session> {
@@ -33,7 +33,7 @@ export async function typed(app: App, session: Session, text: string, mark: stri
   return (await advance(app, session, move)) ?? reloaded(app, session)
 }
 
-/** Take an input and its answer. A screen that a menu knows by itself is stored with the input, in one commit. */
+/** Takes an input and its answer. */
 export async function typedAndAnswered(
   app: App,
   session: Session,
@@ -41,13 +41,22 @@ export async function typedAndAnswered(
   mark: string | null,
 ): Promise<Session> {
   const isTaken = session.awaiting === 'user' && (mark === null || session.mark !== mark)
-  const isPage = turnedTo(text, session.page, pagesShown(session).length) !== null
+  if (!isTaken) return answered(app, session)
+  return (await takenOn(app, session, text, mark)) ?? answered(app, await reloaded(app, session))
+}
+
+/**
+ * Takes a new input and its answer; null when the session is no longer where it was read. A screen that a menu knows by
+ * itself is stored with the input, in one commit.
+ */
+export async function takenOn(app: App, session: Session, text: string, mark: string | null): Promise<Session | null> {
+  const page = turnedTo(text, session.page, pagesShown(session).length)
+  const known = page === null ? await knownScreen(app, { ...session, input: text }) : null
   const input = { kind: 'input', text, mark } as const
-  const known = isTaken && !isPage ? await knownScreen(app, { ...session, input: text }) : null
-  if (!known) return answered(app, await typed(app, session, text, mark))
-  const next = await advance(app, session, { ...input, answer: known.move })
-  if (next) await queueActions(app, next, known.doing)
-  return next ?? answered(app, await reloaded(app, session))
+  const answer = known ? { ...input, answer: known.move } : input
+  const next = await advance(app, session, page === null ? answer : { kind: 'page', page, mark })
+  if (next && known) await queueActions(app, next, known.doing)
+  return next && answered(app, next)
 }
 
 /** Session after the application's reply or its timeout. */
@@ -77,7 +86,7 @@ async function asked(app: App, session: Session): Promise<Session> {
       return next ?? (await reloaded(app, session))
     }
     if (answer?.said.kind === 'nothing')
-      return await unanswered(app, session, answer.said.isLate ? 'app_timeout' : 'app_error')
+      return await unanswered(app, session, answer.said.isLate ? 'app_timeout' : 'app_error', answer.said.why)
     return await unanswered(app, session, (await wait.over) === 'stopped' && isLeft ? 'stopped' : 'app_timeout')
   } finally {
     wait.stop()
@@ -100,13 +109,14 @@ function ask(app: App, session: Session): Promise<Answer> {
  * Reply missing: unless it advanced meanwhile, the session ends with the shortcode's message for this. A stopping node
  * leaves it to another, or to its next start, where a repeated gateway request is answered.
  */
-async function unanswered(app: App, session: Session, reason: Reason | 'stopped'): Promise<Session> {
+async function unanswered(app: App, session: Session, reason: Reason | 'stopped', appError?: string): Promise<Session> {
   const now = await reloaded(app, session)
   if (now.awaiting !== 'app' || now.step !== session.step) return now
   if (reason === 'stopped')
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node stops: repeat the call', { retryAfterSeconds: 1 })
   const screen = session.setup.error_message
-  return (await advance(app, now, { kind: 'end', status: 'expired', reason, screen })) ?? reloaded(app, session)
+  const move = { kind: 'end', status: 'expired', reason, screen, appError } as const
+  return (await advance(app, now, move)) ?? reloaded(app, session)
 }
 
 export async function reloaded(app: App, session: Session): Promise<Session> {

@@ -15,7 +15,7 @@ import { mergedNotes } from '../../../platform/metadata/exact.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { insertContent } from '../contents.ts'
 import { priceOf } from '../prices.ts'
-import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
+import { maxMessageBytes, maxTtlSeconds } from '../schema.ts'
 import { beyondWallet, senderText } from '../sending/accept.ts'
 import { attachmentsOf } from '../sending/attachments.ts'
 import {
@@ -146,7 +146,7 @@ export async function prepareBulk(app: App, input: Input, caller: Caller) {
     new Date(caller.nowMs),
   )
   const left = entries.filter(({ email }) => !suppressed.has(email.toLowerCase()))
-  return { sending, from, sender, template, content, entries: left, problems, suppressed: suppressed.size, scheduledAt }
+  return { sending, from, sender, template, content, entries: left, problems, suppressed, scheduledAt }
 }
 
 type Prepared = Awaited<ReturnType<typeof prepareBulk>>
@@ -168,7 +168,12 @@ export async function acceptBulk(
   const status = scheduledAt === null ? ('queued' as const) : ('scheduled' as const)
   const ids = entries.map(() => newUuid(receivedMs))
   await insertContent(tx, tenant, id, content)
-  const counts = { total: input.recipients.length, accepted: entries.length, rejected: problems.length, suppressed }
+  const counts = {
+    total: input.recipients.length,
+    accepted: entries.length,
+    rejected: problems.length,
+    suppressed: suppressed.size,
+  }
   await tx.query(insertBulk, {
     ...tenant,
     id,
@@ -193,6 +198,7 @@ export async function acceptBulk(
     bulk_id: idOf('emailBulk', id),
     status,
     ...counts,
+    suppressed_recipients: [...suppressed].slice(0, maxProblemsShown).map(([email, reason]) => ({ email, reason })),
     batch_size: batchSize,
     batches,
     cost,
@@ -231,7 +237,7 @@ async function storeMessages(
     size: messageSize(content),
     unit_price: price.toString(),
     scheduled_at: scheduledAt,
-    expires_at: new Date((scheduledAt?.getTime() ?? nowMs) + mostTtlSeconds * 1000),
+    expires_at: new Date((scheduledAt?.getTime() ?? nowMs) + maxTtlSeconds * 1000),
     created_at: new Date(nowMs),
   }
   const rows = entries.map((entry, n) => ({ id: ids[n], n, ...entry }))

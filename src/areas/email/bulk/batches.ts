@@ -104,7 +104,7 @@ async function sendBatch(
   })
 }
 
-/** Pause a bulk on too many bounces or complaints: a bad list would harm the sender's reputation. */
+/** Pauses a bulk on too many bounces or complaints: a bad list would harm the sender's reputation. */
 async function pausedByItself(app: App, tenant: Tenant, row: BulkRow): Promise<boolean> {
   if (row.status !== 'sending' || row.paused_reason !== null) return false
   const counts = await countsOf(app.db, tenant, row.id)
@@ -156,7 +156,7 @@ async function completed(app: App, tenant: Tenant, row: BulkRow, occasion: Occas
   })
 }
 
-/** Complete a bulk and emit its event. */
+/** Completes a bulk and emits its event. */
 export async function finishBulk(
   app: App,
   tx: Tx,

@@ -23,7 +23,7 @@ const sendBulk = write({
   method: 'POST',
   path: '/v1/email/bulk',
   operation: 'email.sendBulk',
-  summary: 'Send one content to up to 10,000 recipients',
+  summary: 'Send an email to up to 10,000 recipients',
   scope: 'email:send',
   limit: 'email',
   body: BulkSend,
@@ -74,7 +74,7 @@ const getBulk = read({
   method: 'GET',
   path: '/v1/email/bulk/:bulk_id',
   operation: 'email.getBulk',
-  summary: 'Read how far a bulk is',
+  summary: 'Get a bulk email and its progress',
   scope: 'email:read',
   params: BulkParam,
   reply: { status: 200, schema: BulkRecord },
@@ -89,7 +89,7 @@ const getBulk = read({
 const listMessages = list({
   path: '/v1/email/bulk/:bulk_id/messages',
   operation: 'email.listBulkMessages',
-  summary: 'List the messages of a bulk',
+  summary: 'List the messages of a bulk email',
   scope: 'email:read',
   params: BulkParam,
   query: Type.Object(listQuery),
@@ -122,32 +122,28 @@ function control(verb: 'pause' | 'resume' | 'cancel', summary: string, change: C
   })
 }
 
-const pause = control('pause', 'Stop a bulk until it is resumed', async (_app, tx, row, { tenant }) => {
+const pause = control('pause', 'Pause a bulk email', async (_app, tx, row, { tenant }) => {
   if (!['scheduled', 'queued', 'sending'].includes(row.status))
     throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
   return setStatus(tx, tenant, row, 'paused', 'request')
 })
 
-const resume = control('resume', 'Let a paused bulk go on', async (_app, tx, row, { tenant }) => {
+const resume = control('resume', 'Resume a bulk email', async (_app, tx, row, { tenant }) => {
   if (row.status !== 'paused') throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}, not paused`)
   // The reason is kept: a bulk resumed by the customer does not pause automatically again.
   return setStatus(tx, tenant, row, 'sending', row.paused_reason === 'request' ? null : row.paused_reason)
 })
 
-const cancel = control(
-  'cancel',
-  'Cancel what of a bulk has not left yet; it is not charged',
-  async (app, tx, row, caller) => {
-    if (row.status === 'completed' || row.status === 'cancelled')
-      throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
-    await tx.query(cancelUnsent, {
-      ...caller.tenant,
-      message: null,
-      bulk: row.id,
-      transfer: newUuid(caller.receivedMs),
-    })
-    return finishBulk(app, tx, caller.tenant, row, 'cancelled', caller)
-  },
-)
+const cancel = control('cancel', 'Cancel the unsent messages of a bulk email', async (app, tx, row, caller) => {
+  if (row.status === 'completed' || row.status === 'cancelled')
+    throw new AppError('NOT_CANCELLABLE', `the bulk is ${row.status}`)
+  await tx.query(cancelUnsent, {
+    ...caller.tenant,
+    message: null,
+    bulk: row.id,
+    transfer: newUuid(caller.receivedMs),
+  })
+  return finishBulk(app, tx, caller.tenant, row, 'cancelled', caller)
+})
 
 export const bulkRoutes = [sendBulk, getBulk, listMessages, pause, resume, cancel]

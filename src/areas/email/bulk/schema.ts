@@ -63,6 +63,13 @@ export const BulkAccepted = Type.Object(
     accepted: Type.Integer({ description: 'Messages that will go out' }),
     rejected: Type.Integer({ description: 'Recipients with a mistake, which `errors` names' }),
     suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
+    suppressed_recipients: Type.Array(
+      Type.Object({
+        email: Type.String({ description: 'The address that was left out' }),
+        reason: Type.String({ description: 'Why it is on the suppression list, such as `hard_bounce`' }),
+      }),
+      { description: 'Who was left out, at most 1,000' },
+    ),
     batch_size: Type.Integer({ description: 'Messages in a part' }),
     batches: Type.Integer({ description: 'In how many parts it goes out' }),
     cost: Amount({ description: 'Of all messages, in major units of `currency`' }),

@@ -91,7 +91,7 @@ async function composedOf(app: App, tenant: Tenant, row: OutgoingRow): Promise<C
   }
 }
 
-/** Emit `sent` early when the server is slow to decide. Returns the time emitted, if any. */
+/** Emits `sent` early when the server is slow to decide. Returns the time emitted, if any. */
 function tellLate(app: App, tenant: Tenant, row: OutgoingRow): () => Promise<Date | null> {
   if (row.sent_at !== null) return async () => null
   let telling: Promise<Date | null> = Promise.resolve(null)

@@ -11,7 +11,7 @@ import {
 } from '../../../protocols/smtp/client.ts'
 
 const firstConnections = 2
-const mostConnections = 20
+const maxConnections = 20
 const messagesPerConnection = 100
 const idleMs = 5_000
 const maxWaiting = 64
@@ -80,7 +80,7 @@ export class Destination {
     return Math.max(0, this.#pausedUntilMs - nowMs)
   }
 
-  /** Send over an idle connection, or a new one to the first server that answers. */
+  /** Sends over an idle connection, or a new one to the first server that answers. */
   async send(servers: readonly Server[], transaction: Transaction): Promise<Exchanged> {
     await this.#turn()
     try {
@@ -136,10 +136,10 @@ export class Destination {
   }
 
   #hasRoom(): boolean {
-    return this.#open < this.#limit.within(mostConnections)
+    return this.#open < this.#limit.within(maxConnections)
   }
 
-  /** Start as many waiting messages as the connection limit allows: none at first after the limit was halved. */
+  /** Starts as many waiting messages as the connection limit allows: none at first after the limit was halved. */
   #admit(): void {
     while (this.#hasRoom() && this.#waiting.length > 0) this.#waiting.shift()?.()
   }
@@ -179,7 +179,7 @@ export class Destination {
     }, idleMs)
     timer.unref()
     this.#idle.push({ client, used, at, timer })
-    const surplus = this.#idle.length > this.#limit.within(mostConnections) ? this.#idle.shift() : undefined
+    const surplus = this.#idle.length > this.#limit.within(maxConnections) ? this.#idle.shift() : undefined
     if (!surplus) return
     clearTimeout(surplus.timer)
     void surplus.client.quit()
@@ -192,7 +192,7 @@ export class Destination {
       this.#pausedUntilMs = nowMs + pauseMs
       return
     }
-    this.#limit.succeeded(mostConnections)
+    this.#limit.succeeded(maxConnections)
     this.#admit()
   }
 

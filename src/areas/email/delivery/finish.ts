@@ -116,7 +116,7 @@ export async function storeChange(
   return changed === true
 }
 
-/** Retry a commit while the database is unavailable: an accepted message must not be sent again. */
+/** Retries a commit while the database is unavailable: an accepted message must not be sent again. */
 async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++)
     try {
@@ -127,7 +127,7 @@ async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Store the server's reply, or that none could be reached. */
+/** Stores the server's reply, or that none could be reached. */
 export async function storeCarried(
   app: App,
   tenant: Tenant,
@@ -221,7 +221,7 @@ export function bounceNews(
   })
 }
 
-/** Store a failure before sending: the price is refunded. */
+/** Stores a failure before sending: the price is refunded. */
 export async function storeFailed(
   app: App,
   tenant: Tenant,
@@ -248,7 +248,7 @@ function lastReply({ smtp_response: said, enhanced_code: enhanced }: OutgoingRow
   return code === undefined ? null : { code: Number(code), enhanced, text }
 }
 
-/** Store an expiry. A message never attempted is not charged. */
+/** Stores an expiry. A message never attempted is not charged. */
 export async function storeExpired(app: App, tenant: Tenant, row: OutgoingRow, run: SendRun): Promise<void> {
   const occasion = occasionNow(app.clock, tenant, row.clock_offset_ms, row.request_id)
   const reply = lastReply(row)

@@ -41,7 +41,7 @@ export function eventsColumn(events: readonly NewEvent[]): string {
   return JSON.stringify(events.map(({ row }) => row))
 }
 
-/** Start the webhook deliveries of a commit: one text per event, separated by bars. */
+/** Starts the webhook deliveries of a commit: one text per event, separated by bars. */
 export function beginAll(app: App, events: readonly NewEvent[], deliveries: string | null): void {
   if (deliveries === null) return
   const each = deliveries.split('|')

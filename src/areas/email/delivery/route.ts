@@ -169,7 +169,7 @@ class MxRoutes {
   }
 }
 
-/** Refuse private addresses for live mail: an MX record could point into this network. The sandbox answers only with its own. */
+/** Refuses private addresses for live mail: an MX record could point into this network. The sandbox answers only with its own. */
 export function mayReach(environment: Environment, address: string): boolean {
   if (environment === 'test') return true
   const parsed = parseAddress(address)

@@ -17,9 +17,13 @@ const both = onePerApp((app) => {
   }
 })
 
-/** Resolver of an environment; null for test mail on a node without a sandbox, which leaves it to one that has it. */
+/** Resolver of an environment; null for test mail on a node whose sandbox is not used, which leaves it to the one that is. */
 export function dnsFor(app: App, environment: Environment): DnsResolver | null {
-  return both(app)[environment]
+  return isLeft(app, environment) ? null : both(app)[environment]
+}
+
+function isLeft(app: App, environment: Environment): boolean {
+  return environment === 'test' && mailWorld.ofAll(app) === null
 }
 
 /** DNS queries of delivery. */
@@ -41,7 +45,7 @@ const delivery = onePerApp((app) => {
 
 /** Resolver for deliveries; null as for `dnsFor`. */
 export function deliveryDnsFor(app: App, environment: Environment): DeliveryDns | null {
-  return delivery(app)[environment]
+  return isLeft(app, environment) ? null : delivery(app)[environment]
 }
 
 /** Resolver without DNSSEC: Node does not tell whether signatures were checked, so no answer counts as signed. */

@@ -110,7 +110,7 @@ async function lookUpOne(
   return isRight ? { status: 'valid' } : { status: 'invalid', seen: answer.values.join(' | ') }
 }
 
-/** Check a domain and store its status. Null when it was deleted. */
+/** Checks a domain and stores its status. Null when it was deleted. */
 export async function checkDomain(
   app: App,
   tenant: Tenant,
@@ -219,6 +219,9 @@ async function tell(app: App, tx: Tx, occasion: ReturnType<typeof occasionNow>, 
 
 const Payload = Type.Object({ domain: Type.String() })
 
+/** How soon a check is tried again that is left to the node whose sandbox is used. */
+const leftMs = 1_000
+
 export const checkJob: Job<App, typeof Payload> = {
   lane: 'email.check_domain',
   role: 'timers',
@@ -227,6 +230,7 @@ export const checkJob: Job<App, typeof Payload> = {
   retrySeconds: [60, 300, 3600],
   async handle(app, { tenant, payload, attempt }): Promise<Outcome> {
     if (!tenant) throw new Error('a domain belongs to an account')
+    if (dnsFor(app, tenant.environment) === null) return { kind: 'again', afterMs: leftMs }
     const row = await checkDomain(app, tenant, payload.domain)
     if (!row) return { kind: 'done' }
     return {

@@ -103,7 +103,8 @@ const createDomain = writeAcross({
   method: 'POST',
   path: '/v1/email/domains',
   operation: 'email.createDomain',
-  summary: 'Register a domain to send from; the reply lists the DNS records to add',
+  simulated: true,
+  summary: 'Register a sending domain',
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
@@ -163,7 +164,7 @@ const createDomain = writeAcross({
   },
 })
 
-/** Publish the keys in the DNS; in the sandbox, all records a customer would add. */
+/** Publishes the keys in the DNS; in the sandbox, all records a customer would add. */
 async function publish(app: App, tx: Tx, { environment }: Tenant, row: DomainRow): Promise<void> {
   const labels = labelsOf(row.id, row.selector)
   await tx.query(publishKeys, { labels, values: [row.public_keys.rsa, row.public_keys.ed25519] })
@@ -205,7 +206,7 @@ const getDomain = read({
   method: 'GET',
   path: '/v1/email/domains/:id',
   operation: 'email.getDomain',
-  summary: 'Read a domain by its id or name',
+  summary: 'Get a domain by id or name',
   scope: 'email:read',
   params: DomainParam,
   needs: aDomain,
@@ -219,7 +220,8 @@ const verifyDomain = read({
   method: 'POST',
   path: '/v1/email/domains/:id/verify',
   operation: 'email.verifyDomain',
-  summary: 'Look a domain’s records up now',
+  simulated: true,
+  summary: 'Verify a domain’s DNS records',
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,
@@ -259,7 +261,8 @@ const rotateDkim = writeAcross({
   method: 'POST',
   path: '/v1/email/domains/:id/rotate-dkim',
   operation: 'email.rotateDkim',
-  summary: 'Give a domain new keys under a new selector',
+  simulated: true,
+  summary: 'Rotate a domain’s DKIM keys',
   description:
     'Mail is signed with the old keys until the records of the new selector are found, and the old ones stay published for at least 7 days.',
   scope: 'email:manage',
@@ -310,6 +313,7 @@ const deleteDomain = writeAcross({
   method: 'DELETE',
   path: '/v1/email/domains/:id',
   operation: 'email.deleteDomain',
+  simulated: true,
   summary: 'Remove a domain',
   scope: 'email:manage',
   limit: 'email',
@@ -341,7 +345,7 @@ const everyTestDomain = statement.everywhere<{ buckets: readonly number[] }, Dom
   `select ${domainColumns} from email.domains where bucket = any($buckets::smallint[]) and environment = 'test' order by id desc limit 3000`,
 )
 
-/** Republish sandbox records after a restart. */
+/** Republishes sandbox records after a restart. */
 export async function republish(app: App, buckets: readonly number[]): Promise<void> {
   for (const row of await app.db.query(everyTestDomain, { buckets })) publishInSandbox(app, row)
 }

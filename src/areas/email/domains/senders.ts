@@ -57,7 +57,7 @@ export async function sendersOf(app: App, tenant: Tenant): Promise<readonly Send
   return senders(app).of(tenant)
 }
 
-/** Invalidate an account's domains on all nodes. */
+/** Invalidates an account's domains on all nodes. */
 export async function announceDomains(app: App, tx: Tx, { account }: Tenant): Promise<void> {
   tx.afterCommit(() => senders(app).forget(account))
   await app.signals.send(tx, 'email', account)

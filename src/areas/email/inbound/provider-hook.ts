@@ -31,7 +31,7 @@ export const providerHook = hook({
   methods: ['POST'],
   path: '/hooks/inbound/email/:token',
   operation: 'email.providerEvents',
-  summary: 'The relay or a feedback loop tells what became of mail',
+  summary: 'Receive bounces and complaints from a relay',
   maxBytes: 5 * 1024 * 1024,
   limits: [{ by: 'address', perSecond: 200 }],
   async handle(app, call) {

@@ -8,7 +8,7 @@ import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import { type NewEvent, occasionNow } from '../../../platform/events.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { aboutOf, eventsColumn, newsOf, type Told } from '../delivery/news.ts'
+import { aboutOf, beginAll, eventsColumn, newsOf, type Told } from '../delivery/news.ts'
 import { emailEvents } from '../events.ts'
 import { clientOf, isMachine } from '../tracking/reader.ts'
 import type { Recipient } from '../tracking/token.ts'
@@ -80,7 +80,7 @@ class Spool {
     this.#app = app
   }
 
-  /** Queue an action; false when the buffer is full and it is not counted. */
+  /** Queues an action; false when the buffer is full and it is not counted. */
   add(recipient: Recipient, action: RecipientAction): boolean {
     if (this.#kept.length >= maxKept) return false
     this.#kept.push({ recipient, action, atMs: this.#app.clock.nowMs() })
@@ -117,7 +117,7 @@ class Spool {
 
 const spool = onePerApp((app) => new Spool(app))
 
-/** Queue an action to be stored soon. */
+/** Queues an action to be stored soon. */
 export function note(app: App, recipient: Recipient, action: RecipientAction): void {
   if (!spool(app).add(recipient, action))
     app.log.warn(
@@ -125,7 +125,7 @@ export function note(app: App, recipient: Recipient, action: RecipientAction): v
     )
 }
 
-/** Store an action; false when the recipient is unknown. */
+/** Stores an action; false when the recipient is unknown. */
 export async function storeAction(
   app: App,
   { tenant, message, number }: Recipient,
@@ -141,7 +141,7 @@ export async function storeAction(
     action.kind === 'open' || action.kind === 'click'
       ? newsOf(app, emailEvents.opened, occasion, row, openedPayload(row, action, machine))
       : null
-  const event = action.kind === 'open' ? opened : eventOf(app, occasion, row, action, machine)
+  const events = action.kind === 'open' ? (opened ? [opened] : []) : eventsOf(app, occasion, row, action, machine)
   const { opened_told, told } = await app.commit(track, {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -156,10 +156,10 @@ export async function storeAction(
     address: row.email.toLowerCase(),
     detail: action.kind === 'complain' ? action.feedbackType : action.kind === 'unsubscribe' ? action.source : null,
     opened: opened && eventsColumn([opened]),
-    event: event && eventsColumn([event]),
+    event: events.length === 0 ? null : eventsColumn(events),
   })
   if (opened && opened_told !== null) app.outbox.begin(opened, opened_told || null)
-  if (event && told !== null) app.outbox.begin(event, told || null)
+  beginAll(app, events, told)
   return true
 }
 
@@ -167,36 +167,42 @@ function openedPayload(row: Row, { userAgent, ip }: { userAgent: string | null; 
   return { ...aboutOf(row), user_agent: userAgent, ip, machine, client: clientOf(userAgent), country: null }
 }
 
-function eventOf(
+function eventsOf(
   app: App,
   occasion: Parameters<typeof newsOf>[2],
   row: Row,
   action: Exclude<RecipientAction, { kind: 'open' }>,
   machine: boolean,
-): NewEvent {
+): NewEvent[] {
   const about = aboutOf(row)
   switch (action.kind) {
     case 'click':
-      return newsOf(app, emailEvents.clicked, occasion, row, {
-        ...about,
-        url: action.url,
-        user_agent: action.userAgent,
-        ip: action.ip,
-        link_index: action.link,
-        machine,
-      })
+      return [
+        newsOf(app, emailEvents.clicked, occasion, row, {
+          ...about,
+          url: action.url,
+          user_agent: action.userAgent,
+          ip: action.ip,
+          link_index: action.link,
+          machine,
+        }),
+      ]
     case 'unsubscribe':
-      return newsOf(app, emailEvents.unsubscribed, occasion, row, {
-        ...about,
-        user_agent: action.userAgent,
-        ip: action.ip,
-        source: action.source,
-      })
-    case 'complain':
-      return newsOf(app, emailEvents.complained, occasion, row, {
-        ...about,
-        feedback_type: action.feedbackType,
-        reporter: action.reporter,
-      })
+      return [
+        newsOf(app, emailEvents.unsubscribed, occasion, row, {
+          ...about,
+          user_agent: action.userAgent,
+          ip: action.ip,
+          source: action.source,
+        }),
+      ]
+    case 'complain': {
+      const said = { ...about, feedback_type: action.feedbackType, reporter: action.reporter }
+      return [
+        newsOf(app, emailEvents.complained, occasion, row, said),
+        // Its other name has subscribers of its own, and no callback_url.
+        newsOf(app, emailEvents.spam, occasion, { ...row, callback_url: null }, said),
+      ]
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { Brand } from '../../../platform/web/brand.ts'
 import { html } from '../../../platform/web/html.ts'
 import { askedBy } from '../../../platform/web/language.ts'
 import { type Reader, readerOf } from '../../../platform/web/reader.ts'
-import { notice, type Page, page } from '../../../platform/web/shell.ts'
+import { notice, type Page, page, testLink } from '../../../platform/web/shell.ts'
 import { readLinkToken } from '../tracking/token.ts'
 import { note, storeAction } from './spool.ts'
 import { unsubscribeTexts } from './unsubscribe-texts.ts'
@@ -26,7 +26,7 @@ const open = hook({
   methods: ['GET'],
   path: '/t/o/:token',
   operation: 'email.open',
-  summary: 'The picture in a message was loaded',
+  summary: 'Record that an email was opened',
   maxBytes: 1_024,
   limits,
   handle: async (app, call) => {
@@ -44,7 +44,7 @@ const click = hook({
   methods: ['GET'],
   path: '/t/c/:token',
   operation: 'email.click',
-  summary: 'A link in a message was followed',
+  summary: 'Record a click and follow the link',
   maxBytes: 1_024,
   limits,
   handle: async (app, call) => {
@@ -52,7 +52,8 @@ const click = hook({
     const recipient = readLinkToken(app, 'click', call.params.token, url)
     if (!recipient) return broken(call, 'noSuchLink')
     note(app, recipient, { kind: 'click', link: recipient.link, url, userAgent: userAgentOf(call), ip: call.ip })
-    const answer = redirect(url, 302)
+    // Anybody can get a test key: test links show their target instead of redirecting in this installation's name.
+    const answer = recipient.tenant.environment === 'test' ? page(200, testLink(url)) : redirect(url, 302)
     return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store, private' } }
   },
 })
@@ -81,7 +82,7 @@ const unsubscribe = hook({
   methods: ['GET', 'POST'],
   path: '/u/:token',
   operation: 'email.unsubscribe',
-  summary: 'A recipient wants no more bulk mail',
+  summary: 'Unsubscribe a recipient',
   maxBytes: 4_096,
   limits,
   handle: async (app, call) => {
@@ -113,7 +114,7 @@ const resubscribe = hook({
   methods: ['POST'],
   path: '/u/:token/undo',
   operation: 'email.resubscribe',
-  summary: 'A recipient who unsubscribed by mistake takes it back',
+  summary: 'Undo an unsubscription',
   maxBytes: 4_096,
   limits,
   handle: async (app, call): Promise<HookAnswer> => {

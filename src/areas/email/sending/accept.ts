@@ -13,7 +13,7 @@ import type { RowIn } from '../../../platform/commit/row-encoding.ts'
 import { operation } from '../../../platform/commit.ts'
 import { tenantColumns } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
-import { contentColumns, discardContent } from '../contents.ts'
+import { contentColumns, discardContent, keepContent } from '../contents.ts'
 import { bulkJob, sendJob } from '../delivery/deliver.ts'
 import { rememberAccepted } from '../delivery/load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf } from '../delivery/news.ts'
@@ -68,7 +68,7 @@ const submit = operation.tenant(
 
 type Accepted = Static<typeof EmailAccepted>
 
-/** Accept a draft; throws without storing or charging anything. */
+/** Accepts a draft; throws without storing or charging anything. */
 export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed): Promise<Accepted> {
   const { tenant, nowMs, receivedMs } = sending
   const suppressed = await suppressedAmong(
@@ -162,6 +162,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
       extra: { existing_id: existing && idOf('email', existing) },
     })
   beginAll(app, events, deliveries)
+  if (!isAhead && first?.owner) keepContent(app, draft.uuid, draft.content)
   for (const { recipient, number, job } of left)
     if (job) begin(app, draft, sending, recipient, number, job, first?.owner ?? null)
   return reply
@@ -177,7 +178,7 @@ function auditOf(
   return audited({ by, action: 'email.send', target: idOf('email', uuid) })
 }
 
-/** Start all recipients' jobs on the node that leases the first. */
+/** Starts all recipients' jobs on the node that leases the first. */
 function begin(
   app: App,
   draft: Draft,

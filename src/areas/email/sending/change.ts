@@ -22,7 +22,7 @@ import { senderFor } from '../domains/senders.ts'
 import { emailEvents } from '../events.ts'
 import { priceOf } from '../prices.ts'
 import { recordOf, requireMessage } from '../read.ts'
-import { EmailAccepted, EmailRecord, MessageParam, mostTtlSeconds } from '../schema.ts'
+import { EmailAccepted, EmailRecord, MessageParam, maxTtlSeconds } from '../schema.ts'
 import { findMessage } from '../store.ts'
 import { textOfHtml } from '../tracking/html.ts'
 import { accept } from './accept.ts'
@@ -64,7 +64,7 @@ const cancelEmail = write({
   path: '/v1/email/:message_id/cancel',
   needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.cancel',
-  summary: 'Cancel a message that has not left yet; it is not charged',
+  summary: 'Cancel an unsent email',
   scope: 'email:send',
   limit: 'email',
   params: MessageParam,
@@ -83,7 +83,7 @@ const patchEmail = write({
   path: '/v1/email/:message_id',
   needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.reschedule',
-  summary: 'Move a scheduled message to another time',
+  summary: 'Reschedule an email',
   scope: 'email:send',
   limit: 'email',
   params: MessageParam,
@@ -103,7 +103,7 @@ const patchEmail = write({
   },
 })
 
-/** Resend the content to the same recipients or to another. */
+/** Resends the content to the same recipients or to another. */
 async function resend(
   app: App,
   id: string,
@@ -139,7 +139,7 @@ async function resend(
       callbackUrl: row.callback_url,
       reference: null,
       scheduledAt: null,
-      ttlSeconds: mostTtlSeconds,
+      ttlSeconds: maxTtlSeconds,
       unitPrice: priceOf(app, caller.tenant, sending.currency, caller.receivedMs),
       warnings: [],
     },
@@ -153,7 +153,7 @@ const resendEmail = commit({
   path: '/v1/email/:message_id/resend',
   needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.resend',
-  summary: 'Send a message again, as a new one',
+  summary: 'Resend an email',
   scope: 'email:send',
   limit: 'email',
   params: MessageParam,
@@ -226,7 +226,7 @@ const getContent = read({
   path: '/v1/email/:message_id/content',
   needs: { operation: 'email.send', id: 'message_id' },
   operation: 'email.getContent',
-  summary: 'Read what a message says, for 30 days (3 on the free plan)',
+  summary: 'Get the content of an email',
   scope: 'email:read',
   params: MessageParam,
   query: Type.Object({ part: Type.Optional(OneOf(parts, { description: 'html unless given' })) }),

@@ -13,7 +13,7 @@ import { type Content, type ContentBody, sizeOf } from '../contents.ts'
 import { rendered } from '../delivery/compose.ts'
 import { type Sender, senderFor } from '../domains/senders.ts'
 import { priceOf } from '../prices.ts'
-import { type EmailSend, maxMessageBytes, maxRecipients, mostTtlSeconds } from '../schema.ts'
+import { type EmailSend, maxMessageBytes, maxRecipients, maxTtlSeconds } from '../schema.ts'
 import { compile } from '../templates/engine.ts'
 import { type FoundTemplate, findTemplate } from '../templates/find.ts'
 import { attachmentsOf } from './attachments.ts'
@@ -92,7 +92,7 @@ export async function draftOf(app: App, sending: Sending, input: Input): Promise
     callbackUrl: input.callback_url ?? null,
     reference: input.reference ?? null,
     scheduledAt,
-    ttlSeconds: input.ttl ?? mostTtlSeconds,
+    ttlSeconds: input.ttl ?? maxTtlSeconds,
     unitPrice: sending.isFree ? 0n : priceOf(app, sending.tenant, sending.currency, sending.receivedMs),
     warnings: said.warnings,
   }
@@ -199,7 +199,7 @@ export async function requireSender(app: App, tenant: Tenant, { domain }: Mailbo
   return sender
 }
 
-/** Render once to refuse errors now; missing variables give warnings. */
+/** Renders once to refuse errors now; missing variables give warnings. */
 async function sayable(
   app: App,
   tenant: Tenant,

@@ -19,7 +19,8 @@ export interface AccountMail {
   readonly fromLocal: string
   readonly subject: string
   readonly html: string
-  readonly attachments: readonly { filename: string; content: Buffer; contentType: string }[]
+  /** Makes the attachments, which may take long, once it is known that mail can be sent. */
+  attach?(): Promise<readonly { filename: string; content: Buffer; contentType: string }[]>
   /** Idempotency key, with a space in it, which keys of requests never have. */
   readonly key?: string
   /** Free of charge: mail of the platform itself. */
@@ -32,7 +33,7 @@ const currencyOf = statement.home<{ account: string }, { currency: string; is_su
 )
 
 /**
- * Send mail; returns the message id, or null when sent before. Throws an AppError, without a charge, when it cannot be
+ * Sends mail; returns the message id, or null when sent before. Throws an AppError, without a charge, when it cannot be
  * sent.
  */
 export async function mailForAccount(
@@ -52,13 +53,14 @@ export async function mailForAccount(
   if (!sender) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
   const name = mail.fromName.replace(/["<>\\\r\n]/g, ' ').slice(0, 100)
   const own = { ...sending, currency, isFree: mail.isFree ?? false }
+  const attached = (await mail.attach?.()) ?? []
   const draft = await draftOf(app, own, {
     from: `"${name}" <${mail.fromLocal}@${sender.domain}>`,
     to: mail.to,
     subject: mail.subject,
     html: mail.html,
     tracking: { opens: false, clicks: false },
-    attachments: mail.attachments.map(({ filename, content, contentType }) => ({
+    attachments: attached.map(({ filename, content, contentType }) => ({
       filename,
       content: content.toString('base64'),
       contentType,

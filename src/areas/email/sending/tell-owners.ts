@@ -37,7 +37,6 @@ export const ownerNoticeJob: Job<App, typeof ownerNotice.payload> = {
           fromLocal: 'notices',
           subject: payload.subject,
           html: html`${payload.text.map((words) => html`<p>${words}</p>`)}`.html,
-          attachments: [],
           key: `notice ${payload.key} ${to}`,
           isFree: true,
         })

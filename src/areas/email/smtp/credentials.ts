@@ -88,7 +88,7 @@ const markUsed = statement.home<{ username: string }, object>(
     where username = $username and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
 )
 
-/** Record the use of a credential, at most once a minute. */
+/** Records the use of a credential, at most once a minute. */
 export async function recordUse(queryable: Queryable, { username }: CredentialRow): Promise<void> {
   await queryable.query(markUsed, { username })
 }
@@ -125,7 +125,7 @@ export async function newCredential(
 const Credential = Type.Object(
   {
     id: Type.String({ description: 'Id of the credential, such as `smtp_…`' }),
-    name: Type.String({ description: 'By which you tell it from your others' }),
+    name: Type.String({ description: 'Label' }),
     username: Type.String({ description: 'With which to sign in' }),
     host: Type.String({ description: 'Where to connect to' }),
     port: Type.Integer({ description: 'Port of that host' }),
@@ -137,12 +137,12 @@ const Credential = Type.Object(
   { title: 'SmtpCredential' },
 )
 const WithPassword = Type.Object(
-  { ...Credential.properties, password: Type.String({ description: 'Shown this once' }) },
+  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Shown this once' }) },
   { title: 'SmtpCredentialWithPassword' },
 )
 
 const CredentialCreate = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from your others' }),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
   domains: Type.Optional(
     Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' }),
   ),
@@ -177,7 +177,7 @@ const createCredential = writeAcross({
   path: '/v1/email/smtp-credentials',
   aliases: ['/v1/smtp-credentials'],
   operation: 'email.createSmtpCredential',
-  summary: 'Make a user for SMTP submission',
+  summary: 'Create an SMTP credential',
   scope: 'email:manage',
   limit: 'email',
   body: CredentialCreate,
@@ -211,7 +211,7 @@ const listCredentials = list({
   path: '/v1/email/smtp-credentials',
   aliases: ['/v1/smtp-credentials'],
   operation: 'email.listSmtpCredentials',
-  summary: 'List the users of SMTP submission',
+  summary: 'List SMTP credentials',
   scope: 'email:manage',
   query: Type.Object(listQuery),
   row: Credential,
@@ -237,7 +237,7 @@ const deleteCredential = writeAcross({
   path: '/v1/email/smtp-credentials/:id',
   aliases: ['/v1/smtp-credentials/:id'],
   operation: 'email.deleteSmtpCredential',
-  summary: 'Remove a user of SMTP submission',
+  summary: 'Delete an SMTP credential',
   scope: 'email:manage',
   limit: 'email',
   params: IdParam,
@@ -255,7 +255,7 @@ const rotateCredential = writeAcross({
   method: 'POST',
   path: '/v1/email/smtp-credentials/:id/rotate',
   operation: 'email.rotateSmtpCredential',
-  summary: 'Give a user of SMTP submission a new password; the old one ends at once',
+  summary: 'Rotate the password of an SMTP credential',
   scope: 'email:manage',
   limit: 'email',
   params: IdParam,

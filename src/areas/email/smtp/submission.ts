@@ -9,17 +9,19 @@ import { isCurrency } from '../../../kernel/money.ts'
 import type { App } from '../../../platform/app.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
 import { isUnavailable, one, statement } from '../../../platform/db.ts'
+import { ToldCache } from '../../../platform/nodes/told-cache.ts'
 import type { AreaListener, Place } from '../../../platform/program/listeners.ts'
+import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Reply, reply } from '../../../protocols/smtp/reply.ts'
 import type { Envelope, Peer, ServerHost } from '../../../protocols/smtp/server-session.ts'
 import { dateText } from '../delivery/compose.ts'
 import { listenSmtp } from '../listening.ts'
 import { priceOf } from '../prices.ts'
-import { maxMessageBytes, mostTtlSeconds } from '../schema.ts'
+import { maxMessageBytes, maxTtlSeconds } from '../schema.ts'
 import { accept } from '../sending/accept.ts'
 import { type Draft, draftOf, requireSender, type Sending, scheduledTime } from '../sending/draft.ts'
-import { credentialOf, recordUse, smtpHost } from './credentials.ts'
+import { credentialOf, recordUse } from './credentials.ts'
 import { noKey } from './no-key.ts'
 import { readSubmitted, type Submitted } from './submitted.ts'
 
@@ -29,6 +31,8 @@ const idleMs = 300_000
 const triesPerMinute = 5
 /** Customers behind one address share it. */
 const connectionsOfNetwork = 250
+const standingForMs = 60_000
+const maxStandings = 10_000
 /** Cache time of a valid key or password. */
 const goodForMs = 1_000
 
@@ -37,7 +41,7 @@ interface User {
   readonly actor: string
   /** Allowed domains; empty: all of the account's. */
   readonly domains: readonly string[]
-  /** Recheck the key or password: it may be revoked while a connection is open. */
+  /** Rechecks the key or password: it may be revoked while a connection is open. */
   readonly isStillGood: () => Promise<boolean>
 }
 
@@ -54,7 +58,7 @@ export const submissionListener: AreaListener = {
 function hostOf(app: App, { identity }: Place): ServerHost {
   const secureContext = createSecureContext({ ...identity })
   return {
-    hostname: smtpHost(app),
+    hostname: app.config.PAMOJA_MAIL_HOST,
     secureContext: () => secureContext,
     isSubmission: true,
     maxBytes: maxMessageBytes,
@@ -145,14 +149,31 @@ function isAllowed(ranges: readonly string[], peer: string): boolean {
   )
 }
 
-const standing = statement.home<
-  { account: string; environment: string },
-  { currency: string; is_suspended: boolean; clock_offset_ms: bigint; most: number | null }
->(
+interface Standing {
+  readonly currency: string
+  readonly is_suspended: boolean
+  readonly clock_offset_ms: bigint
+  readonly most: number | null
+}
+
+const standing = statement.home<{ account: string; environment: string }, Standing>(
   'email.standing_of',
   `select accounts.currency_of($account::uuid) as currency, accounts.is_suspended($account) as is_suspended,
           accounts.clock_offset_ms($account, $environment::text) as clock_offset_ms, accounts.limit_of($account, 'email') as most`,
 )
+
+/** Standing of accounts that submit mail; every node is told of a change. */
+const standings = onePerApp((app) => {
+  const cache = new ToldCache<Standing>(app.signals, { most: maxStandings, goodForMs: standingForMs })
+  app.signals.on('accounts', (account) => {
+    for (const environment of ['test', 'live']) cache.forget(`${account} ${environment}`)
+  })
+  return cache
+})
+
+function standingOf(app: App, { account, environment }: Tenant): Promise<Standing> {
+  return standings(app).of(`${account} ${environment}`, () => one(app.db.query(standing, { account, environment })))
+}
 
 async function take(app: App, envelope: Envelope, content: Buffer, peer: Peer): Promise<Reply> {
   const user = userOf(peer)
@@ -178,9 +199,7 @@ function isUser(user: unknown): user is User {
 async function accepted(app: App, user: User, envelope: Envelope, content: Buffer, peer: Peer): Promise<Reply> {
   const { tenant } = user
   if (!(await user.isStillGood())) return reply(550, '5.7.8 The key or password is no longer good; authenticate again')
-  const { currency, is_suspended, clock_offset_ms, most } = await one(
-    app.db.query(standing, { account: tenant.account, environment: tenant.environment }),
-  )
+  const { currency, is_suspended, clock_offset_ms, most } = await standingOf(app, tenant)
   if (is_suspended) return reply(550, '5.7.1 ACCOUNT_SUSPENDED The account is suspended')
   if (!isCurrency(currency)) throw new Error(`the account has an unknown currency: ${currency}`)
   if (!(await isAdmitted(app, tenant, most)))
@@ -263,7 +282,7 @@ async function draftOfSubmitted(
     reference: commands.key && `smtp:${commands.key}`,
     callbackUrl: null,
     scheduledAt,
-    ttlSeconds: mostTtlSeconds,
+    ttlSeconds: maxTtlSeconds,
     unitPrice: priceOf(app, sending.tenant, sending.currency, sending.receivedMs),
   }
   if (commands.template !== null) {

@@ -4,6 +4,7 @@ import { type Mailbox, parseAddress } from '../../../kernel/email-address.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { parseJson } from '../../../platform/api/json.ts'
 import { decodeWords, fieldOf, type HeaderField, headerField, parseHeader } from '../../../protocols/mime/header.ts'
+import { isTooDeep, parseMessage } from '../../../protocols/mime/parse.ts'
 
 export interface Submitted {
   readonly from: Mailbox
@@ -34,9 +35,10 @@ const commandNames = new Set([
   'x-idempotency-key',
 ])
 const maxTags = 10
+const maxFields = 500
 const maxNameLength = 200
 
-/** Parse a submitted message; a string states the error. */
+/** Parses a submitted message; a string states the error. */
 export function readSubmitted(
   content: Buffer,
   about: { messageId: string; domain: string; date: string; received: string },
@@ -44,6 +46,8 @@ export function readSubmitted(
   const { fields, bodyAt } = parseHeader(content)
   if (fields.filter(({ name }) => name.toLowerCase() === 'from').length !== 1) return 'the message must have one From'
   if (content.subarray(0, bodyAt).includes(0)) return 'the header must not hold the character NUL'
+  if (fields.length > maxFields) return `the header must have at most ${maxFields} fields`
+  if (isTooDeep(parseMessage(content))) return 'the parts of the message are nested too deep'
   const from = mailboxOf(fieldOf(fields, 'from') ?? '')
   if (!from) return 'INVALID_EMAIL From is not an address'
   const commands = commandsOf(fields)

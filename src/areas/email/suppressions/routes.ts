@@ -46,7 +46,7 @@ const EmailParam = Type.Object({ email: Type.String({ description: 'The address'
 const listAll = list({
   path: '/v1/email/suppressions',
   operation: 'email.listSuppressions',
-  summary: 'List the addresses that get no mail',
+  summary: 'List suppressed addresses',
   scope: 'email:read',
   query: Type.Object({
     ...listQuery,
@@ -75,7 +75,7 @@ const add = write({
   method: 'POST',
   path: '/v1/email/suppressions',
   operation: 'email.addSuppressions',
-  summary: 'Add addresses that get no mail',
+  summary: 'Suppress addresses',
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
@@ -143,7 +143,7 @@ const get = read({
   path: '/v1/email/suppressions/:email',
   needs: { operation: 'email.listSuppressions', id: 'data.0.email', after: { operation: 'email.addSuppressions' } },
   operation: 'email.getSuppression',
-  summary: 'See why an address gets no mail',
+  summary: 'Get a suppressed address',
   scope: 'email:read',
   params: EmailParam,
   reply: { status: 200, schema: Suppression },
@@ -160,7 +160,7 @@ const remove = write({
   path: '/v1/email/suppressions/:email',
   needs: { operation: 'email.listSuppressions', id: 'data.0.email', after: { operation: 'email.addSuppressions' } },
   operation: 'email.deleteSuppression',
-  summary: 'Let an address have mail again; one that complained only with confirm=true',
+  summary: 'Remove an address from the suppression list',
   scope: 'email:manage',
   limit: 'email',
   params: EmailParam,

@@ -40,6 +40,22 @@ export async function suppressedAmong(
   return new Map(rows.map(({ email, reason }) => [email, reason]))
 }
 
+const ofEmails = statement.tenant<Tenant & { emails: readonly string[]; at: Date }, SuppressionRow>(
+  'email.suppressions_of_emails',
+  `select ${columns} from email.suppressions
+    where ${mine} and email = any($emails::text[]) and (expires_at is null or expires_at > $at::timestamptz)`,
+)
+
+/** Suppressions of addresses, which are in lower case. */
+export async function suppressionsOf(
+  queryable: Queryable,
+  tenant: Tenant,
+  emails: readonly string[],
+  at: Date,
+): Promise<SuppressionRow[]> {
+  return emails.length === 0 ? [] : queryable.query(ofEmails, { ...tenant, emails, at })
+}
+
 const soft = statement.tenant<Tenant & { email: string; since: Date }, { count: number }>(
   'email.count_soft_bounces',
   `select count(*)::int as count from email.recipients where ${mine} and email = $email and bounce_type = 'soft' and bounced_at > $since::timestamptz`,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { workedMs } from '../../../../test/eventually.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { compile, render } from './engine.ts'
 
@@ -35,9 +36,9 @@ for (const [what, source, values] of [
   ['grows', `{{#a}}${'x'.repeat(10_000)}{{/a}}`, { a: Array(5000).fill(1) }],
 ] as const)
   test(`a template that ${what} is stopped`, () => {
-    const startedMs = performance.now()
+    const startedMs = workedMs()
     assert.throws(() => html(source, values), AppError)
-    assert.ok(performance.now() - startedMs < 3_000)
+    assert.ok(workedMs() - startedMs < 3_000)
   })
 
 test('a long list is rendered', () => {

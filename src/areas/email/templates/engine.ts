@@ -29,7 +29,7 @@ export interface Template {
 
 const builtIn = new Set(['unsubscribe_url', 'email', 'message_id', '.'])
 
-/** Compile a template; throws with line and column. */
+/** Compiles a template; throws with line and column. */
 export function compile(source: string, kind: Kind, field: string = kind): Template {
   const root: Node[] = []
   const open: { path: string; nodes: Node[]; at: number }[] = [{ path: '', nodes: root, at: 0 }]

@@ -42,7 +42,7 @@ const TemplateCreate = Type.Object({
   name: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
     rule: 'must be 1 to 100 letters, digits, _ . -',
-    description: 'By which messages name it',
+    description: 'Name used to send it',
   }),
   ...fields,
 })
@@ -51,7 +51,7 @@ const TemplateReplace = Type.Object(fields)
 const TemplateRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the template, such as `tmpl_…`' }),
-    name: Type.String({ description: 'By which messages name it' }),
+    name: Type.String({ description: 'Name used to send it' }),
     subject: Type.String({ description: 'With {{placeholders}}' }),
     html: Type.String({ description: 'With {{placeholders}}' }),
     text: Nullable(Type.String({ description: 'For readers without html; null: made from it' })),
@@ -68,7 +68,7 @@ const TemplateRecord = Type.Object(
 
 const NamedParam = Type.Object({ id: Type.String({ description: 'Id or name' }) })
 
-/** Compile all parts; throws for the one with an error. */
+/** Compiles all parts; throws for the one with an error. */
 function variablesIn({ subject, html, text }: { subject: string; html: string; text?: string | null }): string[] {
   const parts = [compile(subject, 'subject'), compile(html, 'html'), ...(text ? [compile(text, 'text')] : [])]
   return [...new Set(parts.flatMap(({ variables }) => variables))]
@@ -146,7 +146,7 @@ const createTemplate = write({
   method: 'POST',
   path: '/v1/email/templates',
   operation: 'email.createTemplate',
-  summary: 'Store a template',
+  summary: 'Create a template',
   scope: 'email:manage',
   limit: 'email',
   body: TemplateCreate,
@@ -197,7 +197,7 @@ const getTemplate = read({
   method: 'GET',
   path: '/v1/email/templates/:id',
   operation: 'email.getTemplate',
-  summary: 'Read a template by its id or name',
+  summary: 'Get a template by id or name',
   scope: 'email:read',
   params: NamedParam,
   reply: { status: 200, schema: TemplateRecord },
@@ -209,7 +209,7 @@ const putTemplate = write({
   method: 'PUT',
   path: '/v1/email/templates/:id',
   operation: 'email.replaceTemplate',
-  summary: 'Give a template a new version',
+  summary: 'Create a new version of a template',
   scope: 'email:manage',
   limit: 'email',
   params: NamedParam,
@@ -245,7 +245,7 @@ const deleteTemplate = write({
   method: 'DELETE',
   path: '/v1/email/templates/:id',
   operation: 'email.deleteTemplate',
-  summary: 'Delete a template; messages that were accepted with it are still sent',
+  summary: 'Delete a template',
   scope: 'email:manage',
   limit: 'email',
   params: NamedParam,
@@ -266,18 +266,28 @@ const Preview = Type.Object(
     subject: Type.String({ description: 'With the variables filled in' }),
     html: Type.String({ description: 'With the variables filled in' }),
     text: Nullable(Type.String({ description: 'With the variables filled in; null if the template has none' })),
+    variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     missing: Type.Array(Type.String(), { description: 'Names of placeholders that got no value' }),
   },
   { title: 'EmailTemplatePreview' },
 )
 
+const PreviewInput = Type.Object({
+  variables: Type.Optional(Variables),
+  subject: Type.Optional(Type.String({ ...fields.subject, description: 'Instead of the saved one' })),
+  html: Type.Optional(Type.String({ ...fields.html, description: 'Instead of the saved one' })),
+  text: Type.Optional(
+    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Instead of the saved one; null for none' })),
+  ),
+})
+
 async function preview(
   app: App,
   id: string,
-  variables: Record<string, unknown>,
+  { variables = {}, ...draft }: Static<typeof PreviewInput>,
   { tenant }: Caller,
 ): Promise<Static<typeof Preview>> {
-  const found = await findTemplate(app, tenant, id)
+  const found = { ...(await findTemplate(app, tenant, id)), ...draft }
   const builtIn = {
     unsubscribe_url: 'https://example.com/u/preview',
     email: 'amina@example.com',
@@ -291,6 +301,7 @@ async function preview(
     subject: subject.text,
     html: html.text,
     text: text?.text ?? null,
+    variables: variablesIn(found),
     missing: [...new Set([subject, html, text].flatMap((one) => one?.missing ?? []))],
   }
 }
@@ -299,13 +310,14 @@ const previewTemplate = read({
   method: 'POST',
   path: '/v1/email/templates/:id/preview',
   operation: 'email.previewTemplate',
-  summary: 'See a template filled in',
+  summary: 'Preview a template',
+  description: 'As it is saved, or with the parts that you give: to see a change before it is saved.',
   scope: 'email:read',
   params: NamedParam,
-  body: Type.Object({ variables: Type.Optional(Variables) }),
+  body: PreviewInput,
   reply: { status: 200, schema: Preview },
-  errors: ['TEMPLATE_NOT_FOUND'],
-  handle: (app, { params, body }, caller) => preview(app, params.id, body.variables ?? {}, caller),
+  errors: ['TEMPLATE_NOT_FOUND', 'TEMPLATE_SYNTAX'],
+  handle: (app, { params, body }, caller) => preview(app, params.id, body, caller),
 })
 
 export const templateRoutes = [createTemplate, listTemplates, getTemplate, putTemplate, deleteTemplate, previewTemplate]

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { workedMs } from '../../../../test/eventually.ts'
 import { addPicture, rewriteLinks, textOfHtml } from './html.ts'
 
 const other = (_url: string, index: number) => `https://t.example/${index}`
@@ -55,11 +56,11 @@ const hostile = [
 for (const piece of hostile)
   test(`a million characters of ${piece} are read in a moment`, () => {
     const html = piece.repeat(Math.ceil(1_000_000 / piece.length))
-    const startedMs = performance.now()
+    const startedMs = workedMs()
     textOfHtml(html)
     rewriteLinks(html, other)
     addPicture(html, 'https://t.example/o')
-    assert.ok(performance.now() - startedMs < 3_000)
+    assert.ok(workedMs() - startedMs < 3_000)
   })
 
 test('any text is read, and what is no html stays as it is', () => {

@@ -4,7 +4,7 @@
 
 const maxLinks = 500
 
-/** Replace http links by the result of `link`; null leaves one as it is. */
+/** Replaces http links by the result of `link`; null leaves one as it is. */
 export function rewriteLinks(html: string, link: (url: string, index: number) => string | null): string {
   const out: string[] = []
   let from = 0
@@ -25,7 +25,7 @@ export function rewriteLinks(html: string, link: (url: string, index: number) =>
   return out.join('')
 }
 
-/** Insert the open pixel before the end of the body, or at the end. */
+/** Inserts the open pixel before the end of the body, or at the end. */
 export function addPicture(html: string, url: string): string {
   const picture = `<img src="${url}" width="1" height="1" alt="" style="display:none">`
   const at = [...html.matchAll(/<\/body/gi)].at(-1)?.index ?? html.length

@@ -35,7 +35,7 @@ export function linkToken(app: App, use: TokenUse, { tenant, message, number }: 
   return Buffer.concat([bytes, macOf(app, use, bytes, url, macBytes)]).toString('base64url')
 }
 
-/** Parse a token; null when invalid or for another use. */
+/** Parses a token; null when invalid or for another use. */
 export function readLinkToken(app: App, use: TokenUse, token: string, url = ''): (Recipient & { link: number }) | null {
   const bytes = /^[\w-]{10,100}$/.test(token) ? Buffer.from(token, 'base64url') : Buffer.alloc(0)
   if (bytes.length !== headBytes + macBytes || bytes[0] !== version || bytes[1] !== keyId) return null

@@ -75,7 +75,7 @@ class CloudApi {
     return verdictOf(read.error)
   }
 
-  /** Upload a file; returns the provider's id, or the failure. */
+  /** Uploads a file; returns the provider's id, or the failure. */
   async upload(account: Account, file: FileToUpload): Promise<{ id: string } | Outcome> {
     const boundary = randomBytes(16).toString('hex')
     const name = file.name.replace(/[^\w. -]/g, '_')
@@ -116,7 +116,7 @@ class CloudApi {
     return { kind: 'retry', reason: `the provider answered the file with ${outcome.status}`, throttled: false }
   }
 
-  /** Download a user's file. Null when the provider has none; throws when the request fails. */
+  /** Downloads a user's file. Null when the provider has none; throws when the request fails. */
   async fetchMedia(account: Account, id: string): Promise<FoundMedia | null> {
     const answer = await this.#get(account, encodeURIComponent(id))
     if (answer.kind !== 'answered') throw new Error(`the provider could not be asked for media: ${answer.reason}`)
@@ -151,7 +151,7 @@ class CloudApi {
     return id === '' ? { problem: 'it gave the template no id', refused: false } : { id }
   }
 
-  /** Resubmit a changed template; null when accepted. */
+  /** Resubmits a changed template; null when accepted. */
   async changeTemplate(account: Account, id: string, components: readonly unknown[]): Promise<TemplateProblem | null> {
     return templateProblem(await this.#post(account, encodeURIComponent(id), { components }))
   }
@@ -176,7 +176,7 @@ class CloudApi {
     })
   }
 
-  /** Mark a message as read; false when refused. */
+  /** Marks a message as read; false when refused. */
   async markRead(account: Account, providerId: string, typing: boolean): Promise<boolean> {
     const answer = await this.#post(account, `${account.phoneNumberId}/messages`, {
       messaging_product: graphProduct,
@@ -187,7 +187,7 @@ class CloudApi {
     return answer.kind === 'answered' && answer.status === 200
   }
 
-  /** Subscribe our webhook URL; returns the problem or null. */
+  /** Subscribes our webhook URL; returns the problem or null. */
   async subscribe(account: Account, url: string): Promise<string | null> {
     const answer = await this.#post(account, `${account.businessId}/subscribed_apps`, {
       override_callback_uri: url,

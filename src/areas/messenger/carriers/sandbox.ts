@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated messenger provider: an account with it, and commands for its users.
-import { Simulator } from '../../../platform/program/simulators.ts'
+import { areTexts, Simulator } from '../../../platform/program/simulators.ts'
 
-interface SimulatedMessenger {
+/** Account with the provider. */
+interface SimulatedAccount {
   readonly url: string
   readonly token: string
   readonly appSecret: string
   readonly verifyToken: string
-  businessOf(phoneNumberId: string): string
-  /** Write as a user; resolves when our webhook accepted it, with the provider's message id. */
+}
+
+interface SimulatedMessenger extends SimulatedAccount {
+  /** Keys and number of a client that is not the platform, by any name. */
+  own(name: string): {
+    readonly token: string
+    readonly appSecret: string
+    readonly phoneNumberId: string
+    readonly businessId: string
+  }
+  /** Writes as a user; resolves when our webhook accepted it, with the provider's message id. */
   write(businessId: string, message: SimulatedMessage): Promise<string | null>
-  /** Register a user's media at a URL; returns the provider's media id. */
+  /** Registers a user's media at a URL; returns the provider's media id. */
   hold(media: { type: string; bytes: number; sha256: string; url: string }): string
 }
 
@@ -24,4 +34,8 @@ interface SimulatedMessage {
   readonly context: string | null
 }
 
-export const simulatedMessenger = new Simulator<SimulatedMessenger>('messenger')
+export const simulatedMessenger = new Simulator<SimulatedMessenger, SimulatedAccount>('messenger', {
+  of: ({ url, token, appSecret, verifyToken }) => ({ url, token, appSecret, verifyToken }),
+  is: (value): value is SimulatedAccount =>
+    areTexts(value) && 'url' in value && 'token' in value && 'appSecret' in value && 'verifyToken' in value,
+})

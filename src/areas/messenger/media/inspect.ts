@@ -63,7 +63,7 @@ async function inspectMovie(file: Readable, head: Buffer): Promise<Found> {
   return { type: /^3g[p2]/.test(brand) ? 'video/3gpp' : 'video/mp4' }
 }
 
-/** Find the `moov` box. */
+/** Finds the `moov` box. */
 async function movieOf(file: Readable): Promise<Buffer | null> {
   let at = 0
   for (let count = 0; count < maxBoxes && at + 8 <= file.bytes; count++) {

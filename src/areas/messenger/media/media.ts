@@ -11,7 +11,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { ooxml } from './inspect.ts'
 
 const megabyte = 1024 * 1024
-export const mostMediaBytes = 100 * megabyte
+export const maxMediaBytes = 100 * megabyte
 
 /** Message kind → allowed content types and size limit. */
 const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>> = {
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>
       ...Object.values(ooxml),
       'text/plain',
     ],
-    most: mostMediaBytes,
+    most: maxMediaBytes,
   },
 }
 
@@ -35,9 +35,9 @@ const kinds: Readonly<Record<string, { types: readonly string[]; most: number }>
  * The type is verified after the whole upload, since the telling part may come last; until then the largest limit
  * applies.
  */
-export const mediaFiles = fileKind({ name: 'messenger.media', types: { '*': mostMediaBytes }, keepDays: 30 })
+export const mediaFiles = fileKind({ name: 'messenger.media', types: { '*': maxMediaBytes }, keepDays: 30 })
 
-/** Check the type and size of a file; throws 131053. */
+/** Checks the type and size of a file; throws 131053. */
 export function checkMedia(type: string, bytes: number): void {
   const kind = Object.values(kinds).find(({ types }) => types.includes(type))
   if (!kind) throw new AppError('131053', `files of the type ${type} are not taken`)
@@ -65,7 +65,7 @@ export async function usableMedia(
     throw new AppError('131053', `the media is ${file.type}, which is no ${type}`)
 }
 
-/** Open media; throws NOT_FOUND, or MEDIA_EXPIRED after its retention. */
+/** Opens media; throws NOT_FOUND, or MEDIA_EXPIRED after its retention. */
 export async function openMedia(app: App, tenant: Tenant, id: string, nowMs: number): Promise<OpenedFile> {
   const uuid = uuidOf('media', id)
   const found = uuid && (await app.storage.find(tenant, uuid))

@@ -45,7 +45,7 @@ export async function uploadedMedia(app: App, channel: Channel, mediaId: string)
   return outcome
 }
 
-/** Copy a user's file into storage. Null when the provider has none or it is too large. */
+/** Copies a user's file into storage. Null when the provider has none or it is too large. */
 export async function copyIn(
   app: App,
   channel: Channel,

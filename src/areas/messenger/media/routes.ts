@@ -9,7 +9,7 @@ import { FileRefused } from '../../../platform/storage/file-kind.ts'
 import { downloadOf } from '../../../platform/storage/signed-files.ts'
 import type { ArrivedFile, StoredFile } from '../../../platform/storage.ts'
 import { type Found, inspect } from './inspect.ts'
-import { checkMedia, mediaFiles, mediaIdOf, mostMediaBytes, openMedia } from './media.ts'
+import { checkMedia, maxMediaBytes, mediaFiles, mediaIdOf, openMedia } from './media.ts'
 
 const MediaRecord = Type.Object(
   {
@@ -38,8 +38,8 @@ const uploadMedia = multipart({
   scope: 'messenger:write',
   limit: 'messenger',
   // Above the storage limit, so that storage gives the error.
-  files: { file: { maxBytes: mostMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
-  bodyLimitBytes: mostMediaBytes + 2 * slackBytes,
+  files: { file: { maxBytes: maxMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
+  bodyLimitBytes: maxMediaBytes + 2 * slackBytes,
   body: Type.Object({
     type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; that of the part unless given' })),
   }),
@@ -83,7 +83,7 @@ const getInfo = read({
   method: 'GET',
   path: '/v1/messenger/media/:id/info',
   operation: 'messenger.getMediaInfo',
-  summary: 'Read what is known of media',
+  summary: 'Get information about media',
   scope: 'messenger:read',
   params: IdParam,
   reply: { status: 200, schema: MediaRecord },
@@ -95,7 +95,7 @@ const deleteMedia = write({
   method: 'DELETE',
   path: '/v1/messenger/media/:id',
   operation: 'messenger.deleteMedia',
-  summary: 'Delete media now',
+  summary: 'Delete media',
   scope: 'messenger:write',
   limit: 'messenger',
   params: IdParam,

@@ -16,7 +16,7 @@ const Secret = (description: string) => Type.String({ minLength: 1, maxLength: 1
 const ChannelCreate = Type.Object(
   {
     account_id: Type.String({ maxLength: 64, description: 'Whose number it is' }),
-    name: Type.String({ minLength: 1, maxLength: 100, description: 'By which you tell it from other numbers' }),
+    name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
     base_url: Type.String({
       pattern: '^https?://[^/?#\\s]+$',
       maxLength: 200,
@@ -112,7 +112,7 @@ const connect = writeAcross({
   method: 'POST',
   path: '/v1/operator/messenger/channels',
   operation: 'operator.connectMessengerChannel',
-  summary: 'Connect a number of a business',
+  summary: 'Connect a messenger number',
   scope: 'operator',
   body: ChannelCreate,
   reply: { status: 201, schema: ChannelRecord },
@@ -147,7 +147,7 @@ const connect = writeAcross({
 const listAll = list({
   path: '/v1/operator/messenger/channels',
   operation: 'operator.listMessengerChannels',
-  summary: 'List the connected numbers',
+  summary: 'List messenger numbers',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: ChannelRecord,
@@ -161,7 +161,7 @@ const disconnect = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/messenger/channels/:id',
   operation: 'operator.disconnectMessengerChannel',
-  summary: 'Disconnect a number',
+  summary: 'Disconnect a messenger number',
   scope: 'operator',
   params: IdParam,
   reply: noContent,

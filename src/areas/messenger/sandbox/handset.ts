@@ -15,7 +15,7 @@ const arrived = ['delivered', 'read']
 const chat = list({
   path: '/v1/sandbox/messenger/handset',
   operation: 'sandbox.messengerHandset',
-  summary: 'See the chat on a handset',
+  summary: 'List the chat on a simulated handset',
   description: 'Messages that arrived on a handset of the sandbox, and those that it wrote, newest first.',
   scope: 'sandbox:read',
   query: Type.Object({
@@ -33,8 +33,8 @@ const chat = list({
     const phone = numberInQuery(query.phone)
     const any = { ...tenant, ...window, ...everything, ...idBounds({}) }
     const [received, written] = await Promise.all([
-      db.query(listMessages, { ...any, direction: 'outbound', recipient: phone }),
-      db.query(listMessages, { ...any, direction: 'inbound', sender: phone }),
+      listMessages(db, { ...any, direction: 'outbound', recipient: phone }),
+      listMessages(db, { ...any, direction: 'inbound', sender: phone }),
     ])
     const shown = [...received.filter(({ status }) => arrived.includes(status)), ...written]
     const rows = shown.sort((a, b) => (a.id < b.id === window.descending ? 1 : -1))

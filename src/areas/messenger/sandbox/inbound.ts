@@ -113,7 +113,7 @@ const inbound = write({
   method: 'POST',
   path: '/v1/sandbox/messenger/inbound',
   operation: 'sandbox.messengerInbound',
-  summary: 'Have a user write to you',
+  summary: 'Simulate an inbound chat message',
   description: 'It is stored, opens the window for 24 hours and is told of as messenger.message. STOP works.',
   scope: 'sandbox:write',
   body: Inbound,

@@ -26,7 +26,7 @@ export async function takeTemplateNotice(
   await app.db.tx(tenantOf(found), (tx) => decide(app, tx, found, status, reason))
 }
 
-/** Store a decision and emit its event, if the transition is allowed. Returns the current template. */
+/** Stores a decision and emits its event, if the transition is allowed. Returns the current template. */
 export async function decide(
   app: App,
   tx: Tx,

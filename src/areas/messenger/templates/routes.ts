@@ -41,7 +41,7 @@ interface Registered {
   readonly providerId: string | null
 }
 
-/** Validate a template and, for a live key, register it with the provider, before it is stored. */
+/** Validates a template and, for a live key, registers it with the provider, before it is stored. */
 export async function prepareTemplate(app: App, input: TemplateInput, { tenant }: Caller): Promise<Registered> {
   checkComponents(input.components)
   if (await findTemplateByName(app.db, tenant, input.name, input.language)) throw taken(input)
@@ -152,7 +152,7 @@ const get = read({
   method: 'GET',
   path: '/v1/messenger/templates/:id',
   operation: 'messenger.getTemplate',
-  summary: 'Read a template',
+  summary: 'Get a template',
   scope: 'messenger:read',
   params: IdParam,
   reply: { status: 200, schema: TemplateRecord },
@@ -164,7 +164,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/messenger/templates/:id',
   operation: 'messenger.changeTemplate',
-  summary: 'Change a template, which is then approved anew',
+  summary: 'Update a template and submit it for approval',
   scope: 'messenger:write',
   limit: 'messenger',
   params: IdParam,
@@ -289,6 +289,6 @@ export const templateRoutes: readonly Route[] = [
   get,
   change,
   remove,
-  decision('approve', 'APPROVED', 'Approve a template of a channel that you host'),
-  decision('reject', 'REJECTED', 'Refuse a template of a channel that you host'),
+  decision('approve', 'APPROVED', 'Approve a template'),
+  decision('reject', 'REJECTED', 'Reject a template'),
 ]

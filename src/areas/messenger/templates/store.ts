@@ -101,7 +101,7 @@ export const listTemplates = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Find by the provider's id. An account has few templates, so no index is needed. */
+/** Finds by the provider's id. An account has few templates, so no index is needed. */
 export const findByProviderId = statement.tenant<Tenant & { providerId: string }, TemplateRow>(
   'messenger.find_template_by_provider_id',
   `select ${columns} from messenger.templates where ${mine} and provider_id = $providerId`,

@@ -16,7 +16,9 @@ const Button = Type.Object({
   url: Type.Optional(
     Type.String({ maxLength: 2000, description: 'Where `URL` leads, https://; may end with the placeholder {{1}}' }),
   ),
-  phone_number: Type.Optional(Type.String({ maxLength: 20, description: 'Whom `PHONE_NUMBER` calls, in E.164' })),
+  phone_number: Type.Optional(
+    Type.String({ maxLength: 20, description: 'Number that `PHONE_NUMBER` calls, in E.164' }),
+  ),
 })
 
 const Component = Type.Object({
@@ -60,7 +62,7 @@ export const TemplateCreate = Type.Object(
     name: Type.String({
       pattern: '^[a-z0-9_]{1,512}$',
       rule: 'must be 1 to 512 small letters, digits and underscores',
-      description: 'By which it is sent; each language of it is a template of its own',
+      description: 'Name used to send it; each language is a template of its own',
     }),
     language: Type.String({
       pattern: '^[a-z]{2,3}(_[A-Z]{2})?$',
@@ -81,7 +83,7 @@ export const TemplateChange = Type.Object({ components: Components })
 export const TemplateRecord = Type.Object(
   {
     id: Type.String({ description: 'Such as `tpl_…`' }),
-    name: Type.String({ description: 'By which it is sent' }),
+    name: Type.String({ description: 'Name used to send it' }),
     language: Type.String({ description: 'Such as `en`, `sw` or `en_US`' }),
     category: Type.String({ description: 'UTILITY, MARKETING or AUTHENTICATION' }),
     status: OneOf(templateStatuses, { description: 'Only an `APPROVED` one can be sent' }),
@@ -94,9 +96,9 @@ export const TemplateRecord = Type.Object(
   { title: 'MessengerTemplate' },
 )
 
-const mostOfHeaderOrFooter = 60
+const maxOfHeaderOrFooter = 60
 
-/** Check the components of a template; throws VALIDATION_ERROR for those that no provider accepts. */
+/** Checks the components of a template; throws VALIDATION_ERROR for those that no provider accepts. */
 export function checkComponents(components: readonly Component[]): void {
   const seen = new Set<string>()
   for (const { type } of components) {
@@ -126,14 +128,14 @@ function checkHeader({ format = 'TEXT', text }: Component): void {
     if (text !== undefined) throw invalid('components', `must not give a HEADER of format ${format} a text`)
     return
   }
-  if (text === undefined || text.length > mostOfHeaderOrFooter)
-    throw invalid('components', `must give the HEADER a text of 1 to ${mostOfHeaderOrFooter} characters`)
+  if (text === undefined || text.length > maxOfHeaderOrFooter)
+    throw invalid('components', `must give the HEADER a text of 1 to ${maxOfHeaderOrFooter} characters`)
   if (placeholdersIn(text).length > 1) throw invalid('components', 'must have at most one placeholder in the HEADER')
 }
 
 function checkFooter({ text }: Component): void {
-  if (text === undefined || text.length > mostOfHeaderOrFooter)
-    throw invalid('components', `must give the FOOTER a text of 1 to ${mostOfHeaderOrFooter} characters`)
+  if (text === undefined || text.length > maxOfHeaderOrFooter)
+    throw invalid('components', `must give the FOOTER a text of 1 to ${maxOfHeaderOrFooter} characters`)
   if (placeholdersIn(text).length > 0) throw invalid('components', 'must have no placeholders in the FOOTER')
 }
 

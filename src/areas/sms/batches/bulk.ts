@@ -11,7 +11,7 @@ import { mergedNotes } from '../../../platform/metadata/exact.ts'
 import { callbackProblems, checkCallback } from '../../../platform/outbound/callback-url.ts'
 import { linksFor, withRoomForLink } from '../links/opt-out-links.ts'
 import { findPlaces } from '../ported/number-network.ts'
-import { mostValiditySeconds } from '../schema.ts'
+import { maxValiditySeconds } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
 import { type Draft, draftOf, metadataOf, scheduledAt, textOf } from '../sending/draft.ts'
 import { acceptBatch } from './accept.ts'
@@ -29,6 +29,14 @@ type Message = Static<typeof BulkMessage>
 export async function bulkEntries(app: App, input: Bulk, caller: Caller): Promise<readonly Entry[]> {
   const { callback_url, allow_partial = true } = input
   await checkCallback(app, caller.tenant, callback_url)
+  const entries = await draftedEntries(app, input, caller)
+  const bad = entries.flatMap((entry) => ('code' in entry ? [entry] : []))
+  if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries('messages', bad)
+  return entries
+}
+
+/** The entries of a bulk, each a draft or the reason why there is none. */
+export async function draftedEntries(app: App, input: Bulk, caller: Caller): Promise<readonly Entry[]> {
   const given = await judged(input.messages)
   const messages = given.flatMap((entry) => ('message' in entry ? [entry.message] : []))
   const draft = await drafterOf(app, input, messages, caller)
@@ -37,19 +45,18 @@ export async function bulkEntries(app: App, input: Bulk, caller: Caller): Promis
     entries.push('message' in entry ? entryOf(entry.index, entry.message.to, () => draft(entry.message)) : entry)
     if (entries.length % draftedAtOnce === 0) await setImmediate()
   }
-  const bad = entries.flatMap((entry) => ('code' in entry ? [entry] : []))
-  if (bad.length === entries.length || (bad.length > 0 && !allow_partial)) throw refusedEntries('messages', bad)
   return entries
 }
 
 /** Function that drafts a message, or throws its refusal; networks, permissions and links are loaded once for all. */
 async function drafterOf(
   app: App,
-  { from, callback_url, scheduled_at, metadata = {}, type = 'transactional' }: Bulk,
+  { from, callback_url, callback_events, scheduled_at, metadata = {}, type = 'transactional' }: Bulk,
   messages: readonly Message[],
   caller: Caller,
 ): Promise<(message: Message) => Draft> {
   const usual = scheduledAt(scheduled_at, caller.nowMs)
+  const usualEvents = callback_events ?? caller.principal.facts.callbackEvents
   const urls = messages.map((message) => message.callback_url)
   const urlProblems = await callbackProblems(app, caller.tenant, urls)
   const numbers = messages.map(({ to }) => to)
@@ -68,10 +75,11 @@ async function drafterOf(
       text: linked(text, to, sender),
       scheduledAt: message.scheduled_at === undefined ? usual : scheduledAt(message.scheduled_at, caller.nowMs),
       type,
-      validity: mostValiditySeconds,
+      validity: maxValiditySeconds,
       metadata: metadataOf(mergedNotes(metadata, message.metadata)),
       reference,
       callbackUrl: message.callback_url ?? callback_url ?? null,
+      callbackFinal: (message.callback_events ?? usualEvents) === 'final',
     })
   }
 }

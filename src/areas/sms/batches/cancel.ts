@@ -65,7 +65,7 @@ async function cancelWaiting(app: App, message: StoredMessage, { job, attempt }:
   return verdict.changed === true
 }
 
-/** Record the cancellation of a batch in the audit log, and return its rest. */
+/** Records the cancellation of a batch in the audit log, and returns its rest. */
 export async function noteCancelled(
   tx: Tx,
   caller: Caller,

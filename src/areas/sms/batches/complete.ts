@@ -9,13 +9,13 @@ import { occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { smsEvents } from '../events.ts'
-import { mostValiditySeconds } from '../schema.ts'
+import { maxValiditySeconds } from '../schema.ts'
 import { batchState, completeBatch, findBatch } from './store.ts'
 
 export const firstLookMs = 1_000
-const mostSeldomMs = 10 * minuteMs
+const maxSeldomMs = 10 * minuteMs
 /** Wait for receipts: a day after its validity a message gets none any more. */
-const waitSeconds = mostValiditySeconds + 86_400
+const waitSeconds = maxValiditySeconds + 86_400
 
 /** `waited`: how often it had looked when the last of the messages was not due yet. */
 const Payload = Type.Object({ batch: Type.String(), waited: Type.Optional(Type.Integer()) })
@@ -32,18 +32,18 @@ export const batchJob: Job<App, typeof Payload> = {
     const { open, due_in_ms, offset_ms } = await batchState(app.db, tenant, batch, waitSeconds)
     if (open > 0 && due_in_ms > 0) {
       // No longer than usual: it may be called off meanwhile.
-      const afterMs = Math.min(mostSeldomMs, Number(due_in_ms) + firstLookMs)
+      const afterMs = Math.min(maxSeldomMs, Number(due_in_ms) + firstLookMs)
       return { kind: 'move', place: null, payload: { batch, waited: attempt }, afterMs }
     }
     const looks = Math.min(attempt - waited, 20)
-    if (open > 0) return { kind: 'again', afterMs: Math.min(mostSeldomMs, firstLookMs * 1.5 ** looks) }
+    if (open > 0) return { kind: 'again', afterMs: Math.min(maxSeldomMs, firstLookMs * 1.5 ** looks) }
     await tellCompleted(app, tenant, batch, Number(offset_ms))
     return { kind: 'done' }
   },
 }
 
 /**
- * Emit the completion once, however often the job runs. A batch was complete when its last message ended, which is the
+ * Emits the completion once, however often the job runs. A batch was complete when its last message ended, which is the
  * time that readers saw meanwhile; one that stops waiting for its messages is complete now.
  */
 async function tellCompleted(app: App, tenant: Tenant, id: string, clockOffsetMs: number): Promise<void> {

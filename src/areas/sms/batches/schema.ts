@@ -11,7 +11,17 @@ import {
   OneOf,
   Phone,
 } from '../../../platform/schema/fields.ts'
-import { CallbackUrl, MessageRecord, Recipient, Reference, ScheduledAt, Sender, ShortLink, Text } from '../schema.ts'
+import {
+  CallbackEventsWanted,
+  CallbackUrl,
+  MessageRecord,
+  Recipient,
+  Reference,
+  ScheduledAt,
+  Sender,
+  ShortLink,
+  Text,
+} from '../schema.ts'
 
 const maxMessages = 10_000
 
@@ -24,6 +34,7 @@ export const BulkMessage = Type.Object({
   reference: Type.Optional(Reference),
   scheduled_at: Type.Optional(ScheduledAt),
   callback_url: Type.Optional(CallbackUrl),
+  callback_events: Type.Optional(CallbackEventsWanted),
 })
 
 export const BulkSend = Type.Object({
@@ -37,6 +48,7 @@ export const BulkSend = Type.Object({
       'Each entry is judged and charged for itself; `from`, `scheduled_at` and `callback_url` of the bulk hold where an entry has none',
   }),
   callback_url: Type.Optional(CallbackUrl),
+  callback_events: Type.Optional(CallbackEventsWanted),
   scheduled_at: Type.Optional(ScheduledAt),
   metadata: Type.Optional(Metadata),
   type: Type.Optional(

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Static, TObject, TProperties } from 'typebox'
 import type { App } from '../../../platform/app.ts'
+import type { Probe } from '../../../platform/connections/probe.ts'
 import { statement } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
@@ -49,6 +50,8 @@ export interface CarrierKind {
   /** Identity of the message centre, from the visible settings; null: no other bind leads there. */
   centre(shown: object): string | null
   open(bind: Bind, surroundings: Surroundings): Carrier
+  /** Tries whether the carrier can be reached and lets us in. */
+  test(bind: Bind, probe: Probe): Promise<void>
 }
 
 export function carrierKind<S extends TObject>(declared: {
@@ -58,6 +61,7 @@ export function carrierKind<S extends TObject>(declared: {
   check?(settings: Static<S>): void
   centre?(shown: object): string | null
   open(bind: Bind, settings: Static<S>, surroundings: Surroundings): Carrier
+  test(bind: Bind, settings: Static<S>, probe: Probe): Promise<void>
 }): CarrierKind {
   const { settings: schema } = declared
   const checkShape = bodyChecker(schema)
@@ -76,6 +80,7 @@ export function carrierKind<S extends TObject>(declared: {
     },
     centre: (shown) => declared.centre?.(withDefaults(schema, shown)) ?? null,
     open: (bind, surroundings) => declared.open(bind, check(bind.settings), surroundings),
+    test: (bind, probe) => declared.test(bind, check(bind.settings), probe),
   }
 }
 

@@ -35,7 +35,7 @@ export class FairQueue<Item extends Queued> {
     this.#turns(item.priority).add(item.account, item, item.weight)
   }
 
-  /** Put back a part that could not be sent: it is the next of its account. */
+  /** Puts back a part that could not be sent: it is the next of its account. */
   giveBack(item: Item): void {
     this.#turns(item.priority).giveBack(item.account, item, item.weight)
   }

@@ -41,7 +41,7 @@ export function noticeHooks(intakeOf: (app: App) => Intake): Hook[] {
       methods: ['GET', 'POST'],
       path: `/carriers/sms/:bind/${what}`,
       operation: what === 'receipts' ? 'sms.takeReceipts' : 'sms.takeInbound',
-      summary: 'An aggregator tells what became of texts, or brings texts',
+      summary: 'Receive delivery reports and texts from an aggregator',
       maxBytes: maxBodyBytes,
       limits: [{ by: 'bind', perSecond: callsPerSecond }],
       handle: async (app, call) => {

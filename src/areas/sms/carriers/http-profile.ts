@@ -39,7 +39,7 @@ const named = { maxProperties: maxEntries, rule: `must be an object of at most $
 export const Verdict = Type.Object(
   {
     as: OneOf(['reject', 'retry', 'reroute'], {
-      description: 'Nobody will take it; the same again a little later; another carrier may take it',
+      description: '`reject`: no carrier takes it; `retry`: send it again later; `reroute`: try another carrier',
     }),
     error: Type.Optional(OneOf(errorCodes, { description: 'The `error_code` of a rejected message' })),
   },
@@ -185,7 +185,7 @@ const ownHeaders =
   /^(host|connection|content-length|content-type|transfer-encoding|keep-alive|te|trailer|upgrade|expect)$/i
 export const placeholder = /\{\{(.*?)\}\}/g
 
-/** Check a profile beyond its schema; throws VALIDATION_ERROR. */
+/** Checks a profile beyond its schema; throws VALIDATION_ERROR. */
 export function checkProfile({ request, auth, success, errors, receipts, inbound }: Profile): void {
   checkRequest(request)
   if (auth?.kind === 'basic' && !auth.username) throw wrong('auth.username', 'is required for basic')

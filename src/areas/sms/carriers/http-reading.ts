@@ -10,7 +10,7 @@ const maxEntries = 1_000
 const maxIdLength = 200
 const maxTextLength = 5_000
 /** Longest Retry-After that is obeyed. */
-const mostRetrySeconds = 300
+const maxRetrySeconds = 300
 
 export type Answer =
   | { kind: 'sent'; carrierIds: readonly string[] }
@@ -52,7 +52,7 @@ export function answerOf(
     if (as === 'reject') return { kind: 'rejected', code: error ?? 'REJECTED', carrierCode }
     if (as === 'reroute') return { kind: 'reroute', code: error ?? 'CARRIER_ERROR', carrierCode }
     const seconds = Number(headers['retry-after'] ?? Number.NaN)
-    return { kind: 'throttled', afterMs: seconds >= 0 ? Math.min(seconds, mostRetrySeconds) * 1_000 : null }
+    return { kind: 'throttled', afterMs: seconds >= 0 ? Math.min(seconds, maxRetrySeconds) * 1_000 : null }
   }
 }
 

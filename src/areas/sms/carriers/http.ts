@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A carrier behind HTTP: an aggregator that takes each message, however long, as one request which its profile describes.
 // It is up until it fails to answer; then one message now and then finds out whether it does again.
+
 import { Type } from 'typebox'
+import { secureContextOf } from '../../../platform/outbound/dial.ts'
 import { messageOf } from '../../../platform/telemetry/log.ts'
 import type { Carrier, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import { type Priority, segmentsOf } from '../message.ts'
@@ -34,6 +36,18 @@ export const httpKind = carrierKind({
   isCalled: true,
   check: ({ profile }) => checkProfile(profile),
   open: (bind, { profile, password }, surroundings) => new HttpCarrier(bind, profile, password, surroundings),
+  test: async (_bind, { profile }, probe) => {
+    const { hostname, port, protocol } = new URL(profile.request.url)
+    const isTls = protocol === 'https:'
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const at = Number(port) || (isTls ? 443 : 80)
+    await probe.name(host)
+    await probe.connection(host, at)
+    if (isTls) await probe.tls(host, at, secureContextOf(null))
+    else probe.skip('tls', 'The address is http: nothing is encrypted')
+    probe.skip('sign_in', 'Only a text shows whether the aggregator lets us in')
+    probe.skip('answer', 'Only a text shows what the aggregator answers')
+  },
 })
 
 interface Waiting {
@@ -88,7 +102,7 @@ class HttpCarrier implements Carrier {
     return this.#line.ratePerSecond
   }
 
-  /** Start opens nothing: each request finds its connection. */
+  /** Starts opens nothing: each request finds its connection. */
   async start(): Promise<void> {}
 
   async submit(message: OutboundMessage): Promise<SubmitOutcome> {

@@ -84,7 +84,7 @@ export class Line<Item extends Waiting> {
     return undefined
   }
 
-  /** Put back a part that was not sent: it is the next of its account, at once or after a delay. */
+  /** Puts back a part that was not sent: it is the next of its account, at once or after a delay. */
   again(item: Item, afterMs = 0): void {
     if (!this.isUp || this.#stopped) return item.resolve(down)
     if (afterMs > 0) return void setTimeout(() => this.again(item), afterMs)
@@ -103,7 +103,7 @@ export class Line<Item extends Waiting> {
     this.#doubtedMs = null
   }
 
-  /** Note an unanswered message. Returns whether that is new. */
+  /** Notes an unanswered message. Returns whether that is new. */
   doubt(): boolean {
     const isNew = this.#doubtedMs === null
     this.#doubtedMs = performance.now()
@@ -111,7 +111,7 @@ export class Line<Item extends Waiting> {
     return isNew
   }
 
-  /** Give back unsent messages, so that they can take another bind. */
+  /** Gives back unsent messages, so that they can take another bind. */
   giveBack(): void {
     for (const item of this.#waiting.takeAll()) item.resolve(down)
   }

@@ -88,7 +88,7 @@ export class Pace {
   }
 }
 
-/** Wait after so many refusals for lack of room; null: not with this carrier any more. */
+/** Waits after so many refusals for lack of room; null: not with this carrier any more. */
 export function throttleWaitMs(refusals: number): number | null {
   return backoffMs(throttledSeconds, refusals, jitter, Math.random())
 }

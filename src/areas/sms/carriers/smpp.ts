@@ -18,12 +18,14 @@ import { incomingOf, receiptOf } from './smpp-deliver.ts'
 import { deliverFrame, submitFrame } from './smpp-frames.ts'
 import { centreOf, checkSmpp, type SmppBind, SmppSettings, smppBindOf } from './smpp-settings.ts'
 import { classOf, pdusOf } from './smpp-submit.ts'
+import { testSmpp } from './smpp-test.ts'
 
 export const smppKind = carrierKind({
   settings: SmppSettings,
   check: checkSmpp,
   centre: centreOf,
   open: (bind, settings, { intake, log }) => new SmppCarrier(smppBindOf(bind, settings), intake, log),
+  test: (bind, settings, probe) => testSmpp(smppBindOf(bind, settings), probe),
 })
 
 /** Parts of one class that wait for a place in a window: those of all messages that its lane may have in memory. */
@@ -251,7 +253,7 @@ class SmppCarrier implements Carrier {
     else this.#line.again(part, waitMs)
   }
 
-  /** Send again without a validity period: a late text is better than none. */
+  /** Sends again without a validity period: a late text is better than none. */
   #withoutValidity(part: Part): void {
     this.#log.info(
       { bind: this.name, validity: part.pdu.validityPeriod },

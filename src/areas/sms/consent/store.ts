@@ -34,10 +34,10 @@ const addOptOut = statement.tenant<Tenant & Omit<OptOutRow, 'created_at'> & { cr
    returning ${optOutColumns}`,
 )
 
-const optOutsOfPhone = statement.tenant<Tenant & { phone: string }, OptOutRow>(
-  'sms.opt_outs_of_phone',
+const optOutsOfPhones = statement.tenant<Tenant & { phones: readonly string[] }, OptOutRow>(
+  'sms.opt_outs_of_phones',
   `select ${optOutColumns} from sms.opt_outs
-    where ${mine} and phone = $phone order by sender`,
+    where ${mine} and phone = any($phones::text[]) order by phone, sender`,
 )
 
 /** Opt-outs that apply to a sender. */
@@ -107,8 +107,8 @@ export async function insertOptOut(
   return { row: row ?? { ...optOut, created_at }, isNew: false }
 }
 
-export async function optOutsOf(queryable: Queryable, tenant: Tenant, phone: string): Promise<OptOutRow[]> {
-  return queryable.query(optOutsOfPhone, { ...tenant, phone })
+export async function optOutsOf(queryable: Queryable, tenant: Tenant, phones: readonly string[]): Promise<OptOutRow[]> {
+  return phones.length === 0 ? [] : queryable.query(optOutsOfPhones, { ...tenant, phones })
 }
 
 export async function listOptOuts(

@@ -25,6 +25,8 @@ export interface StoredMessage {
   validity: number
   metadata: Record<string, string | number | boolean>
   callback_url: string | null
+  /** Whether `sent` is not told to the callback URL. */
+  callback_final: boolean
   batch_id: string | null
   request_id: string | null
   /** The bind it went over, or is going over. */
@@ -46,7 +48,7 @@ export interface NamedPart {
 }
 
 const storedColumns = `m.bucket, m.account_id, m.environment, m.id, m.status, m.recipient, m.sender, m.body, m.encoding,
-          m.segments, m.type, m.currency, m.country, m.network, m.validity, m.metadata, m.callback_url, m.batch_id, m.request_id,
+          m.segments, m.type, m.currency, m.country, m.network, m.validity, m.metadata, m.callback_url, m.callback_final, m.batch_id, m.request_id,
           m.route, m.under_way, m.attempts, m.created_at, m.scheduled_at, c.offset_ms as clock_offset_ms`
 
 /**
@@ -92,7 +94,7 @@ const loader = onePerApp((app) =>
   }),
 )
 
-/** Read a message; reads at the same moment share one statement. */
+/** Reads a message; reads at the same moment share one statement. */
 export function loadMessage(app: App, tenant: Tenant, id: string): Promise<StoredMessage | null> {
   return loader(app)({ tenant, id })
 }

@@ -11,7 +11,7 @@ import { applyEarly, endUndelivered } from './receipts.ts'
 import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
 import { noteUnanswered, offersOf, type SubmitState, tryLater } from './submit-state.ts'
 
-/** Apply a carrier's answer; null: the next carrier may be asked. */
+/** Applies a carrier's answer; null: the next carrier may be asked. */
 export async function settle(
   app: App,
   state: SubmitState,
@@ -82,7 +82,7 @@ interface CarrierWord {
   readonly carrierCode: string | null
 }
 
-/** End a message that no carrier takes, or that must not go out any more. */
+/** Ends a message that no carrier takes, or that must not go out any more. */
 export async function fail(
   app: App,
   state: SubmitState,

@@ -80,7 +80,7 @@ const findEarly = statement.home<{ carrier: string; ids: readonly string[] }, Ea
     where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
 )
 
-/** Remove copies of an early receipt that were held for other binds of its centre. */
+/** Removes copies of an early receipt that were held for other binds of its centre. */
 const forgetCopies = statement.home<{ carriers: readonly string[]; id: string }, object>(
   'sms.forget_early_copies',
   'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and message_id is null',
@@ -95,7 +95,7 @@ const findForgotten = statement.home<{ most: number }, EarlyRow>(
 )
 
 /**
- * Note a delivery after the end, in the record only: no event and no charge. A part counts if its carrier had the
+ * Notes a delivery after the end, in the record only: no event and no charge. A part counts if its carrier had the
  * message in the end, as in sms.receipt; one that no carrier took may be out all the same, when a node died.
  */
 const noteLate = statement.tenant<
@@ -164,7 +164,7 @@ async function forget({ db }: App, carriers: readonly string[], id: string): Pro
   if (carriers.length > 1) await db.query(forgetCopies, { carriers, id })
 }
 
-/** Apply a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
+/** Applies a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
 async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = false): Promise<void> {
   const { message, part, parts, holder } = named
   const { carrier } = receipt
@@ -180,7 +180,7 @@ async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = fa
     await store(app, named, receipt, wasEarly)
 }
 
-/** End a message that its carrier could not deliver and no other can take. */
+/** Ends a message that its carrier could not deliver and no other can take. */
 export async function endUndelivered(
   app: App,
   message: StoredMessage,

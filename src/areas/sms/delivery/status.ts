@@ -10,7 +10,7 @@ import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import type { StoredMessage } from './load.ts'
 
-/** Wait before a commit without confirmation is repeated, and the number of repeats. */
+/** Waits before a commit without confirmation is repeated, and the number of repeats. */
 const repeatMs = 500
 const maxRepeats = 120
 
@@ -106,7 +106,8 @@ export function changeOf(
   const occasion = occasionNow(app.clock, tenantOf(message), message.clock_offset_ms, message.request_id)
   const id = idOf('sms', message.id)
   const payload = payloadOf(message, status, errorCode)
-  const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl: message.callback_url })
+  const callbackUrl = message.callback_final && status === 'sent' ? null : message.callback_url
+  const wide = app.outbox.prepare(smsEvents.status, occasion, id, payload, { callbackUrl })
   const narrow = app.outbox.prepareWithin(smsEvents[status], wide)
   return {
     wide,
@@ -120,7 +121,7 @@ export function changeOf(
   }
 }
 
-/** Pass the events of a durable change to the dispatcher. */
+/** Passes the events of a durable change to the dispatcher. */
 export function tell(
   app: App,
   { wide, narrow }: Change,

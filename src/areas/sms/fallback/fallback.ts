@@ -9,7 +9,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { NewJob } from '../../../platform/work.ts'
 
 const leastSeconds = 10
-const mostSeconds = 172_800
+const maxSeconds = 172_800
 /** Time after the end of its validity at which a text without a receipt is checked. */
 const graceSeconds = 60
 
@@ -22,8 +22,8 @@ export const Fallback = Type.Object(
     after: Type.Optional(
       Type.Integer({
         minimum: leastSeconds,
-        maximum: mostSeconds,
-        rule: `must be a whole number of seconds from ${leastSeconds} to ${mostSeconds}`,
+        maximum: maxSeconds,
+        rule: `must be a whole number of seconds from ${leastSeconds} to ${maxSeconds}`,
         description: 'Seconds after which a text that is not delivered goes on; without it, only one that failed',
       }),
     ),
@@ -126,7 +126,7 @@ export async function fallbackOf(
   return row.status === 'delivered' || row.error_code === 'CANCELLED' ? null : { ...row, content }
 }
 
-/** End the fallback of a text: its content is deleted. */
+/** Ends the fallback of a text: its content is deleted. */
 export async function finishFallback(
   app: App,
   tenant: Tenant,

@@ -66,7 +66,7 @@ export async function obey(
     await answer(app, tx, occasion, message, given.answer(message.number))
 }
 
-/** Run a command; false when it changed nothing, and needs no answer. */
+/** Runs a command; false when it changed nothing, and needs no answer. */
 async function execute(
   app: App,
   tx: Tx,

@@ -6,6 +6,7 @@ import type { App } from '../../../platform/app.ts'
 import { statement, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { passOn } from '../esme/deliveries.ts'
 import { smsEvents } from '../events.ts'
 import { firstWordOf } from '../numbers/keywords.ts'
 import { findPlaces, placeFor } from '../ported/number-network.ts'
@@ -47,7 +48,7 @@ const insertInbound = statement.tenant<
      $country, $network, $keyword, $inReplyTo, $partial, $at)`,
 )
 
-/** Store an inbound message; returns its id. */
+/** Stores an inbound message; returns its id. */
 export async function receive(app: App, tx: Tx, owner: Owner, message: Whole): Promise<string> {
   const occasion = occasionNow(app.clock, owner.tenant, owner.clockOffsetMs)
   const received = await store(app, tx, occasion, owner, message)
@@ -78,6 +79,8 @@ async function store(app: App, tx: Tx, occasion: Occasion, owner: Owner, message
     partial: message.isPartial,
     at: new Date(occasion.nowMs),
   })
+  const passed = { id: uuid, sender: message.from, recipient: message.to, at: new Date(occasion.receivedMs) }
+  await passOn(tx, owner.tenant, passed)
   const told = {
     message_id: id,
     from: message.from,

@@ -19,7 +19,7 @@ import { beyondWallet, optedOut } from '../sending/refusals.ts'
 import { findMessage } from '../store.ts'
 
 /** Answers that one handset is sent from one number within a minute: more than people can ask for. */
-const mostAMinute = 10
+const maxAMinute = 10
 
 const accept = statement.tenant<{ bucket: number; items: Buffer }, { verdict: string }>(
   'sms.accept_reply',
@@ -94,8 +94,8 @@ async function loopRefusal(tx: Tx, { tenant, receivedMs }: Occasion, id: string,
   const since = firstUuidAt(receivedMs - minuteMs)
   const { is_echo, answers } = await one(tx.query(answersTo, { ...tenant, id, since }))
   if (is_echo) return new AppError('CONFLICT', 'the message is the last text that its handset was sent, come back')
-  return answers >= mostAMinute
-    ? new AppError('RATE_LIMITED', `its handset was sent ${mostAMinute} replies from ${number} within a minute`)
+  return answers >= maxAMinute
+    ? new AppError('RATE_LIMITED', `its handset was sent ${maxAMinute} replies from ${number} within a minute`)
     : null
 }
 

@@ -111,7 +111,7 @@ export const optOutHook = hook({
   methods: ['GET', 'HEAD', 'POST'],
   path: '/o/:token',
   operation: 'sms.optOutByLink',
-  summary: 'Whoever got a text asks for no more of them',
+  summary: 'Opt out by a link in a text',
   // The button of the page sends an empty form, and some clients a word of their own.
   maxBytes: 1_024,
   limits: [pagesPerAddress],

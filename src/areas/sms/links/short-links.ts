@@ -11,8 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { type Environment, mine, type Tenant } from '../../../platform/tenant.ts'
-import { breakable, html } from '../../../platform/web/html.ts'
-import { type Page, page } from '../../../platform/web/shell.ts'
+import { page, testLink } from '../../../platform/web/shell.ts'
 import { lengthChecked, type Segments } from '../message.ts'
 import type { ShortLink } from '../schema.ts'
 import { anyToken, isToken, linkRefused, newToken, noSuchLink, tokenLength } from './token.ts'
@@ -88,7 +87,7 @@ export interface ShortLinks {
   readonly message: string
   /** The text of one recipient, with links of their own. */
   put(text: Segments): Segments
-  /** Store the targets of the links, before the message is sent. */
+  /** Stores the targets of the links, before the message is sent. */
   store(queryable: Queryable): Promise<void>
 }
 
@@ -158,7 +157,7 @@ export const shortLinkHook = hook({
   methods: ['GET', 'HEAD'],
   path: '/l/:token',
   operation: 'sms.openShortLink',
-  summary: 'Whoever got a text follows a short link in it',
+  summary: 'Follow a short link of a text',
   maxBytes: 1,
   limits: [pagesPerAddress],
   handle: async (app, { method, params: { token } }) => {
@@ -166,18 +165,10 @@ export const shortLinkHook = hook({
     const found = isToken(token) ? await maybe(app.db.query(openLink, asked)) : null
     if (!found) throw noSuchLink()
     // Anybody can get a test key: test links show their target instead of redirecting in this installation's name.
-    return found.environment === 'test' ? page(200, pageOf(found.url)) : redirect(found.url, 302)
+    return found.environment === 'test' ? page(200, testLink(found.url)) : redirect(found.url, 302)
   },
   refused: linkRefused,
 })
-
-function pageOf(url: string): Page {
-  const { href, host } = new URL(url)
-  const content = html`<h1>A link of a test message</h1>
-    <p>Sent in earnest, it leads to ${host} at once. Here it is only shown:</p>
-    <p><a href="${href}" rel="noreferrer nofollow">${breakable(href)}</a></p>`
-  return { title: 'A test link', isTest: true, content }
-}
 
 export const shortLinkChore: Chore = {
   name: 'sms short links',

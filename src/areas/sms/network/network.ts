@@ -19,7 +19,7 @@ import { carrierKinds } from '../carriers/kinds.ts'
 import { messageCentre } from '../sandbox/message-centre.ts'
 import { sharedCentres } from './centres.ts'
 
-/** Reload interval. Changes are signalled; this is for lost signals. */
+/** Reloads interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
 /** Interval of the search for binds without a node. */
 const takeMs = 500
@@ -193,7 +193,7 @@ class Network {
     return null
   }
 
-  /** Follow the routes without opening binds. Returns the way to stop. */
+  /** Follows the routes without opening binds. Returns the way to stop. */
   async follow(): Promise<() => Promise<void>> {
     await this.#followed.start()
     return () => this.#stop()
@@ -213,7 +213,7 @@ class Network {
     return this.follow()
   }
 
-  /** Take over binds whose node is gone, and store the state of those open here. */
+  /** Takes over binds whose node is gone, and stores the state of those open here. */
   async #look(): Promise<void> {
     await this.#held.openFree()
     await this.#tellHealth()
@@ -261,12 +261,12 @@ class Network {
     return this.carrier(name)?.isUp ?? this.#isUp.get(name) ?? false
   }
 
-  /** Leave the messages of a bind to the node that opens it next. */
+  /** Leaves the messages of a bind to the node that opens it next. */
   async #leave(name: string): Promise<void> {
     await Promise.all(this.#jobs.map((job) => this.#app.work.leave(job, name)))
   }
 
-  /** Move the messages of binds that no node will open again. A chore does the rest if this node dies. */
+  /** Moves the messages of binds that no node will open again. A chore does the rest if this node dies. */
   async #freeStrays(): Promise<void> {
     const { db, log } = this.#app
     await freeStrays(

@@ -5,6 +5,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
+import { addressIn, dialectNamed, urlOf } from '../../../platform/outbound/dialect-url.ts'
 import { listQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -27,7 +28,7 @@ import {
 const listOwn = list({
   path: '/v1/sms/numbers',
   operation: 'sms.listNumbers',
-  summary: 'List the numbers you receive on',
+  summary: 'List inbound numbers',
   scope: 'sms:read',
   query: Type.Object(listQuery),
   row: NumberRecord,
@@ -42,7 +43,7 @@ const take = writeAcross({
   method: 'POST',
   path: '/v1/sms/numbers',
   operation: 'sms.takeNumber',
-  summary: 'Take a number to receive on',
+  summary: 'Add an inbound number',
   description: 'With a test key any number will do. Live ones are assigned by the operator of this installation.',
   scope: 'sms:write',
   limit: 'sms',
@@ -62,7 +63,7 @@ const take = writeAcross({
       throw new AppError('FORBIDDEN', 'live numbers are assigned by the operator of this installation')
     const settings = {
       keywords: keywordsOf(body.keywords ?? [], await ownWordsOf(tx, tenant.account)),
-      default_webhook_url: body.default_webhook_url ?? null,
+      default_webhook_url: addressOf(body.dialect, body.default_webhook_url ?? null),
     }
     const row = await smsNumbers.own(tx, tenant, caller, { number: body.number, settings, most: maxNumbers })
     if (!row) {
@@ -84,7 +85,7 @@ const get = read({
   method: 'GET',
   path: '/v1/sms/numbers/:number',
   operation: 'sms.getNumber',
-  summary: 'Read what a number and its keywords do',
+  summary: 'Get an inbound number and its keywords',
   scope: 'sms:read',
   params: NumberParam,
   reply: { status: 200, schema: NumberRecord },
@@ -100,7 +101,7 @@ const change = writeAcross({
   method: 'PATCH',
   path: '/v1/sms/numbers/:number',
   operation: 'sms.changeNumber',
-  summary: 'Change what a number and its keywords do',
+  summary: 'Update an inbound number and its keywords',
   scope: 'sms:write',
   limit: 'sms',
   params: NumberParam,
@@ -120,8 +121,9 @@ const change = writeAcross({
     const keywords =
       body.keywords === undefined ? before.settings.keywords : keywordsOf(body.keywords, await ownWordsOf(tx, account))
     if (environment === 'live') requireFree(keywords, owners, account)
-    const url = body.default_webhook_url === undefined ? before.settings.default_webhook_url : body.default_webhook_url
-    const settings = { keywords, default_webhook_url: url }
+    const known = before.settings.default_webhook_url
+    const url = body.default_webhook_url === undefined ? urlOf(known) : body.default_webhook_url
+    const settings = { keywords, default_webhook_url: addressOf(body.dialect ?? dialectNamed(known), url) }
     const row = await smsNumbers.change(tx, caller.tenant, number, settings, caller.nowMs)
     if (!row) throw noSuchNumber()
     await record(tx, caller, 'sms.change_number', number, {
@@ -136,7 +138,7 @@ const giveUp = writeAcross({
   method: 'DELETE',
   path: '/v1/sms/numbers/:number',
   operation: 'sms.giveUpNumber',
-  summary: 'Give a number up',
+  summary: 'Release an inbound number',
   scope: 'sms:write',
   limit: 'sms',
   params: NumberParam,
@@ -145,20 +147,25 @@ const giveUp = writeAcross({
   handle: (app, tx, { params }, caller) => removeNumber(app, tx, caller, { ...caller.tenant, number: params.number }),
 })
 
-/** Check the URLs of a number; throws INVALID_URL for one that may not be called. */
+/** Checks the URLs of a number; throws INVALID_URL for one that may not be called. */
 async function checkUrls(app: App, { environment }: Tenant, input: Static<typeof NumberChange>): Promise<void> {
   const urls = (input.keywords ?? []).map(({ webhook_url }, i) => [webhook_url, `keywords[${i}].webhook_url`] as const)
   await Promise.all(
     [...urls, [input.default_webhook_url, 'default_webhook_url'] as const].map(async ([url, field]) => {
-      if (typeof url === 'string') await app.outbound.checkUrl(url, 'callback', environment, field)
+      if (typeof url === 'string')
+        await app.outbound.checkUrl(addressIn(null, url, field), 'callback', environment, field)
     }),
   )
+}
+
+function addressOf(dialect: Static<typeof NumberChange>['dialect'], url: string | null): string | null {
+  return url === null ? null : addressIn(dialect, url, 'webhook_url')
 }
 
 /** Keywords in the form in which messages are held against them; each once. */
 function keywordsOf(given: Static<typeof Keywords>, own: OwnWords): Keyword[] {
   const seen = new Set<string>()
-  return given.map(({ keyword: text, webhook_url = null, auto_reply = null }, i) => {
+  return given.map(({ keyword: text, webhook_url = null, dialect, auto_reply = null }, i) => {
     const keyword = keywordForm(text)
     const problem =
       keyword === null
@@ -168,7 +175,7 @@ function keywordsOf(given: Static<typeof Keywords>, own: OwnWords): Keyword[] {
           : seen.has(keyword) && `${keyword} is there twice`
     if (problem || keyword === null) throw new AppError('VALIDATION_ERROR', `keywords[${i}].keyword ${problem}`)
     seen.add(keyword)
-    return { keyword, webhook_url, auto_reply }
+    return { keyword, webhook_url: addressOf(dialect, webhook_url), auto_reply }
   })
 }
 

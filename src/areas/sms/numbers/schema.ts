@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the numbers that customers receive on.
 import { Type } from 'typebox'
+import { DialectName } from '../../../platform/outbound/dialect-url.ts'
 import { At, Nullable } from '../../../platform/schema/fields.ts'
 import { Text } from '../schema.ts'
 
@@ -16,6 +17,7 @@ export const Keywords = Type.Array(
       description: 'What the message begins with, in any case; the longest one wins',
     }),
     webhook_url: Type.Optional(Nullable(WebhookUrl)),
+    dialect: Type.Optional(DialectName),
     auto_reply: Type.Optional(Nullable(Text, { description: 'Sent back at once; costs what a message costs' })),
   }),
   {
@@ -30,6 +32,7 @@ const rules = {
   default_webhook_url: Type.Optional(
     Nullable(WebhookUrl, { description: 'For messages whose keyword has no webhook_url' }),
   ),
+  dialect: Type.Optional(DialectName),
 }
 
 export const InboundNumber = Type.String({
@@ -49,6 +52,7 @@ export const NumberRecord = Type.Object(
       Type.Object({
         keyword: Type.String({ description: 'What the message begins with' }),
         webhook_url: Nullable(Type.String({ description: 'Where they are posted; null: to `default_webhook_url`' })),
+        dialect: DialectName,
         auto_reply: Nullable(Type.String({ description: 'What is sent back; null: nothing' })),
       }),
       { description: 'What becomes of messages by their first word' },
@@ -56,6 +60,7 @@ export const NumberRecord = Type.Object(
     default_webhook_url: Nullable(
       Type.String({ description: 'For messages whose keyword has no webhook_url; null: only webhooks are told' }),
     ),
+    dialect: DialectName,
     created_at: At({ description: 'When it was taken' }),
     updated_at: At({ description: 'When it was last changed' }),
   },

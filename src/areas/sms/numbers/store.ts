@@ -8,6 +8,7 @@ import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
+import { dialectNamed, urlOf } from '../../../platform/outbound/dialect-url.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { numbersFor, type OwnedNumber } from '../../numbers/area.ts'
 import { announcePermission } from '../senders/permissions.ts'
@@ -46,7 +47,14 @@ export async function removeNumber(
 export function numberRecord(row: NumberRow): Static<typeof NumberRecord> {
   const { number, shared, settings, created_at, updated_at } = row
   const { keywords, default_webhook_url } = settings
-  return { number, shared, keywords: [...keywords], default_webhook_url, created_at, updated_at }
+  return {
+    ...{ number, shared, created_at, updated_at },
+    keywords: keywords.map(({ keyword, webhook_url, auto_reply }) => ({
+      ...{ keyword, auto_reply, webhook_url: urlOf(webhook_url), dialect: dialectNamed(webhook_url) },
+    })),
+    default_webhook_url: urlOf(default_webhook_url),
+    dialect: dialectNamed(default_webhook_url),
+  }
 }
 
 /** Whether the database can hold a number from a path, which may contain a zero byte. */

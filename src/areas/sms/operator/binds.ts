@@ -10,6 +10,7 @@ import { IdParam, list, type Route, read, writeAcross } from '../../../platform/
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
+import { Probe, testOf } from '../../../platform/connections/probe.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
@@ -29,7 +30,7 @@ import { bindLeases, isSandbox, networkOf } from '../network/network.ts'
 const defaultWindow = 10
 const defaultTimeoutSeconds = 4
 
-const BindName = ConnectionName({ description: 'By which routes name the bind; it cannot be changed' })
+const BindName = ConnectionName({ description: 'Unique name used by routes; it cannot be changed' })
 
 const Kind = OneOf([...carrierKinds.keys()], { description: 'Which protocol it speaks; `smpp` unless told' })
 
@@ -67,7 +68,7 @@ const BindCreate: TObject<typeof head & typeof common> = withKinds({ ...head, ..
 const BindChange: TObject<typeof common> = withKinds(common, kindFields)
 
 const shown = {
-  name: Type.String({ description: 'By which routes name the bind' }),
+  name: Type.String({ description: 'Unique name used by routes' }),
   kind: Type.String({ description: 'Which protocol it speaks, such as `smpp`' }),
   window: Type.Integer({ description: 'Messages without an answer, of one session' }),
   rate: Nullable(Type.Integer({ description: 'Messages per second; null: no limit' })),
@@ -166,7 +167,7 @@ const routesOver = statement.home<{ name: string }, { id: string }>(
 const listBinds = list({
   path: '/v1/operator/sms/binds',
   operation: 'operator.listSmsBinds',
-  summary: 'List the connections to carriers, and how they are doing',
+  summary: 'List carrier connections and their health',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: BindRecord,
@@ -181,7 +182,7 @@ const getBind = read({
   method: 'GET',
   path: '/v1/operator/sms/binds/:id',
   operation: 'operator.getSmsBind',
-  summary: 'Read a connection to a carrier, and how it is doing',
+  summary: 'Get a carrier connection and its health',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: BindRecord },
@@ -197,7 +198,7 @@ const createBind = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/binds',
   operation: 'operator.createSmsBind',
-  summary: 'Connect to a carrier: a message centre, or an aggregator over HTTP',
+  summary: 'Create a carrier connection',
   scope: 'operator',
   body: BindCreate,
   reply: { status: 201, schema: BindRecord, location: ({ name }) => `/v1/operator/sms/binds/${name}` },
@@ -237,7 +238,7 @@ const changeBind = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/binds/:id',
   operation: 'operator.changeSmsBind',
-  summary: 'Change a connection to a carrier; it is opened anew',
+  summary: 'Update a carrier connection',
   scope: 'operator',
   params: IdParam,
   body: BindChange,
@@ -268,7 +269,7 @@ const removeBind = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/binds/:id',
   operation: 'operator.removeSmsBind',
-  summary: 'Give up a connection to a carrier that no route uses',
+  summary: 'Delete a carrier connection',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -281,6 +282,20 @@ const removeBind = writeAcross({
     await record(tx, caller, 'sms.remove_bind', params.id, { after: {} })
     await app.signals.send(tx, 'sms', params.id)
     return { id: params.id, deleted: true as const }
+  },
+})
+
+const testBind = read({
+  ...testOf(IdParam),
+  path: '/v1/operator/sms/binds/:id/test',
+  operation: 'operator.testSmsBind',
+  summary: 'Test a carrier connection',
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectBinds, {})).find(({ name }) => name === params.id)
+    if (!row) throw noSuchBind()
+    const probe = new Probe()
+    await kindOf(row.kind).test(await bindOf(app, row), probe)
+    return probe.result
   },
 })
 
@@ -368,4 +383,4 @@ function noSuchBind(): AppError {
   return new AppError('NOT_FOUND', 'there is no such bind')
 }
 
-export const bindRoutes: readonly Route[] = [listBinds, getBind, createBind, changeBind, removeBind]
+export const bindRoutes: readonly Route[] = [listBinds, getBind, createBind, changeBind, removeBind, testBind]

@@ -32,7 +32,7 @@ const CountryRecord = Type.Object(
     country: Type.String({ description: 'ISO 3166, such as KE' }),
     enabled: Type.Boolean({ description: 'False: nobody may send there' }),
     sender_registration: OneOf(registrations, { description: '`required`: only approved senders' }),
-    is_default: Type.Boolean({ description: 'Nobody said otherwise; then tests may use any sender' }),
+    is_default: Type.Boolean({ description: 'True while no rule was set; tests may then use any sender' }),
   },
   { title: 'SmsCountry' },
 )
@@ -68,7 +68,7 @@ const upsertCountry = statement.home<
 const listCountries = list({
   path: '/v1/operator/sms/countries',
   operation: 'operator.listSmsCountries',
-  summary: 'List countries and what they demand of senders',
+  summary: 'List countries and their sender rules',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: CountryRecord,
@@ -85,7 +85,7 @@ const changeCountry = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/sms/countries/:country',
   operation: 'operator.changeSmsCountry',
-  summary: 'Say whether a country may be sent to, and what it demands of senders',
+  summary: 'Update a country’s sender rules',
   description: 'What is said here holds for live and test keys; what is usual holds for live ones.',
   scope: 'operator',
   params: CountryParam,

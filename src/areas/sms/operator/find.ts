@@ -3,7 +3,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { elsewhere, finder } from '../../../platform/operator/finding.ts'
 
-const shown = 'm.account_id, m.environment, m.id, m.status::text as status, null::uuid as parent'
+const shown = 'm.account_id, m.environment, m.id, m.status::text as status, null::uuid as parent, m.recipient as label'
 
 /** The newest to a number. Index: messages_by_phone, which leads with it. */
 const toNumber = elsewhere(
@@ -30,6 +30,7 @@ export const messageFinders = [
     kind: 'message',
     prefix: 'sms',
     table: 'sms.messages',
+    ...{ scope: 'sms:read', label: 't.recipient' },
     only: `t.direction = 'outbound'`,
     status: 't.status',
     others: [toNumber, byReference],

@@ -45,7 +45,7 @@ export async function accountNamed(queryable: Queryable, id: string): Promise<st
 const listAssigned = list({
   path: '/v1/operator/sms/numbers',
   operation: 'operator.listSmsNumbers',
-  summary: 'List the live numbers and whose they are',
+  summary: 'List live numbers and their accounts',
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
@@ -100,7 +100,7 @@ const takeBack = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/sms/numbers/:number',
   operation: 'operator.takeBackSmsNumber',
-  summary: 'Take a live number back, from one account or from all that share it',
+  summary: 'Withdraw a live number from one account or all',
   scope: 'operator',
   params: NumberParam,
   query: Type.Object({

@@ -65,7 +65,7 @@ const knowledgeOf = onePerApp((app): Knowledge => {
 })
 
 /**
- * Look up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. While the
+ * Looks up numbers that are not cached; undefined when there is nothing to wait for. Afterwards `placeFor` answers. While the
  * signal connection is down, the cache is not used.
  */
 export function findPlaces(app: App, phones: readonly string[]): Promise<void> | undefined {

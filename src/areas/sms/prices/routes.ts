@@ -18,7 +18,7 @@ export const balance = read({
   method: 'GET',
   path: '/v1/sms/balance',
   operation: 'sms.balance',
-  summary: 'Read how much money is left for messages',
+  summary: 'Get the balance for messages',
   scope: 'sms:read',
   reply: { status: 200, schema: BalanceRecord },
   examples: [{ name: 'The balance' }],
@@ -44,7 +44,7 @@ export const balance = read({
 export const pricing = list({
   path: '/v1/sms/pricing',
   operation: 'sms.pricing',
-  summary: 'List what a segment costs, by country and network',
+  summary: 'List prices by country and network',
   description: 'Live, only what the operator has set a price for: nothing else can be sent.',
   scope: 'sms:read',
   query: PricingQuery,
@@ -73,7 +73,7 @@ export const lookup = read({
   method: 'GET',
   path: '/v1/sms/lookup/:phone',
   operation: 'sms.lookup',
-  summary: 'Look a number up',
+  summary: 'Look up a number',
   description:
     'By the numbering plans, and by the list of ported numbers where the operator keeps one (`source` is `mnp`).',
   scope: 'sms:read',

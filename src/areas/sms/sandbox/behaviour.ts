@@ -15,7 +15,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Wish } from '../../../protocols/smpp/wish.ts'
 import { messageCentre } from './message-centre.ts'
 
-const mostDelayMs = 600_000
+const maxDelayMs = 600_000
 const maxOutOfCoverage = 100
 /** Accounts whose behaviours a node keeps; a test installation has fewer. */
 const maxAccounts = 10_000
@@ -47,8 +47,8 @@ const Behaviour = Type.Object(
     delay_ms: Nullable(
       Type.Integer({
         minimum: 0,
-        maximum: mostDelayMs,
-        rule: `must be 0 to ${mostDelayMs}`,
+        maximum: maxDelayMs,
+        rule: `must be 0 to ${maxDelayMs}`,
         description: 'From the submit to the receipt; null: about a second',
       }),
     ),
@@ -157,7 +157,7 @@ const clockOffset = statement.home<{ account: string }, { ms: bigint }>(
   `select accounts.clock_offset_ms($account::uuid, 'test') as ms`,
 )
 
-/** Deliver the simulator's delayed answers earlier when the account moved its clock. */
+/** Delivers the simulator's delayed answers earlier when the account moved its clock. */
 async function followClock(app: App, account: string): Promise<void> {
   const smsc = messageCentre.of(app)
   if (!smsc?.waitsFor(account)) return
@@ -188,7 +188,7 @@ const readBehaviour = read({
   method: 'GET',
   path: '/v1/sandbox/sms/behaviour',
   operation: 'sandbox.smsBehaviour',
-  summary: 'Read how the sandbox’s network treats your messages',
+  summary: 'Get the behaviour of the simulated network',
   scope: 'sandbox:read',
   reply: { status: 200, schema: Behaviour },
   examples: [{ name: 'As it is' }],
@@ -200,7 +200,7 @@ const changeBehaviour = write({
   method: 'PATCH',
   path: '/v1/sandbox/sms/behaviour',
   operation: 'sandbox.changeSmsBehaviour',
-  summary: 'Make the sandbox’s network slow, faulty or full of holes',
+  summary: 'Set the behaviour of the simulated network',
   description:
     'For messages sent from now on. Numbers that force an outcome keep it. What waits for a handset out of coverage ' +
     'arrives when it is back.',

@@ -34,7 +34,7 @@ const HandsetQuery = Type.Object({
 const texts = list({
   path: '/v1/sandbox/sms/handset',
   operation: 'sandbox.handset',
-  summary: 'See what a handset received',
+  summary: 'List the texts on a simulated handset',
   description: 'Texts that arrived on a handset of the sandbox, and those that it wrote, newest first.',
   scope: 'sandbox:read',
   query: HandsetQuery,

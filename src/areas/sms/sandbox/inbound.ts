@@ -25,7 +25,7 @@ const inbound = write({
   method: 'POST',
   path: '/v1/sandbox/sms/inbound',
   operation: 'sandbox.smsInbound',
-  summary: 'Have a handset write to you',
+  summary: 'Simulate an inbound text',
   description: 'The message comes over SMPP like any other: it is stored, told of as sms.received, and STOP works.',
   scope: 'sandbox:write',
   body: InboundMessage,

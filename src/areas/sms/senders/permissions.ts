@@ -99,7 +99,8 @@ function permissionFrom(facts: Facts, { environment }: Tenant): Permission {
   const demandsRegistration = (country: string): boolean =>
     (rules[country]?.registration ?? (environment === 'live' ? usualRegistration(country) : 'open')) === 'required'
   const isRegistered = (sender: string, country: string): boolean =>
-    own.has(sender) || (approved.get(sender) ?? []).some((places) => places.size === 0 || places.has(country))
+    own.has(sender.replace('+', '')) ||
+    (approved.get(sender) ?? []).some((places) => places.size === 0 || places.has(country))
 
   return {
     weight,
@@ -109,6 +110,8 @@ function permissionFrom(facts: Facts, { environment }: Tenant): Permission {
         country === null ? allowed === null : rules[country]?.enabled !== false && (allowed?.has(country) ?? true)
       if (!isEnabled)
         return new AppError('COUNTRY_NOT_ENABLED', `messages to ${country ?? 'an unknown country'} are not enabled`)
+      if (sender.startsWith('+') && environment === 'live' && !own.has(sender.slice(1)))
+        return new AppError('SENDER_NOT_ALLOWED', `${sender} is not a number of this account`)
       if (country !== null && demandsRegistration(country) && !isRegistered(sender, country))
         return new AppError('SENDER_NOT_ALLOWED', `${sender} is not an approved sender for ${country}`)
       return null

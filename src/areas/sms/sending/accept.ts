@@ -53,6 +53,7 @@ const submitColumns = {
   job: jobRow,
   audit: auditRow,
   key: keyRow,
+  callback_final: 'boolean',
 } as const
 
 const verdictColumns = { seen: 'text', verdict: 'text', existing: 'uuid' } as const
@@ -66,7 +67,7 @@ const acceptWithFallback = operation.tenant(
   verdictColumns,
 )
 
-/** Accept a message, or throw its refusal; then nothing was charged. `reply` is kept with the key of the request. */
+/** Accepts a message, or throws its refusal; then nothing was charged. `reply` is kept with the key of the request. */
 export async function accept(
   app: App,
   draft: Draft,
@@ -139,6 +140,7 @@ export function itemOf(draft: Draft, job: NewJob, sending: Sending) {
     metadata: JSON.stringify(draft.metadata),
     reference: draft.reference,
     callback_url: draft.callbackUrl,
+    callback_final: draft.callbackFinal,
     scheduled_at: draft.scheduledAt,
     created_at: new Date(sending.nowMs),
     request: sending.requestId,
@@ -177,6 +179,7 @@ function storedOf(draft: Draft, { tenant, receivedMs, nowMs, requestId }: Sendin
     validity: draft.validity,
     metadata: draft.metadata,
     callback_url: draft.callbackUrl,
+    callback_final: draft.callbackFinal,
     batch_id: null,
     request_id: requestId,
     route: null,

@@ -17,7 +17,7 @@ import { type MessageType, type Segments, segmentsOf } from '../message.ts'
 import { networkOf } from '../network/network.ts'
 import { findPlaces, placeFor } from '../ported/number-network.ts'
 import { callersCurrency, priceOf, segmentPrice } from '../prices/pricing.ts'
-import { mostDaysAhead, mostValiditySeconds } from '../schema.ts'
+import { maxDaysAhead, maxValiditySeconds } from '../schema.ts'
 import type { Permission } from '../senders/permissions.ts'
 import type { Notes } from '../store.ts'
 
@@ -47,6 +47,8 @@ export interface Draft {
   readonly metadata: Notes
   readonly reference: string | null
   readonly callbackUrl: string | null
+  /** Whether the callback URL is told of the outcome only. */
+  readonly callbackFinal: boolean
 }
 
 /** Request before its destination and price are known. */
@@ -103,10 +105,11 @@ export async function plainDraft(
     currency,
     scheduledAt: null,
     type: 'transactional',
-    validity: mostValiditySeconds,
+    validity: maxValiditySeconds,
     metadata: {},
     reference: null,
     callbackUrl: null,
+    callbackFinal: false,
   }
 }
 
@@ -139,8 +142,8 @@ export function scheduledAt(text: string | undefined, nowMs: number): Date | nul
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
   if (at.getTime() < nowMs - graceMs) throw new AppError('VALIDATION_ERROR', 'scheduled_at lies in the past')
-  if (at.getTime() > nowMs + mostDaysAhead * dayMs)
-    throw new AppError('VALIDATION_ERROR', `scheduled_at lies more than ${mostDaysAhead} days ahead`)
+  if (at.getTime() > nowMs + maxDaysAhead * dayMs)
+    throw new AppError('VALIDATION_ERROR', `scheduled_at lies more than ${maxDaysAhead} days ahead`)
   return at.getTime() > nowMs ? at : null
 }
 

@@ -7,6 +7,7 @@ import { AnsweredBefore, keyed } from '../../../platform/api/idempotency.ts'
 import type { App } from '../../../platform/app.ts'
 import { lengthChecked } from '../message.ts'
 import { networkOf } from '../network/network.ts'
+import { maxValiditySeconds } from '../schema.ts'
 import { permissionOf } from '../senders/permissions.ts'
 import { accept, type Sending } from './accept.ts'
 import { type Draft, plainDraft, textOf } from './draft.ts'
@@ -19,9 +20,13 @@ export interface AccountText {
   readonly id?: string
   /** Idempotency key, with a space in it, which no key of a request has. */
   readonly key?: string
+  /** Time to send it; null or absent is now. */
+  readonly scheduledAt?: Date | null
+  /** Seconds after which it is no longer worth delivering. */
+  readonly validity?: number
 }
 
-/** Send a text; returns the id of the message. Throws an AppError when it is refused; then nothing was charged. */
+/** Sends a text; returns the id of the message. Throws an AppError when it is refused; then nothing was charged. */
 export async function sendForAccount(app: App, sending: Sending, text: AccountText): Promise<Id<'sms'>> {
   const draft = await permittedDraft(app, sending, text)
   const { key = null } = text
@@ -34,14 +39,15 @@ export async function sendForAccount(app: App, sending: Sending, text: AccountTe
   return idOf('sms', draft.uuid)
 }
 
-async function permittedDraft(app: App, sending: Sending, { to, from, message, id }: AccountText): Promise<Draft> {
+async function permittedDraft(app: App, sending: Sending, wanted: AccountText): Promise<Draft> {
   const { tenant, receivedMs } = sending
+  const { to, from, message, id, scheduledAt = null, validity = maxValiditySeconds } = wanted
   const text = textOf(lengthChecked(message))
   const draft = await plainDraft(app, app.db, sending, { uuid: id ?? newUuid(receivedMs), to, from, text })
   if (draft instanceof AppError) throw draft
   const problem =
     (await permissionOf(app, tenant)).problem(from, draft.place.country) ??
-    networkOf(app).problem({ ...tenant, ...draft.place }, true)
+    networkOf(app).problem({ ...tenant, ...draft.place }, scheduledAt === null)
   if (problem) throw problem
-  return draft
+  return { ...draft, scheduledAt, validity }
 }

@@ -12,9 +12,9 @@ export function dialogNumber(name: string): number {
 }
 
 /** Range of random dialog numbers. */
-const mostNumbers = 2 ** 32
+const maxNumbers = 2 ** 32
 
 /** Dialog id of a session the network does not know yet. */
 export function newDialog(phone: string, profile: UssdProfile): string {
-  return dialogName(phone, randomInt(Math.min(mostNumbers, dialogsOf(profile))))
+  return dialogName(phone, randomInt(Math.min(maxNumbers, dialogsOf(profile))))
 }

@@ -35,7 +35,7 @@ export const gatewayTopic = 'ussd-gateways'
 /** Prefix of gateway lease names. */
 export const gatewayLeases = 'ussd.gateway'
 
-/** Reload interval, in case a signal was lost. */
+/** Reloads interval, in case a signal was lost. */
 const reloadMs = 30_000
 /** Interval of the search for gateways without a node. */
 const takeMs = 1_000
@@ -44,11 +44,11 @@ const longestMs = 600_000
 
 /** Handlers of gateway messages. */
 interface GatewayHandlers {
-  /** Handle a message; returns the command_status. */
+  /** Handles a message; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
-  /** Show a session's screen; a session that cannot be reached ends. */
+  /** Shows a session's screen; a session that cannot be reached ends. */
   show(session: Session): Promise<void>
-  /** Resume a session whose node was lost while it waited for its application. */
+  /** Resumes a session whose node was lost while it waited for its application. */
   resume(session: Session): void
 }
 
@@ -119,7 +119,7 @@ class Gateways {
     return row ? { name: gatewayName(row.name), profile: profileOf(row.profile) } : null
   }
 
-  /** Show a screen; false when the network refused it or this node does not have the gateway. */
+  /** Shows a screen; false when the network refused it or this node does not have the gateway. */
   async show(session: Session): Promise<boolean> {
     return (await this.#line(session.gateway)?.show(session)) ?? false
   }
@@ -167,7 +167,7 @@ class Gateways {
     }
   }
 
-  /** Resume sessions of a lost node: the application is asked again with the same session and step. */
+  /** Resumes sessions of a lost node: the application is asked again with the same session and step. */
   async #resume(name: string): Promise<void> {
     const gateway = gatewayName(name)
     try {
@@ -219,13 +219,13 @@ class Gateways {
   }
 }
 
-/** Show the screen on the node that has the dialog, by signal. */
+/** Shows the screen on the node that has the dialog, by signal. */
 export async function showOnItsNode(app: App, session: Session): Promise<void> {
   if (screenWaits.of(app).wake(session.id)) return
   await there(app, session, 'show')
 }
 
-/** Release the dialog of a session without a screen, on whichever node it is. */
+/** Releases the dialog of a session without a screen, on whichever node it is. */
 export async function releaseOnItsNode(app: App, session: Session): Promise<void> {
   await there(app, session, 'release')
 }

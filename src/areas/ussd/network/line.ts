@@ -14,7 +14,7 @@ export interface LineSettings extends SmppPlace {
 }
 
 interface LineHandlers {
-  /** Handle a message of the gateway; returns the command_status. */
+  /** Handles a message of the gateway; returns the command_status. */
   take(gateway: string, message: UssdMessage): Promise<number>
   changed?(isUp: boolean, problem: string | null): void
 }
@@ -60,24 +60,33 @@ export class Line {
     return this.#pool.stop()
   }
 
-  /** Show a session's current screen; returns whether the network accepted it. */
+  /** Shows a session's current screen; returns whether the network accepted it. */
   async show(session: Session): Promise<boolean> {
     const isLast = session.awaiting === 'nobody'
     const op = session.setup.is_notice ? 'tells' : isLast ? 'ends' : 'asks'
     return this.#say(session, op, shownText(session))
   }
 
-  /** Release a dialog without a screen. */
+  /** Releases a dialog without a screen. */
   release(session: Session): Promise<boolean> {
     return this.#say(session, 'aborted', '')
   }
 
-  async #say({ phone, shortcode, dialog }: Session, op: UssdOp, text: string): Promise<boolean> {
+  async #say(screen: Session, op: UssdOp, text: string): Promise<boolean> {
+    const { phone, shortcode, dialog } = screen
     const code = shortcode.slice(1, -1).split('*')[0] ?? ''
-    const message: UssdMessage = { op, dialog: dialogNumber(dialog), sequence: 0, phone, code, text }
+    const message: UssdMessage = { op, dialog: dialogNumber(dialog), sequence: sequenceOf(screen), phone, code, text }
     const pdu = ussdPdu(message, 'destination', this.#profile)
     const [session] = this.#pool.sessions
     const answer = await session?.submit(pdu).catch(() => null)
     return answer?.status === 0
   }
+}
+
+/** Sequence numbers have seven bits. */
+const maxSequence = 127
+
+/** Number of a screen, which rises within a dialog: above that of the answer it follows, which may echo the one before. */
+function sequenceOf({ step, mark }: Session): number {
+  return Math.max(step, Number.parseInt(mark ?? '0', 10) + 1) & maxSequence
 }

@@ -13,7 +13,7 @@ import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
 import { gatewayLeases, gatewayTopic } from './gateways.ts'
 
-const Name = ConnectionName({ description: 'By which you tell it from other gateways; it cannot be changed' })
+const Name = ConnectionName({ description: 'Unique name of the gateway; it cannot be changed' })
 const seconds = (description: string, most: number) =>
   Type.Integer({ minimum: 1, maximum: most, rule: `must be 1 to ${most}`, description })
 
@@ -76,7 +76,7 @@ const GatewayChange = Type.Partial(Type.Object({ ...needed, ...shownFields }), {
 const { password: _, ...shownNeeded } = needed
 const GatewayRecord = Type.Object(
   {
-    name: Type.String({ description: 'By which requests name it' }),
+    name: Type.String({ description: 'Unique name used in requests' }),
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Which node has it open' })),
@@ -149,7 +149,7 @@ async function shown(app: App, row: GatewayRow): Promise<Static<typeof GatewayRe
 
 type Change = Static<typeof GatewayChange>
 
-/** Check a profile: operations must differ from one another, and so must tags. */
+/** Checks a profile: operations must differ from one another, and so must tags. */
 function checkProfile(given: unknown): void {
   const { ops, opTag, sessionTag } = profileOf(given)
   if (new Set(Object.values(ops)).size < Object.keys(ops).length)
@@ -207,7 +207,7 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/smpp-gateways',
   operation: 'operator.createUssdSmppGateway',
-  summary: 'Connect a network that speaks USSD over SMPP',
+  summary: 'Create a USSD gateway over SMPP',
   scope: 'operator',
   body: GatewayCreate,
   reply: { status: 201, schema: GatewayRecord, location: ({ name }) => `/v1/operator/ussd/smpp-gateways/${name}` },
@@ -235,7 +235,7 @@ const change = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/ussd/smpp-gateways/:id',
   operation: 'operator.changeUssdSmppGateway',
-  summary: 'Change a gateway; it is opened anew',
+  summary: 'Update a USSD gateway over SMPP',
   scope: 'operator',
   params: IdParam,
   body: GatewayChange,
@@ -255,7 +255,7 @@ const change = writeAcross({
 const all = list({
   path: '/v1/operator/ussd/smpp-gateways',
   operation: 'operator.listUssdSmppGateways',
-  summary: 'List the connected networks, and how they are doing',
+  summary: 'List USSD gateways over SMPP and their health',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: GatewayRecord,
@@ -270,7 +270,7 @@ const get = read({
   method: 'GET',
   path: '/v1/operator/ussd/smpp-gateways/:id',
   operation: 'operator.getUssdSmppGateway',
-  summary: 'Read a connected network, and how it is doing',
+  summary: 'Get a USSD gateway over SMPP and its health',
   scope: 'operator',
   params: IdParam,
   needs: aGateway,
@@ -287,7 +287,7 @@ const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/ussd/smpp-gateways/:id',
   operation: 'operator.deleteUssdSmppGateway',
-  summary: 'Disconnect a network',
+  summary: 'Delete a USSD gateway over SMPP',
   scope: 'operator',
   params: IdParam,
   needs: aGateway,

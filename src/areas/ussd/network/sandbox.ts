@@ -9,7 +9,7 @@ export interface UssdNetwork {
   readonly password: string
   /** Dial on a handset; returns the dialog once accepted, or the refusing status. */
   dial(phone: string, dialled: string): Promise<{ readonly dialog: number; readonly status: number }>
-  /** Answer the screen of a handset; returns the command_status, or null when there is no screen to answer. */
+  /** Answers the screen of a handset; returns the command_status, or null when there is no screen to answer. */
   input(phone: string, text: string): Promise<number | null>
   cancel(phone: string): Promise<void>
   /** Current or next screen of a handset; null on timeout or when the dialog ended. */

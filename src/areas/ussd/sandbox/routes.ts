@@ -9,7 +9,7 @@ import { Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { DialOutcome } from '../dial.ts'
 import { type UssdNetwork, ussdNetwork } from '../network/sandbox.ts'
 import { SubscriberInput } from '../schema.ts'
-import { type Session, shownText } from '../session.ts'
+import { type Session, sessionOver, shownText } from '../session.ts'
 import { namedSession } from '../store.ts'
 import { reloaded } from '../turn.ts'
 import { expectDial } from './expected.ts'
@@ -33,7 +33,7 @@ const dial = read({
   method: 'POST',
   path: '/v1/sandbox/ussd/dial',
   operation: 'sandbox.ussdDial',
-  summary: 'Have a handset dial a code',
+  summary: 'Dial a code on a simulated handset',
   description: 'A code that nobody registered is yours. What is dialled behind a registered code are the first inputs.',
   scope: 'sandbox:write',
   body: Type.Object({
@@ -64,7 +64,7 @@ const input = read({
   method: 'POST',
   path: '/v1/sandbox/ussd/input',
   operation: 'sandbox.ussdInput',
-  summary: 'Have a handset answer its screen',
+  summary: 'Answer a screen on a simulated handset',
   scope: 'sandbox:write',
   body: Type.Object({ ...session, input: SubscriberInput }),
   reply: { status: 200, schema: HandsetScreen },
@@ -86,7 +86,7 @@ const cancel = read({
   method: 'POST',
   path: '/v1/sandbox/ussd/cancel',
   operation: 'sandbox.ussdCancel',
-  summary: 'Have a handset hang up',
+  summary: 'Cancel the session on a simulated handset',
   scope: 'sandbox:write',
   body: Type.Object(session),
   reply: { status: 200, schema: HandsetScreen },
@@ -109,8 +109,7 @@ function requireNetwork(app: App): UssdNetwork {
 async function requireSession(app: App, { tenant }: Caller, name: string): Promise<Session> {
   const found = await namedSession(app, app.db, tenant, name.replaceAll('\u0000', ''))
   if (!found) throw new AppError('NOT_FOUND', 'there is no such session')
-  if (found.status === 'expired') throw new AppError('SESSION_EXPIRED')
-  if (found.awaiting === 'nobody') throw new AppError('SESSION_ENDED')
+  if (found.awaiting === 'nobody') throw sessionOver(found)
   return found
 }
 
