@@ -5,7 +5,10 @@ import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { planLimit } from '../../platform/limits/plan-limits.ts'
 import { ofAnyAccount } from '../../platform/operator/any-account.ts'
+import { erasable } from '../../platform/operator/erasing.ts'
 import { history } from '../../platform/operator/history.ts'
+import { traffic } from '../../platform/operator/traffic.ts'
+import { waitingRows, waitingRowsOfAll } from '../../platform/operator/waiting.ts'
 import { callbackHook, declareTaker } from './collect/callbacks.ts'
 import { cardRoutes } from './collect/card-routes.ts'
 import { riskRoutes } from './collect/risk-check.ts'
@@ -19,6 +22,7 @@ import { disputeSandboxRoutes } from './disputes/sandbox.ts'
 import { paymentFinders } from './finding.ts'
 import { backtestRoutes } from './fraud/backtest.ts'
 import { blacklistRoutes } from './fraud/entries.ts'
+import { eraseRiskChecks } from './fraud/erase.ts'
 import { velocityChore } from './fraud/retention.ts'
 import { ruleRoutes } from './fraud/rules.ts'
 import { gatewayOf } from './gateway/gateway.ts'
@@ -31,6 +35,7 @@ import { settlementJob } from './methods/card-settlement.ts'
 import { logoHooks } from './methods/logos.ts'
 import { payerRoutes } from './methods/mobile-money-sandbox.ts'
 import { operatorRoutes } from './methods/operator.ts'
+import { providerSandboxRoutes } from './methods/providers-sandbox.ts'
 import { receiptHook } from './pages/receipt.ts'
 import { redirectHooks } from './pages/redirect.ts'
 import { spreadJob } from './payouts/bulk.ts'
@@ -56,8 +61,24 @@ import { transactions } from './transactions/transactions.ts'
 declareTaker('refund', takeRefund)
 declareTaker('payout', takeResult)
 
+/** Payment without whoever paid. */
+const withoutPayer = `phone = null, customer = '{}', description = null, metadata = '{}', details = '{}', risk = null`
+
 export const payments: Area = {
   name: 'payments',
+  tools: {
+    named: [
+      'payments.methods',
+      'payments.create',
+      'payments.get',
+      'payments.transactions',
+      'payments.timeline',
+      'payments.createLink',
+      'refunds.create',
+      'payouts.create',
+      'payouts.get',
+    ],
+  },
   chapters: {
     payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
     refunds: { title: 'Refunds', about: 'Give a payment back, all of it or in parts.' },
@@ -79,17 +100,68 @@ export const payments: Area = {
   partitions: [{ table: 'payments.risk_checks', period: 'month', ahead: 2, keepDays: 400 }],
   settings: paymentSettings,
   simulators: [paymentProviders],
+  traffic: [
+    traffic({
+      ...{ name: 'in', is: 'money', scope: 'payments:read', from: 'payments.payments', at: 't.created_at' },
+      ...{ where: `t.status = 'completed' and t.currency = $currency`, sum: 't.amount' },
+    }),
+    traffic({
+      ...{ name: 'out', is: 'money', scope: 'payouts:read', from: 'payments.payouts', at: 't.created_at' },
+      ...{ where: `t.status = 'completed' and t.currency = $currency`, sum: 't.amount' },
+    }),
+  ],
+  erasables: [
+    eraseRiskChecks,
+    erasable({
+      ...{ kind: 'payments', table: 'payments.payments', id: { column: 't.id', prefix: 'payment' } },
+      by: [
+        { column: 't.phone', knownBy: 'phones', set: withoutPayer },
+        {
+          ...{
+            column: `lower(t.customer ->> 'email')`,
+            knownBy: 'emails',
+            where: `t.customer ? 'email' and t.phone is null`,
+          },
+          set: withoutPayer,
+        },
+      ],
+      when: `t.status not in ('pending', 'processing', 'requires_action')`,
+      reason:
+        'amounts, times and the ledger stay, as the law of accounts asks; payments under way are kept until they end',
+    }),
+  ],
   histories: [
     history({
-      name: 'payments',
-      prefix: 'payment',
-      from: 'payments.payments t',
-      id: 't.id',
-      order: 't.id',
-      status: 't.status',
-      createdAt: 't.created_at',
-      by: 't.phone',
-      knownBy: 'phone',
+      ...{ name: 'payments', kind: 'payment', scope: 'payments:read' },
+      ...{ from: 'payments.payments t', id: 't.id', order: 't.id', status: 't.status', createdAt: 't.created_at' },
+      ...{ title: 'coalesce(t.description, t.provider)', amount: 't.amount', currency: 't.currency' },
+      path: (id) => `/payments/${id}`,
+      by: [
+        { column: 't.phone', knownBy: 'phones', direction: `'inbound'`, prefix: 'payment' },
+        {
+          ...{ column: `lower(t.customer ->> 'email')`, where: `t.customer ? 'email' and t.phone is null` },
+          ...{ knownBy: 'emails', direction: `'inbound'`, prefix: 'payment' },
+        },
+      ],
+    }),
+    history({
+      ...{ name: 'refunds', kind: 'refund', scope: 'payments:read' },
+      from: 'payments.payments t join payments.refunds r on r.payment_id = t.id and r.bucket = t.bucket and r.account_id = t.account_id and r.environment = t.environment',
+      ...{ id: 'r.id', order: 'r.id', status: 'r.status', createdAt: 'r.created_at', title: 'r.description' },
+      ...{ amount: 'r.amount', currency: 'r.currency', path: (id) => `/refunds/${id}` },
+      by: [
+        {
+          ...{ column: 't.phone', where: 't.refunded > 0 and t.phone is not null', knownBy: 'phones' },
+          ...{ direction: `'outbound'`, prefix: 'refund' },
+        },
+        {
+          ...{
+            column: `lower(t.customer ->> 'email')`,
+            where: `t.customer ? 'email' and t.phone is null and t.refunded > 0`,
+          },
+          ...{ knownBy: 'emails', direction: `'outbound'`, prefix: 'refund' },
+        },
+      ],
     }),
   ],
   routes: [
@@ -108,6 +180,7 @@ export const payments: Area = {
     ...blacklistRoutes,
     ...bankSandboxRoutes,
     ...payerRoutes,
+    ...providerSandboxRoutes,
     ...operatorRoutes,
     ...discrepancyRoutes,
     ...refundOperatorRoutes,
@@ -117,9 +190,9 @@ export const payments: Area = {
     ...ofAnyAccount([...paymentRoutes, transactions, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
       'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
       'payments.get': ['operator.getPayment', 'Read a payment of any account'],
-      'payments.timeline': ['operator.getPaymentTimeline', 'Follow a payment of any account'],
+      'payments.timeline': ['operator.getPaymentTimeline', 'Get the timeline of a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
-      'payouts.timeline': ['operator.getPayoutTimeline', 'Follow a payout of any account'],
+      'payouts.timeline': ['operator.getPayoutTimeline', 'Get the timeline of a payout of any account'],
       'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
       'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
     }),
@@ -137,6 +210,28 @@ export const payments: Area = {
   ],
   chores: [velocityChore, debtChore],
   charges: paymentCharges,
+  waiting: [
+    waitingRows({
+      ...{ name: 'payouts_to_approve', description: 'Payouts that wait for approval', scope: 'payouts:read' },
+      ...{ from: 'payments.payouts', where: 't.in_review' },
+    }),
+    waitingRows({
+      ...{ name: 'disputes_open', description: 'Disputes that are open', scope: 'payments:read' },
+      ...{ from: 'payments.disputes', where: `t.status = 'open'` },
+    }),
+    waitingRowsOfAll({
+      ...{ name: 'payouts_in_doubt', description: 'Payouts whose outcome is overdue' },
+      ...{ from: 'payments.payouts', where: 't.overdue_at is not null' },
+    }),
+    waitingRowsOfAll({
+      ...{ name: 'refunds_in_doubt', description: 'Refunds whose outcome is overdue' },
+      ...{ from: 'payments.refunds', where: 't.overdue_at is not null' },
+    }),
+    waitingRowsOfAll({
+      ...{ name: 'discrepancies_open', description: 'Payments for which a provider told another amount' },
+      ...{ from: 'payments.discrepancies', where: 't.resolved_at is null' },
+    }),
+  ],
   finders: paymentFinders,
   events: [paymentEvents, linkEvents, refundEvents, payoutEvents, fraudEvents].flatMap((group) => Object.values(group)),
   hooks: [callbackHook, ...linkHooks, ...redirectHooks, receiptHook, ...logoHooks],

@@ -10,7 +10,8 @@ const providers = kinds.map(({ facts: { provider } }) => `'${provider}'`).join('
 const atProvider = (table: string) =>
   elsewhere(
     `${table}_found_by_provider_reference`,
-    `select p.account_id, p.environment, p.id, p.status, null::uuid as parent from ${table} p
+    `select p.account_id, p.environment, p.id, p.status, null::uuid as parent,
+            p.reference as label from ${table} p
       where p.environment in ('test', 'live') and p.provider in (${providers}) and p.provider_reference = $text
         and p.bucket = any($buckets::smallint[]) and p.account_id = any($accounts::uuid[])
       limit $most::int`,
@@ -21,6 +22,7 @@ export const paymentFinders = [
     kind: 'payment',
     prefix: 'payment',
     table: 'payments.payments',
+    ...{ scope: 'payments:read', label: 't.reference' },
     status: 't.status',
     words: ['reference'],
     others: [atProvider('payments.payments')],
@@ -30,6 +32,7 @@ export const paymentFinders = [
     kind: 'payout',
     prefix: 'payout',
     table: 'payments.payouts',
+    ...{ scope: 'payouts:read', label: 't.reference' },
     status: 't.status',
     words: ['reference'],
     others: [atProvider('payments.payouts')],

@@ -10,6 +10,7 @@ import { topup } from './topup.ts'
 
 export const wallet: Area = {
   name: 'wallet',
+  tools: { named: ['wallet.balance', 'wallet.transactions'] },
   chapters: {
     wallet: { title: 'Wallet', about: 'What you have, what moved it, and how it fills itself.' },
   },

@@ -312,7 +312,7 @@ async function notAsked(
   if (row.paused) await tellFailed(app, tx, occasion, row, code, payment)
 }
 
-/** Note the outcome of an automatic top-up; other payments are ignored. */
+/** Notes the outcome of an automatic top-up; other payments are ignored. */
 export async function rechargeEnded(app: App, tx: Tx, occasion: Occasion, payment: PaymentRow): Promise<void> {
   const { tenant } = occasion
   const isPaid = payment.status === 'completed'

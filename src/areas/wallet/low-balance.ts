@@ -47,7 +47,7 @@ async function forgetFall(app: App, tenant: Tenant, { currency }: Wallet): Promi
 }
 
 /**
- * Check again in the transaction that emits the event: the wallet may be filled, or another node may have emitted it.
+ * Checks again in the transaction that emits the event: the wallet may be filled, or another node may have emitted it.
  */
 async function tellFall(app: App, tenant: Tenant, currency: Currency): Promise<void> {
   const { account, environment } = tenant

@@ -42,7 +42,7 @@ const balance = read({
   method: 'GET',
   path: '/v1/wallet/balance',
   operation: 'wallet.balance',
-  summary: 'Read how much money there is',
+  summary: 'Get wallet balances',
   scope: 'wallet:read',
   query: Type.Object({
     currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
@@ -58,7 +58,7 @@ const topup = write({
   method: 'POST',
   path: '/v1/wallet/topup',
   operation: 'wallet.topup',
-  summary: 'Fill the wallet',
+  summary: 'Top up the wallet',
   description:
     'A payment without a fee, asked for on the phone and judged by your rules and blacklists like any other. It can be used at once; a live one can be paid out some days later. It is told of as payment.completed and wallet.topup_completed, and can be read like every payment.',
   scope: 'wallet:write',
@@ -78,7 +78,7 @@ const topup = write({
 const transactions = list({
   path: '/v1/wallet/transactions',
   operation: 'wallet.transactions',
-  summary: 'List what went into the wallet and out of it',
+  summary: 'List wallet transactions',
   description:
     'With `type`, a page may hold fewer rows than asked for, even none, and still have a next one: go on while there is a `next_cursor`. `include=holds` shows among them what is or was set aside, as rows of the type `hold`; `type=hold` shows nothing else.',
   scope: 'wallet:read',
@@ -96,7 +96,7 @@ const setAutoRecharge = write({
   method: 'POST',
   path: '/v1/wallet/auto-recharge',
   operation: 'wallet.setAutoRecharge',
-  summary: 'Have the wallet fill itself, or stop it',
+  summary: 'Set up or disable automatic top-up',
   description:
     'When less than the threshold is available, a top-up is asked of the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
   scope: 'wallet:write',
@@ -119,7 +119,7 @@ const setAutoRecharge = write({
 const autoRecharges = list({
   path: '/v1/wallet/auto-recharge',
   operation: 'wallet.autoRecharges',
-  summary: 'List which wallets fill themselves',
+  summary: 'List automatic top-ups',
   scope: 'wallet:read',
   query: Type.Object(wholeListQuery),
   row: Recharge,

@@ -44,7 +44,7 @@ export const toldLow = statement.everywhere<
     where bucket = any($buckets::smallint[]) and account_id = any($accounts::uuid[]) and low`,
 )
 
-/** Note a low balance; no row when it was reported already. */
+/** Notes a low balance; no row when it was reported already. */
 export const noteLow = statement.tenant<OfWallet, { sequence: number }>(
   'wallet.note_low',
   `insert into wallet.told as t (bucket, account_id, environment, currency, low, sequence)
@@ -160,7 +160,7 @@ export const nextReadyRecharges = statement.everywhere<
     order by account_id, environment, currency limit $most`,
 )
 
-/** Begin an automatic top-up, locked until its payment is named; no row while one runs or after the day's limit. */
+/** Begins an automatic top-up, locked until its payment is named; no row while one runs or after the day's limit. */
 export const beginRecharge = statement.tenant<OfWallet & { at: Date; day: string }, RechargeRow>(
   'wallet.begin_recharge',
   `update wallet.auto_recharges
@@ -179,7 +179,7 @@ export const nameRecharge = statement.tenant<OfWallet & { payment: string }, obj
     where ${mine} and currency = $currency`,
 )
 
-/** Record an automatic top-up whose payment could not be requested. */
+/** Records an automatic top-up whose payment could not be requested. */
 export const failRecharge = statement.tenant<OfWallet & { most: number }, RechargeRow>(
   'wallet.fail_recharge',
   `update wallet.auto_recharges

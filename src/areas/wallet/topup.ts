@@ -91,7 +91,7 @@ export async function acceptTopup(
   return topupOf(tx, accepted)
 }
 
-/** Refuse a top-up that the wallet has no room for; money that arrives meanwhile is taken all the same. */
+/** Refuses a top-up that the wallet has no room for; money that arrives meanwhile is taken all the same. */
 async function requireFitting(tx: Tx, payment: NewPayment, { tenant, nowMs }: Caller): Promise<void> {
   const currency = currencyOf(payment.currency)
   const { wallet } = await currentWallet(tx, tenant, currency, nowMs)

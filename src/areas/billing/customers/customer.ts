@@ -4,23 +4,17 @@
 
 import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
-import { AppError, invalid } from '../../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { idOf } from '../../../kernel/ids.ts'
 import { least } from '../../../kernel/money.ts'
-import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import type { MergeCustomers } from '../../../platform/operator/history.ts'
 import { Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { type CustomerRow, customerByContact, heldCustomer } from '../../customers/area.ts'
 import { PaymentCreate } from '../../payments/area.ts'
-import {
-  type CustomerRow,
-  creditsOf,
-  findCustomer,
-  insertCreditEntry,
-  lockCredit,
-  moveCredit,
-  saveCustomer,
-} from './store.ts'
+import { creditsOf, insertCreditEntry, lockCredit, moveCredit, moveInvoices, moveSubscriptions } from './store.ts'
 
 const { name, email } = PaymentCreate.properties.customer.properties
 
@@ -44,7 +38,7 @@ export const CustomerIn = Type.Object(
     customer_id: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Somebody you billed before; begins with cus_. Nothing else is looked at then',
+        description: 'Id of an existing customer (`cus_…`); the other fields are then ignored',
       }),
     ),
   },
@@ -54,17 +48,17 @@ export const CustomerIn = Type.Object(
 export type NewCustomer = Static<typeof CustomerIn>
 
 /**
- * Find or create the customer of a request: by id, then email address, then phone number. `needsContact` refuses a name
+ * Finds or creates the customer of a request: by id, then email address, then phone number. `needsContact` refuses a name
  * alone.
  */
 export async function customerFor(
   tx: Tx,
-  { tenant, receivedMs, nowMs }: Occasion,
+  occasion: Occasion,
   given: NewCustomer,
   { needsContact = false }: { needsContact?: boolean } = {},
 ): Promise<CustomerRow> {
   if (given.customer_id !== undefined) {
-    const known = await customerWith(tx, tenant, given.customer_id)
+    const known = await heldCustomer(tx, occasion, given.customer_id)
     return needsContact ? withContact(known) : known
   }
   const { name = null, email = null, phone = null, tax_number: taxNumber = null, address = null } = given
@@ -72,27 +66,12 @@ export async function customerFor(
     throw invalid('customer', 'must have a name, an email, a phone or a customer_id')
   refuseCardNumbers({ 'customer.name': name, 'customer.email': email, 'customer.address': address })
   if (needsContact) withContact({ email, phone })
-  const contact = contactOf({ email, phone })
-  const at = new Date(nowMs)
-  return one(
-    tx.query(saveCustomer, { ...tenant, id: newUuid(receivedMs), contact, name, email, phone, taxNumber, address, at }),
-  )
+  return customerByContact(tx, occasion, { name, email, phone, taxNumber, address })
 }
 
 function withContact<T extends Pick<CustomerRow, 'email' | 'phone'>>(customer: T): T {
   if (customer.email === null && customer.phone === null) throw invalid('customer', 'must have an email or a phone')
   return customer
-}
-
-function contactOf({ email, phone }: Pick<CustomerRow, 'email' | 'phone'>): string | null {
-  return email?.toLowerCase() ?? phone
-}
-
-export async function customerWith(queryable: Queryable, tenant: Tenant, id: string): Promise<CustomerRow> {
-  const uuid = uuidOf('customer', id)
-  const row = uuid && (await maybe(queryable.query(findCustomer, { ...tenant, id: uuid })))
-  if (!row) throw new AppError('NOT_FOUND', 'there is no such customer; the ids of customers begin with cus_')
-  return row
 }
 
 /** Customer fields shown on invoices, subscriptions and payments; unknown ones are left out. */
@@ -114,10 +93,10 @@ export interface CreditStep {
 /** Credit step for the paid but unused part of an invoice. */
 export const unusedStep = 'unused'
 
-/** Add credit to a customer. */
+/** Adds credit to a customer. */
 export async function addCredit(
   tx: Tx,
-  { tenant, nowMs }: Occasion,
+  { tenant, nowMs }: Pick<Occasion, 'tenant' | 'nowMs'>,
   credit: CreditStep,
   micros: bigint,
 ): Promise<void> {
@@ -134,19 +113,31 @@ export async function creditOf(tx: Tx, tenant: Tenant, customerId: string, curre
   return credits.find((credit) => credit.currency === currency)?.balance ?? 0n
 }
 
-/** Take up to `most` of a customer's credit and return the amount taken. */
+/** Takes up to `most` of a customer's credit and returns the amount taken. */
 export async function takeCredit(
   tx: Tx,
-  { tenant, nowMs }: Occasion,
+  { tenant, nowMs }: Pick<Occasion, 'tenant' | 'nowMs'>,
   credit: CreditStep,
-  mostMicros: bigint,
+  maxMicros: bigint,
 ): Promise<bigint> {
   const { customerId: customer, currency, sourceId: source, step } = credit
   const { balance = 0n } = (await maybe(tx.query(lockCredit, { ...tenant, customer, currency }))) ?? {}
-  const micros = least(balance, mostMicros)
+  const micros = least(balance, maxMicros)
   if (micros <= 0n) return 0n
   const entry = { ...tenant, source, step, customer, currency, amount: -micros, at: new Date(nowMs) }
   if (!(await maybe(tx.query(insertCreditEntry, entry)))) return 0n
   await tx.query(moveCredit, { ...tenant, customer, currency, amount: -micros })
   return micros
+}
+
+/** Moves the invoices, subscriptions and credit of a merged customer. Locks as the area says: invoice, subscription, credit. */
+export const mergeBilling: MergeCustomers = async (tx, tenant, { from, into, at }) => {
+  await tx.query(moveInvoices, { ...tenant, from, into })
+  await tx.query(moveSubscriptions, { ...tenant, from, into })
+  const occasion = { tenant, nowMs: at.getTime() }
+  for (const { currency, balance } of await tx.query(creditsOf, { ...tenant, customers: [from] })) {
+    const step = (name: string) => ({ currency, sourceId: from, step: `${name}:${currency}` })
+    const taken = await takeCredit(tx, occasion, { ...step('merged_from'), customerId: from }, balance)
+    await addCredit(tx, occasion, { ...step('merged_into'), customerId: into }, taken)
+  }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of customers. Customers are created by invoices and subscriptions.
+// Routes of customers as invoices know them. The record is that of /v1/customers; invoices and subscriptions create customers too.
 import { type Static, Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import { list, type Route, read } from '../../../platform/api/route.ts'
@@ -7,8 +7,8 @@ import type { Queryable } from '../../../platform/db.ts'
 import { Amount, At, listQuery, Nullable } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { customerWith } from './customer.ts'
-import { type CustomerRow, creditsOf, listCustomers } from './store.ts'
+import { type CustomerRow, customerWith, listedCustomers } from '../../customers/area.ts'
+import { creditsOf } from './store.ts'
 
 const CustomerRecord = Type.Object(
   {
@@ -37,7 +37,7 @@ const get = read({
   method: 'GET',
   path: '/v1/billing/customers/:customer_id',
   operation: 'billing.getCustomer',
-  summary: 'Read a customer',
+  summary: 'Get a customer',
   scope: 'billing:read',
   params: Type.Object({ customer_id: Type.String({ description: 'Begins with cus_' }) }),
   reply: { status: 200, schema: CustomerRecord },
@@ -63,11 +63,7 @@ const customers = list({
   examples: [{ name: 'All' }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
-    const rows = await app.db.query(listCustomers, {
-      ...tenant,
-      ...window,
-      contact: query.email?.toLowerCase() ?? null,
-    })
+    const rows = await listedCustomers(app.db, tenant, window, query)
     const credits = await creditsByCustomer(app.db, tenant, rows)
     return pageOf(window, rows, (row) => customerRecord(row, credits))
   },

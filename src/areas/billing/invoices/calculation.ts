@@ -8,7 +8,7 @@ import {
   currencies,
   divideHalfEven,
   formatMicros,
-  mostMicros,
+  maxMicros,
   parseAmount,
 } from '../../../kernel/money.ts'
 
@@ -78,12 +78,12 @@ export function reckon({ currency, items, discount, taxInclusive }: Reckoning): 
   const discountTotal = sum(reckoned.map((item) => item.discount))
   const taxTotal = sum(reckoned.map(({ tax }) => tax))
   const total = subtotal - discountTotal + (taxInclusive ? 0n : taxTotal)
-  if (subtotal > mostMicros || total > mostMicros)
-    throw invalidAt('items', `come to more than ${currency} ${formatMicros(mostMicros)}`)
+  if (subtotal > maxMicros || total > maxMicros)
+    throw invalidAt('items', `come to more than ${currency} ${formatMicros(maxMicros)}`)
   return { items: reckoned, subtotal, discountTotal, taxTotal, total }
 }
 
-/** Split an amount in proportion to weights by largest remainder; the parts add up exactly, earlier ones win ties. */
+/** Splits an amount in proportion to weights by largest remainder; the parts add up exactly, earlier ones win ties. */
 export function split(whole: bigint, weights: readonly bigint[]): bigint[] {
   const weight = sum(weights)
   if (weight === 0n) return weights.map(() => 0n)

@@ -8,8 +8,8 @@ import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
 import { newToken } from '../../../platform/web/secret-name.ts'
+import type { CustomerRow } from '../../customers/area.ts'
 import { customerFacts } from '../customers/customer.ts'
-import type { CustomerRow } from '../customers/store.ts'
 import { invoiceEvents } from '../events.ts'
 import type { Figures } from './calculation.ts'
 import { usualDueDate } from './create.ts'
@@ -29,7 +29,7 @@ export interface NewOpenInvoice {
   isTold: boolean
 }
 
-/** Insert invoices and return them in order. The number counter stays locked until the transaction ends. */
+/** Inserts invoices and returns them in order. The number counter stays locked until the transaction ends. */
 export async function createInvoices(
   app: App,
   tx: Tx,

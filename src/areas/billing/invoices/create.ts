@@ -28,7 +28,7 @@ export interface NewInvoice {
   taxInclusive?: boolean
   /** Due date, a UTC day; 14 days ahead by default. */
   dueDate?: string
-  /** Open at once; false leaves a draft. A zero invoice, or one that credit covers, is paid at once. */
+  /** Opens at once; false leaves a draft. A zero invoice, or one that credit covers, is paid at once. */
   open: boolean
   paymentMethods?: readonly string[]
   notes?: string
@@ -81,7 +81,7 @@ export function usualDueDate(nowMs: number): string {
   return dayOf(new Date(nowMs + usualDueDays * dayMs))
 }
 
-/** Open a draft whose row is locked or new. */
+/** Opens a draft whose row is locked or new. */
 export async function openInvoice(app: App, tx: Tx, occasion: Occasion, draft: InvoiceRow): Promise<InvoiceRow> {
   const { tenant, nowMs } = occasion
   const { id, customer_id: customerId, currency, total } = draft

@@ -27,7 +27,7 @@ export interface Destination {
 }
 
 /**
- * Deliver an invoice; throws an AppError when no channel accepted it. The key, which holds a space, makes delivery
+ * Delivers an invoice; throws an AppError when no channel accepted it. The key, which holds a space, makes delivery
  * idempotent.
  */
 export async function deliverInvoice(
@@ -85,14 +85,17 @@ async function mail(
   invoice: InvoiceRow,
   { to, name, brand, subject, words, key }: InvoiceMail,
 ): Promise<void> {
-  const pdf = await renderInvoice(app, invoice, name, brand)
+  const attach = async () => {
+    const content = await renderInvoice(app, invoice, name, brand)
+    return [{ filename: `${invoice.number ?? 'invoice'}.pdf`, content, contentType: 'application/pdf' }]
+  }
   await mailForAccount(app, sending, {
     to,
     fromName: name,
     fromLocal: 'invoices',
     subject,
     html: html`<p>${words}</p><p><a href="${payUrl(app, invoice)}">${payUrl(app, invoice)}</a></p>`.html,
-    attachments: [{ filename: `${invoice.number ?? 'invoice'}.pdf`, content: pdf, contentType: 'application/pdf' }],
+    attach,
     ...(key === undefined ? {} : { key: `${key} mail` }),
   })
 }

@@ -29,7 +29,7 @@ const [refundedStep, failedStep, afterAllStep, takenBackStep] = [
   'refund_taken_back',
 ] as const
 
-/** Queue the refund of an overpayment after the commit, if the account's settings ask for it. */
+/** Queues the refund of an overpayment after the commit, if the account's settings ask for it. */
 export async function giveBack(
   app: App,
   tx: Tx,
@@ -74,7 +74,7 @@ export const giveBackJob: Job<App, typeof givingBack.payload> = {
 }
 
 /**
- * Refund an overpayment. The refund locks the wallet, which comes before credit in the lock order: credit is read first
+ * Refunds an overpayment. The refund locks the wallet, which comes before credit in the lock order: credit is read first
  * and taken afterwards.
  */
 async function refundExcess(
@@ -118,7 +118,7 @@ async function isDone(tx: Tx, tenant: Tenant, refund: string, step: string): Pro
   return (await maybe(tx.query(findCreditEntry, { ...tenant, source: refund, step }))) !== null
 }
 
-/** Return the credit of a failed refund. */
+/** Returns the credit of a failed refund. */
 export async function returnCredit(tx: Tx, occasion: Occasion, invoice: InvoiceRow, refund: string): Promise<void> {
   const { tenant } = occasion
   const { customer_id: customerId, currency } = invoice

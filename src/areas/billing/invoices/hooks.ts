@@ -23,13 +23,13 @@ interface InvoiceHooks {
 
 const hooks = new Set<InvoiceHooks>()
 
-/** Register invoice hooks. They run for every invoice, so check its subscription_id. */
+/** Registers invoice hooks. They run for every invoice, so check its subscription_id. */
 export function onInvoice(follows: InvoiceHooks): InvoiceHooks {
   hooks.add(follows)
   return follows
 }
 
-/** Close a fully paid invoice, emit its event and return the updated row. */
+/** Closes a fully paid invoice, emits its event and returns the updated row. */
 export async function settled(
   app: App,
   tx: Tx,

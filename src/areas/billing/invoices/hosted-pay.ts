@@ -12,10 +12,10 @@ import { payInvoice } from './pay.ts'
 import { type InvoiceRow, lockInvoice } from './store.ts'
 
 /** Pending payments per invoice, and payments per hour. */
-const mostUnderWay = 3
-const mostPerHour = 20
+const maxUnderWay = 3
+const maxPerHour = 20
 
-/** Store the payment of a form, or find the one the same form made before. */
+/** Stores the payment of a form, or finds the one the same form made before. */
 export async function begin(
   app: App,
   { invoice, tenant, occasion }: Shown,
@@ -50,7 +50,7 @@ function before(
 async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id }: InvoiceRow): Promise<void> {
   const since = firstUuidAt(receivedMs - hourMs)
   const [count] = await tx.query(countOfInvoice, { ...tenant, invoice: id, since })
-  if (count && (count.under_way >= mostUnderWay || count.recent >= mostPerHour))
+  if (count && (count.under_way >= maxUnderWay || count.recent >= maxPerHour))
     throw new AppError('RATE_LIMITED', 'there were too many attempts to pay this invoice; wait a while', {
       retryAfterSeconds: 60,
     })

@@ -25,9 +25,9 @@ const paymentsPerAddress = 60
 
 const pages = hostedCheckout<Shown>({
   path: payPath,
-  show: { operation: 'billing.showInvoice', summary: 'A payer looks at an invoice' },
-  pay: { operation: 'billing.payInvoice', summary: 'A payer pays an invoice' },
-  follow: { operation: 'billing.followPayment', summary: 'A payer waits for a payment of an invoice' },
+  show: { operation: 'billing.showInvoice', summary: 'Show an invoice to its payer' },
+  pay: { operation: 'billing.payInvoice', summary: 'Pay an invoice from its page' },
+  follow: { operation: 'billing.followPayment', summary: 'Get the state of an invoice payment' },
   limits: {
     views: { name: 'invoice-view', by: 'token', perMinute: viewsPerMinute },
     forms: [
@@ -48,7 +48,7 @@ const invoiceFile = hook({
   methods: ['GET', 'HEAD'],
   path: '/pay/:token/invoice.pdf',
   operation: 'billing.invoiceFile',
-  summary: 'A payer fetches an invoice as PDF',
+  summary: 'Download an invoice as PDF',
   maxBytes: 1,
   limits: [
     { name: 'invoice-pdf', by: 'token', perMinute: pdfsPerMinute },

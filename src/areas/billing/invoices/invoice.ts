@@ -107,7 +107,7 @@ function microsFrom(text: string): bigint {
   return BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))
 }
 
-/** Emit an invoice event in the transaction that changed the invoice. */
+/** Emits an invoice event in the transaction that changed the invoice. */
 export async function tellInvoice(
   app: App,
   tx: Tx,
@@ -121,7 +121,7 @@ export async function tellInvoice(
   await app.outbox.emit(tx, event, occasion, told.invoice_id, told, { callbackUrl })
 }
 
-/** Emit that an invoice is fully paid, by its last payment or by credit alone. */
+/** Emits that an invoice is fully paid, by its last payment or by credit alone. */
 export async function tellPaid(
   app: App,
   tx: Tx,

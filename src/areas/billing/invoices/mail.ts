@@ -64,8 +64,8 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
       }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      if (error.code === 'PROVIDER_UNAVAILABLE' && failures < mailInvoiceJob.retrySeconds.length)
-        return { kind: 'retry', reason: error.code }
+      const isTemporary = error.code === 'PROVIDER_UNAVAILABLE' || error.code === 'SERVICE_UNAVAILABLE'
+      if (isTemporary && failures < mailInvoiceJob.retrySeconds.length) return { kind: 'retry', reason: error.code }
       app.log.info(
         { code: error.code },
         'invoice not mailed: the account can send it again; check the account’s sending domain and wallet',

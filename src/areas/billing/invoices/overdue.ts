@@ -23,7 +23,7 @@ export async function tellOverdue(app: App): Promise<void> {
   for (const invoice of found) await tellOne(app, tenantOf(invoice), invoice.id)
 }
 
-/** Recheck in the emitting transaction: the invoice may be paid, or another node may have emitted it. */
+/** Rechecks in the emitting transaction: the invoice may be paid, or another node may have emitted it. */
 async function tellOne(app: App, tenant: Tenant, id: string): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(tenant, async (tx) => {

@@ -36,7 +36,7 @@ const invoicePurpose = declarePurpose({
 export type InvoicePayment = Omit<NewPayment, 'amount' | 'currency'> & Partial<Pick<NewPayment, 'amount'>>
 
 /**
- * Create the payment of an invoice whose row is locked or new. The provider is called after the commit: by the caller's
+ * Creates the payment of an invoice whose row is locked or new. The provider is called after the commit: by the caller's
  * `sendNow` with `sendsInline`, otherwise by a job.
  */
 export async function payInvoice(

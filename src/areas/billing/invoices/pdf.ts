@@ -61,7 +61,7 @@ class Sheet {
     this.#document = document
   }
 
-  /** Write text in a column, optionally linked; returns where it ends. */
+  /** Writes text in a column, optionally linked; returns where it ends. */
   text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style, link?: string): number {
     const font = isBold ? 'Helvetica-Bold' : 'Helvetica'
     this.#document.font(font).fontSize(size).fillColor(colour)
@@ -69,7 +69,7 @@ class Sheet {
     return this.#document.y
   }
 
-  /** Write a number on one line, in a smaller size when long: a wrapped number would be misread. */
+  /** Writes a number on one line, in a smaller size when long: a wrapped number would be misread. */
   figure(words: string, column: Column, [size, colour, isBold]: Style): void {
     const [, most] = column
     this.#document.font(isBold ? 'Helvetica-Bold' : 'Helvetica').fontSize(size)
@@ -78,7 +78,7 @@ class Sheet {
     this.text(words, column, isBold ? [fitting, colour, isBold] : [fitting, colour])
   }
 
-  /** Start a page when `height` does not fit. */
+  /** Starts a page when `height` does not fit. */
   room(height: number): void {
     if (this.y + height <= bottom) return
     this.#document.addPage()
@@ -165,7 +165,7 @@ function draw(document: PDFKit.PDFDocument, invoice: InvoiceRow, { accountName, 
 /** Size of the QR code in points: readable by a phone at arm's length. */
 const codeSize = 84
 
-/** Draw the payment address as a QR code. */
+/** Draws the payment address as a QR code. */
 function drawCode(document: PDFKit.PDFDocument, url: string, left: number, top: number): void {
   const code = qrcode(0, 'M')
   code.addData(url)

@@ -19,7 +19,7 @@ import { addRefund, findInvoice, type InvoiceRow, lockInvoice, lockInvoiceAndPai
 import { holdSubscription } from './subscription.ts'
 
 /**
- * Apply a completed refund, in its transaction. Credit is read before the invoices are locked and taken after; if it
+ * Applies a completed refund, in its transaction. Credit is read before the invoices are locked and taken after; if it
  * changed in between, nothing is done and the next report of the refund retries.
  */
 export async function refundInvoice(
@@ -107,7 +107,7 @@ async function unusedOf(tx: Tx, { tenant }: Occasion, invoice: string): Promise<
   return entry ? entry.amount - entry.given_back : 0n
 }
 
-/** Take credit back from the invoices it paid, latest first; returns the amount not found. */
+/** Takes credit back from the invoices it paid, latest first; returns the amount not found. */
 async function takeFromPaid(
   app: App,
   tx: Tx,
@@ -125,7 +125,7 @@ async function takeFromPaid(
   return missing
 }
 
-/** Reduce the paid amount of an invoice. */
+/** Reduces the paid amount of an invoice. */
 async function lessen(
   app: App,
   tx: Tx,

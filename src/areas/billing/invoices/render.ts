@@ -15,17 +15,19 @@ import type { Drawn, Paper } from './pdf-worker.ts'
 import type { InvoiceRow } from './store.ts'
 
 /** Queue length per node. */
-const mostWaiting = 20
+const maxWaiting = 20
 /** PDFs drawn per account and minute; cached ones do not count. */
 const drawnPerMinute = 30
-const mostKeptBytes = 16 * 1_024 * 1_024
+const maxKeptBytes = 16 * 1_024 * 1_024
 /** Timeout after which the worker is terminated: the longest invoice takes a second. */
-const mostMs = 30_000
+const maxMs = 30_000
+/** Time after which a refused document may be requested again. */
+const retryAfterSeconds = 2
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 /** Compiled worker: the bundle of `npm start` does not contain it. */
 const workerFile = new URL('dist/src/areas/billing/invoices/pdf-worker.js', root)
 
-/** Draw a PDF or take it from the cache; throws when the queue is full or the rate limit is reached. */
+/** Draws a PDF or takes it from the cache; throws when the queue is full or the rate limit is reached. */
 export async function renderInvoice(
   app: App,
   invoice: InvoiceRow,
@@ -51,6 +53,11 @@ async function requireRoom(app: App, { account_id }: InvoiceRow): Promise<void> 
   })
 }
 
+/** A busy machine draws slowly; the same invoice is drawn in time when there is less to do. */
+function tooLong(): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', 'the document took too long to draw', { retryAfterSeconds })
+}
+
 const deskOf = onePerApp(() => new Desk())
 
 class Desk {
@@ -64,10 +71,10 @@ class Desk {
     return this.#kept.get(name)
   }
 
-  /** Draw one PDF at a time. */
+  /** Draws one PDF at a time. */
   draw(name: string, paper: Paper): Promise<Buffer> {
-    if (this.#waiting >= mostWaiting)
-      throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds: 2 })
+    if (this.#waiting >= maxWaiting)
+      throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds })
     this.#waiting++
     // An earlier request in the queue may have filled the cache.
     const mine = this.#last.then(async () => this.#kept.get(name) ?? this.#keep(name, await this.#ask(paper)))
@@ -80,7 +87,7 @@ class Desk {
     this.#kept.set(name, bytes)
     this.#keptBytes += bytes.length
     for (const [oldest, { length }] of this.#kept) {
-      if (this.#keptBytes <= mostKeptBytes) break
+      if (this.#keptBytes <= maxKeptBytes) break
       this.#kept.delete(oldest)
       this.#keptBytes -= length
     }
@@ -101,7 +108,7 @@ class Desk {
         worker.terminate().catch(() => undefined)
         reject(error)
       }
-      const timer = setTimeout(() => over(() => broken(new Error('an invoice took too long to draw'))), mostMs)
+      const timer = setTimeout(() => over(() => broken(tooLong())), maxMs)
       worker.once('message', (drawn: Drawn) =>
         over(() => ('bytes' in drawn ? resolve(Buffer.from(drawn.bytes)) : reject(new Error(drawn.problem)))),
       )

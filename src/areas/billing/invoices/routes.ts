@@ -49,7 +49,7 @@ const create = write({
   method: 'POST',
   path: '/v1/billing/invoices',
   operation: 'billing.createInvoice',
-  summary: 'Make an invoice',
+  summary: 'Create an invoice',
   description:
     'A draft, unless `send` is true: then it is open, and `invoice.opened` brings you its link. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
   scope: 'billing:write',
@@ -94,7 +94,7 @@ const get = read({
   method: 'GET',
   path: '/v1/billing/invoices/:invoice_id',
   operation: 'billing.getInvoice',
-  summary: 'Read an invoice',
+  summary: 'Get an invoice',
   scope: 'billing:read',
   params: InvoiceParam,
   reply,
@@ -159,7 +159,7 @@ const send = write({
   method: 'POST',
   path: '/v1/billing/invoices/:invoice_id/send',
   operation: 'billing.sendInvoice',
-  summary: 'Open an invoice and send its link',
+  summary: 'Finalize an invoice and send its link',
   description:
     'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing leaves and `invoice.opened` is told in place of `invoice.sent`: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
   scope: 'billing:write',
@@ -211,7 +211,7 @@ const voidOne = write({
   method: 'POST',
   path: '/v1/billing/invoices/:invoice_id/void',
   operation: 'billing.voidInvoice',
-  summary: 'Take an invoice back',
+  summary: 'Void an invoice',
   description:
     'A draft, or an open invoice of which nothing was paid. Its number stays used; credit goes back to the customer.',
   scope: 'billing:write',
@@ -254,7 +254,7 @@ const pay = write({
   method: 'POST',
   path: '/v1/billing/invoices/:invoice_id/pay',
   operation: 'billing.payInvoice',
-  summary: 'Collect what is due on an invoice',
+  summary: 'Pay an invoice',
   description:
     'The payer is asked on the phone, a card that you saved (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
   scope: 'billing:write',
@@ -293,7 +293,7 @@ const writeOffOne = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:account_id/invoices/:invoice_id/write-off',
   operation: 'operator.writeOffInvoice',
-  summary: 'Give up on an open invoice',
+  summary: 'Write off an open invoice',
   description:
     'It becomes uncollectible. A payment that comes after all still makes it paid. A subscription that it belongs to goes on without it.',
   scope: 'operator',

@@ -85,7 +85,7 @@ export const InvoiceCreate = Type.Object({
   ),
 })
 
-/** Convert a request body into a NewInvoice. */
+/** Converts a request body into a NewInvoice. */
 export function newInvoice(app: App, body: Static<typeof InvoiceCreate>): NewInvoice {
   const { customer, currency, items, discount, tax_inclusive, due_date, notes, payment_methods, reference } = body
   const { callback_url, metadata, send = false } = body

@@ -68,7 +68,7 @@ const columns = `bucket, account_id, environment, id, status, number, customer_i
   due_date, payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at,
   sent_at, mailed_to, paid_at, voided_at, created_at, updated_at`
 
-/** Insert an invoice; no row when the reference was used before. */
+/** Inserts an invoice; no row when the reference was used before. */
 export const insertInvoice = statement.tenant<
   One & {
     customerId: string
@@ -108,13 +108,13 @@ export const findInvoice = statement.tenant<One, InvoiceRow>(
   `select ${columns} from billing.invoices where ${mine} and id = $id`,
 )
 
-/** Lock an invoice until the transaction ends. */
+/** Locks an invoice until the transaction ends. */
 export const lockInvoice = statement.tenant<One, InvoiceRow>(
   'billing.lock_invoice',
   `select ${columns} from billing.invoices where ${mine} and id = $id for update`,
 )
 
-/** Lock an invoice and those its customer's credit paid, oldest first to avoid deadlocks. */
+/** Locks an invoice and those its customer's credit paid, oldest first to avoid deadlocks. */
 export const lockInvoiceAndPaidByCredit = statement.tenant<One & { customer: string; currency: string }, InvoiceRow>(
   'billing.lock_invoice_and_paid_by_credit',
   `select ${columns} from billing.invoices
@@ -127,7 +127,7 @@ export const findInvoiceReference = statement.tenant<
   { id: string; status: InvoiceStatus }
 >('billing.find_invoice_reference', `select id, status from billing.invoices where ${mine} and reference = $reference`)
 
-/** Find an invoice by the token of its payment address. */
+/** Finds an invoice by the token of its payment address. */
 export const findInvoiceByToken = statement.tenant<
   { bucket: number; token: Buffer },
   InvoiceRow & { clock_offset_ms: bigint; account_name: string; brand: Brand; time_zone: string; is_suspended: boolean }
@@ -179,7 +179,7 @@ export const listInvoices = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Take the next invoice numbers of an account; returns the last. The counter is locked until the transaction ends. */
+/** Takes the next invoice numbers of an account; returns the last. The counter is locked until the transaction ends. */
 export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: bigint; pattern: string | null }>(
   'billing.next_numbers',
   `insert into billing.counters as c (bucket, account_id, environment, last)
@@ -189,7 +189,7 @@ export const nextNumbers = statement.tenant<Tenant & { count: number }, { last: 
                      where s.account_id = c.account_id) as pattern`,
 )
 
-/** Insert invoices that are open from the start, all at one time. `sequence` counts their events. */
+/** Inserts invoices that are open from the start, all at one time. `sequence` counts their events. */
 export const insertOpenInvoices = statement.tenant<
   Tenant & { invoices: string; dueDate: string; at: Date },
   InvoiceRow
@@ -216,7 +216,7 @@ export const openDraft = statement.tenant<One & { number: string; credit: bigint
    returning ${columns}`,
 )
 
-/** Apply credit to an open invoice; `closePaid` changes the status. */
+/** Applies credit to an open invoice; `closePaid` changes the status. */
 export const applyCredit = statement.tenant<One & { credit: bigint; at: Date }, InvoiceRow>(
   'billing.apply_credit',
   `update billing.invoices
@@ -225,7 +225,7 @@ export const applyCredit = statement.tenant<One & { credit: bigint; at: Date }, 
    returning ${columns}`,
 )
 
-/** Record a payment and the part that counts, once; `closePaid` changes the status. */
+/** Records a payment and the part that counts, once; `closePaid` changes the status. */
 export const addPayment = statement.tenant<
   One & { payment: string; applied: bigint; from: readonly InvoiceStatus[]; at: Date },
   InvoiceRow
@@ -237,7 +237,7 @@ export const addPayment = statement.tenant<
    returning ${columns}`,
 )
 
-/** Record a refund and the part of it that was credit. Unless the invoice is paid, the amount is due again. */
+/** Records a refund and the part of it that was credit. Unless the invoice is paid, the amount is due again. */
 export const addRefund = statement.tenant<One & { amount: bigint; credit: bigint; at: Date }, InvoiceRow>(
   'billing.add_refund',
   `update billing.invoices
@@ -249,7 +249,7 @@ export const addRefund = statement.tenant<One & { amount: bigint; credit: bigint
    returning ${columns}`,
 )
 
-/** Close an invoice; no row unless it is fully paid. */
+/** Closes an invoice; no row unless it is fully paid. */
 export const closePaid = statement.tenant<One & { at: Date }, InvoiceRow>(
   'billing.close_paid',
   `update billing.invoices set status = 'paid', paid_at = $at, updated_at = $at
@@ -328,7 +328,7 @@ export const newlyOverdue = statement.everywhere<
     limit $limit::int`,
 )
 
-/** Mark an invoice overdue; no row when marked or paid meanwhile. */
+/** Marks an invoice overdue; no row when marked or paid meanwhile. */
 export const noteOverdue = statement.tenant<One & { today: string }, InvoiceRow>(
   'billing.note_overdue',
   `update billing.invoices set overdue_told = true

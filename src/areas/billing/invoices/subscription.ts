@@ -10,7 +10,7 @@ const findId = statement.tenant<One, { id: string }>(
   `select id from billing.subscriptions where ${mine} and id = $id`,
 )
 
-/** Lock a subscription until the transaction ends. */
+/** Locks a subscription until the transaction ends. */
 export const holdSubscription = statement.tenant<One, { id: string }>(
   'billing.hold_subscription',
   `select id from billing.subscriptions where ${mine} and id = $id for update`,

@@ -18,7 +18,7 @@ import { intervals } from './calendar.ts'
 import { findCode, findPlan, insertPlan, lockPlan, type PlanRow, updatePlan } from './store.ts'
 
 /** Highest price of a period in micros: with any tax it fits an invoice. */
-export const mostMicros = 999_999_999_999_000_000n
+export const maxMicros = 999_999_999_999_000_000n
 const taxDecimals = 4
 const wholePercent = 100_000_000n
 
@@ -176,7 +176,7 @@ export async function changePlan(
   return planOf(after)
 }
 
-/** Refuse changes to fixed fields. */
+/** Refuses changes to fixed fields. */
 function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   const currency = currencyOf(plan.currency)
   const given = {
@@ -197,7 +197,7 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   }
 }
 
-/** Find a plan by id or by the account's own code. */
+/** Finds a plan by id or by the account's own code. */
 export async function requirePlan(queryable: Queryable, tenant: Tenant, name: string): Promise<PlanRow> {
   const id = await planUuid(queryable, tenant, name)
   const row = id === undefined ? null : await maybe(queryable.query(findPlan, { ...tenant, id }))
@@ -230,7 +230,7 @@ async function usedBefore(tx: Tx, tenant: Tenant, code: string): Promise<AppErro
 function amountOf(field: string, given: number | string, currency: Currency): bigint {
   const micros = parseAmount(given, currencies[currency])
   if (typeof micros !== 'bigint') throw invalidAt(field, `${currency} ${micros.problem}`)
-  if (micros > mostMicros) throw invalid(field, `must be at most ${formatMicros(mostMicros)}`)
+  if (micros > maxMicros) throw invalid(field, `must be at most ${formatMicros(maxMicros)}`)
   return micros
 }
 

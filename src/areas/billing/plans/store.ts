@@ -25,7 +25,7 @@ export interface PlanRow {
 const columns = `id, code, name, description, amount, currency, interval, interval_count, trial_days, tax_rate, tax_inclusive,
   setup_fee, active, metadata, created_at`
 
-/** Insert a plan; no row when the code was used before. */
+/** Inserts a plan; no row when the code was used before. */
 export const insertPlan = statement.tenant<
   One & {
     code: string | null
@@ -69,7 +69,7 @@ export const findCode = statement.tenant<Tenant & { code: string }, { id: string
   `select id, active from billing.plans where ${mine} and code = $code`,
 )
 
-/** Lock a plan until the transaction ends. */
+/** Locks a plan until the transaction ends. */
 export const lockPlan = statement.tenant<One, PlanRow>(
   'billing.lock_plan',
   `select ${columns} from billing.plans where ${mine} and id = $id for update`,

@@ -51,7 +51,7 @@ export interface Billing {
   isExpected?: boolean
 }
 
-/** Begin the period from a moment to the next boundary and bill it; null when another transaction did. */
+/** Begins the period from a moment to the next boundary and bill it; null when another transaction did. */
 export async function beginPeriod(
   app: App,
   tx: Tx,
@@ -138,7 +138,7 @@ export function paidForPeriod({ items: [first], tax_inclusive, amount_paid, amou
   return least(amount + (tax_inclusive ? 0n : tax), amount_paid - amount_refunded)
 }
 
-/** Credit a customer for the unused rest of a period; stored under the bill, where a refund of it looks. */
+/** Credits a customer for the unused rest of a period; stored under the bill, where a refund of it looks. */
 export async function creditUnused(tx: Tx, occasion: Occasion, row: SubscriptionRow, from: Date): Promise<void> {
   const { customer_id: customerId, currency, latest_invoice_id: sourceId } = row
   if (sourceId === null) return

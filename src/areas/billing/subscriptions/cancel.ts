@@ -16,7 +16,7 @@ import { requireStatus, requireSubscription, tellSubscription, wholeSecond } fro
 export interface Cancelling {
   atPeriodEnd: boolean
   reason: string | null
-  /** Credit the paid and unused time to the customer. */
+  /** Credits the paid and unused time to the customer. */
   prorates: boolean
 }
 
@@ -43,7 +43,7 @@ export async function cancelSubscription(
   return end(app, tx, occasion, row, reason, invoice)
 }
 
-/** Lock the unpaid first bill of an incomplete subscription; bills are locked before subscriptions. */
+/** Locks the unpaid first bill of an incomplete subscription; bills are locked before subscriptions. */
 export async function firstBill(
   tx: Tx,
   { tenant }: Occasion,
@@ -54,7 +54,7 @@ export async function firstBill(
   return collection && maybe(tx.query(lockInvoice, { ...tenant, id: collection.invoice_id }))
 }
 
-/** End a subscription whose row is locked; `invoice` is its unpaid first bill, if any. */
+/** Ends a subscription whose row is locked; `invoice` is its unpaid first bill, if any. */
 export async function end(
   app: App,
   tx: Tx,

@@ -82,7 +82,7 @@ export async function changeSubscription(
   return row
 }
 
-/** Lock the open bills of a subscription that moves to payment by invoice, before the subscription. */
+/** Locks the open bills of a subscription that moves to payment by invoice, before the subscription. */
 async function billsToLeave(
   tx: Tx,
   { tenant }: Occasion,
@@ -94,7 +94,7 @@ async function billsToLeave(
   return (await tx.query(lockBills, { ...tenant, subscription })).map((bill) => bill.id)
 }
 
-/** Change the payment method: retry failed charges at once; with payment by invoice, send the open bills. */
+/** Changes the payment method: retry failed charges at once; with payment by invoice, send the open bills. */
 async function pay(
   app: App,
   tx: Tx,
@@ -147,7 +147,7 @@ async function reprice(
   return save(app, tx, occasion, row, { ...stateOf(priced), ...billed.changes })
 }
 
-/** Require the current bill to be paid before its unused part becomes credit. */
+/** Requires the current bill to be paid before its unused part becomes credit. */
 async function requirePaid(
   tx: Tx,
   { tenant }: Occasion,
@@ -199,7 +199,7 @@ async function requireOther(
   return plan
 }
 
-/** Pause a subscription: nothing is billed meanwhile. */
+/** Pauses a subscription: nothing is billed meanwhile. */
 export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {
   const row = await locked(tx, occasion.tenant, id)
   requireStatus(row, ['active'])
@@ -207,7 +207,7 @@ export async function pauseSubscription(app: App, tx: Tx, occasion: Occasion, id
 }
 
 /**
- * Resume a subscription: the billed period continues, or a new one begins if it is over. An owed charge that failed
+ * Resumes a subscription: the billed period continues, or a new one begins if it is over. An owed charge that failed
  * meanwhile is retried at once, before anything more is billed.
  */
 export async function resumeSubscription(app: App, tx: Tx, occasion: Occasion, id: string): Promise<SubscriptionRow> {

@@ -98,7 +98,7 @@ async function invoicePaymentFailed(
   else await chargeFailed(app, tx, occasion, row, collection)
 }
 
-/** Leave locked bills to be paid at their links; the subscription is locked too. */
+/** Leaves locked bills to be paid at their links; the subscription is locked too. */
 export async function leaveToCustomer(
   app: App,
   tx: Tx,
@@ -133,7 +133,7 @@ async function chargeNewMethod(
   await save(app, tx, occasion, row, {})
 }
 
-/** Retry the charge of a bill; its invoice and subscription are locked. */
+/** Retries the charge of a bill; its invoice and subscription are locked. */
 export async function retry(
   app: App,
   tx: Tx,

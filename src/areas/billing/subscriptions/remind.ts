@@ -9,8 +9,8 @@ import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import { Nullable } from '../../../platform/schema/fields.ts'
 import type { Job } from '../../../platform/work.ts'
+import { findCustomer } from '../../customers/area.ts'
 import { holdClock } from '../clock.ts'
-import { findCustomer } from '../customers/store.ts'
 import { type Destination, deliverInvoice, headOf } from '../invoices/deliver.ts'
 import { findInvoice, type InvoiceRow } from '../invoices/store.ts'
 import { wallDay } from '../plans/calendar.ts'
@@ -43,7 +43,7 @@ export interface NextStep {
   isOver: boolean
 }
 
-/** Queue the reminder of a failed charge, for daytime, in the given transaction. */
+/** Queues the reminder of a failed charge, for daytime, in the given transaction. */
 export async function remind(
   app: App,
   tx: Tx,

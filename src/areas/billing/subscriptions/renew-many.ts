@@ -13,8 +13,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { addJobs, type Settlement, settleJobs } from '../../../platform/work/many.ts'
 import { suspendedMs } from '../../../platform/work/suspended.ts'
 import type { Job, NewJob, Outcome, Run } from '../../../platform/work.ts'
+import { type CustomerRow, findCustomers } from '../../customers/area.ts'
 import { holdClock } from '../clock.ts'
-import { type CustomerRow, creditsOf, findCustomers } from '../customers/store.ts'
+import { creditsOf } from '../customers/store.ts'
 import { createInvoices } from '../invoices/create-many.ts'
 import { mailToCustomer } from '../invoices/mail.ts'
 import type { InvoiceRow } from '../invoices/store.ts'
@@ -33,7 +34,7 @@ import {
 import { endsWithPeriod } from './subscription.ts'
 
 /** Jobs per transaction, and accounts at once. */
-const mostAtOnce = 200
+const maxAtOnce = 200
 const accountsAtOnce = 4
 /** Jobs claimed into memory: many fall due at the start of a month. */
 const claimedAtOnce = 1_000
@@ -61,7 +62,7 @@ export const renewJob: Job<App, typeof renewal.payload> = {
 const gatheringOf = onePerApp(
   (app) =>
     new Gatherer<Asked, Outcome>({
-      most: mostAtOnce,
+      most: maxAtOnce,
       atOnce: accountsAtOnce,
       run: async (asked) => {
         const [first] = asked
@@ -73,7 +74,7 @@ const gatheringOf = onePerApp(
 )
 
 /**
- * Renew the subscriptions of one account's jobs and settle the jobs. On failure the batch is halved, so that only the
+ * Renews the subscriptions of one account's jobs and settles the jobs. On failure the batch is halved, so that only the
  * subscription that cannot be billed is left out.
  */
 export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
@@ -180,7 +181,7 @@ function isOrdinary(row: SubscriptionRow): boolean {
   return row.status === 'active' && row.cycle > 0 && isAtEnd && !endsWithPeriod(row)
 }
 
-/** Begin the periods and bill them; returns the next renewal jobs, not stored yet. */
+/** Begins the periods and bill them; returns the next renewal jobs, not stored yet. */
 async function bill(app: App, tx: Tx, occasion: Occasion, plain: readonly Plain[]): Promise<NewJob[]> {
   if (plain.length === 0) return []
   const { tenant, nowMs } = occasion

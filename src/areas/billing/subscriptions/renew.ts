@@ -52,7 +52,7 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
   },
 }
 
-/** Do one due step. Returns the delay in milliseconds until the next, or null when another job has it. */
+/** Does one due step. Returns the delay in milliseconds until the next, or null when another job has it. */
 export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
   return app.db.tx(tenant, async (tx) => {
     const { account, environment } = tenant

@@ -39,7 +39,7 @@ const create = write({
   method: 'POST',
   path: '/v1/billing/subscriptions',
   operation: 'billing.createSubscription',
-  summary: 'Subscribe a customer to a plan',
+  summary: 'Create a subscription',
   description:
     'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until that is paid, for 23 hours at most.',
   scope: 'billing:write',
@@ -78,7 +78,7 @@ const get = read({
   method: 'GET',
   path: '/v1/billing/subscriptions/:subscription_id',
   operation: 'billing.getSubscription',
-  summary: 'Read a subscription',
+  summary: 'Get a subscription',
   scope: 'billing:read',
   params: SubscriptionParam,
   reply,
@@ -130,7 +130,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/billing/subscriptions/:subscription_id',
   operation: 'billing.updateSubscription',
-  summary: 'Change the plan, the quantity, the way to pay or your notes',
+  summary: 'Update a subscription',
   description:
     'Another price counts from now on: what was paid and is not used becomes the customer’s credit, and the rest of the period is billed at once. While the bill for this period is not paid that is refused with `CONFLICT`. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed; whoever is moved to `invoice` is sent what is owed.',
   scope: 'billing:write',
@@ -173,7 +173,7 @@ const cancel = write({
   method: 'DELETE',
   path: '/v1/billing/subscriptions/:subscription_id',
   operation: 'billing.cancelSubscription',
-  summary: 'Cancel a subscription, now or at the end of its period',
+  summary: 'Cancel a subscription',
   description:
     'What was billed and is not paid stays owed, but is not asked for any more. One that is cancelled already stays as it is.',
   scope: 'billing:write',
@@ -199,7 +199,7 @@ const pause = write({
   method: 'POST',
   path: '/v1/billing/subscriptions/:subscription_id/pause',
   operation: 'billing.pauseSubscription',
-  summary: 'Bill nothing until it is resumed',
+  summary: 'Pause a subscription',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,
@@ -214,7 +214,7 @@ const resume = write({
   method: 'POST',
   path: '/v1/billing/subscriptions/:subscription_id/resume',
   operation: 'billing.resumeSubscription',
-  summary: 'Go on with a subscription that is paused',
+  summary: 'Resume a subscription',
   description:
     'What was billed already goes on. If that is over, a period begins now and ends where it would have ended anyway.',
   scope: 'billing:write',

@@ -23,7 +23,7 @@ export const renewal = { lane: 'billing.renew', payload }
 /** Job for due work beyond a plain period, such as a charge: one subscription at a time. */
 export const renewalAlone = { lane: 'billing.renew_alone', payload }
 
-/** Update a subscription whose row is locked or new. */
+/** Updates a subscription whose row is locked or new. */
 export async function save(
   app: App,
   tx: Tx,

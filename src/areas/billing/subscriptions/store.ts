@@ -67,7 +67,7 @@ const columns = `id, status, plan_id, customer_id, customer, quantity, amount, c
   trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
   metadata, created_at`
 
-/** Insert a subscription; no row when the reference was used before. */
+/** Inserts a subscription; no row when the reference was used before. */
 export const insertSubscription = statement.tenant<
   One & {
     status: SubscriptionStatus
@@ -116,13 +116,13 @@ export const findSubscription = statement.tenant<One, SubscriptionRow>(
   `select ${columns} from billing.subscriptions where ${mine} and id = $id`,
 )
 
-/** Lock a subscription until the transaction ends. */
+/** Locks a subscription until the transaction ends. */
 export const lockSubscription = statement.tenant<One, SubscriptionRow>(
   'billing.lock_subscription',
   `select ${columns} from billing.subscriptions where ${mine} and id = $id for update`,
 )
 
-/** Lock those of the subscriptions that are not locked elsewhere (skip locked). */
+/** Locks those of the subscriptions that are not locked elsewhere (skip locked). */
 export const lockSubscriptions = statement.tenant<Tenant & { ids: readonly string[] }, SubscriptionRow>(
   'billing.lock_subscriptions',
   `select ${columns} from billing.subscriptions where ${mine} and id = any($ids::uuid[]) order by id for update skip locked`,
@@ -162,7 +162,7 @@ export const listSubscriptions = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Update a subscription, guarded by the status it was read with. */
+/** Updates a subscription, guarded by the status it was read with. */
 export const saveSubscription = statement.tenant<
   One & {
     from: SubscriptionStatus
@@ -206,7 +206,7 @@ export const saveSubscription = statement.tenant<
    returning ${columns}`,
 )
 
-/** Update a subscription's metadata. */
+/** Updates a subscription's metadata. */
 export const noteSubscription = statement.tenant<One & { metadata: string; at: Date }, SubscriptionRow>(
   'billing.note_subscription',
   `update billing.subscriptions set metadata = $metadata::jsonb, updated_at = $at where ${mine} and id = $id
@@ -219,7 +219,7 @@ export const nextSubscriptionSequence = statement.tenant<One, { sequence: number
   `update billing.subscriptions set sequence = sequence + 1 where ${mine} and id = $id returning sequence`,
 )
 
-/** Insert a period; no row when it exists. */
+/** Inserts a period; no row when it exists. */
 export const insertPeriod = statement.tenant<
   Tenant & { subscription: string; cycle: number; start: Date; end: Date },
   object
@@ -230,7 +230,7 @@ export const insertPeriod = statement.tenant<
    on conflict do nothing returning cycle`,
 )
 
-/** Insert periods; returns only new ones. */
+/** Inserts periods; returns only new ones. */
 export const insertPeriods = statement.tenant<Tenant & { periods: string }, { subscription_id: string }>(
   'billing.insert_periods',
   `insert into billing.periods (bucket, account_id, environment, subscription_id, cycle, starts_at, ends_at)
@@ -320,7 +320,7 @@ export const tryAgain = statement.tenant<Tenant & { subscription: string; at: Da
     where ${mine} and subscription_id = $subscription and payment_id is null`,
 )
 
-/** Lock the open bills of a subscription without a charge in progress, until the transaction ends. */
+/** Locks the open bills of a subscription without a charge in progress, until the transaction ends. */
 export const lockBills = statement.tenant<Tenant & { subscription: string }, { id: string }>(
   'billing.lock_bills',
   `select id from billing.invoices
@@ -330,7 +330,7 @@ export const lockBills = statement.tenant<Tenant & { subscription: string }, { i
     order by id for update`,
 )
 
-/** Leave bills without a charge in progress to the customer. */
+/** Leaves bills without a charge in progress to the customer. */
 export const leaveBills = statement.tenant<
   Tenant & { subscription: string; invoices: readonly string[] },
   { invoice_id: string }

@@ -179,7 +179,7 @@ export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, cust
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 
-/** Refuse a payment method that cannot be charged. */
+/** Refuses a payment method that cannot be charged. */
 export async function requirePayable(
   app: App,
   tx: Tx,

@@ -13,7 +13,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import type { Subscription, subscriptionEvents } from '../events.ts'
 import { noSuchSubscription } from '../invoices/subscription.ts'
 import type { Calendar } from '../plans/calendar.ts'
-import { mostMicros } from '../plans/plan.ts'
+import { maxMicros } from '../plans/plan.ts'
 import type { PlanRow } from '../plans/store.ts'
 import {
   findSubscription,
@@ -93,8 +93,8 @@ export function calendarOf(row: SubscriptionRow): Calendar {
 /** Price of a quantity of a plan, before tax. */
 export function priceOf({ amount }: PlanRow, quantity: number): bigint {
   const micros = amount * BigInt(quantity)
-  if (micros > mostMicros)
-    throw invalid('quantity', `must be less: so many come to more than ${formatMicros(mostMicros)}`)
+  if (micros > maxMicros)
+    throw invalid('quantity', `must be less: so many come to more than ${formatMicros(maxMicros)}`)
   return micros
 }
 
@@ -103,13 +103,13 @@ export function wholeSecond(ms: number): Date {
   return new Date(Math.floor(ms / 1_000) * 1_000)
 }
 
-/** Restart periods now when unbilled time has passed. */
+/** Restarts periods now when unbilled time has passed. */
 export function sinceNow({ period_end }: SubscriptionRow, nowMs: number): Partial<SubscriptionState> {
   const now = wholeSecond(nowMs)
   return period_end < now ? { period_end: now } : {}
 }
 
-/** Emit a subscription event in the transaction that changed the subscription. */
+/** Emits a subscription event in the transaction that changed the subscription. */
 export async function tellSubscription(
   app: App,
   tx: Tx,
@@ -144,7 +144,7 @@ export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<Subscr
   return row
 }
 
-/** Refuse an action that the status does not allow. */
+/** Refuses an action that the status does not allow. */
 export function requireStatus({ status }: SubscriptionRow, allowed: readonly SubscriptionStatus[]): void {
   if (!allowed.includes(status))
     throw new AppError('INVALID_STATE', `the subscription is ${status}; it would have to be ${allowed.join(' or ')}`, {

@@ -27,7 +27,7 @@ import type {
 import { cardRefunds } from '../providers/card-refunds.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
 import type { FailureReason } from '../providers/provider.ts'
-import { mostWords } from './paid-as.ts'
+import { maxWords } from './paid-as.ts'
 
 type AcquirerSettings = { base_url: string; secret_key: string; webhook_secret: string }
 
@@ -214,7 +214,7 @@ function intentOutcome(intent: Intent, asked: Currency): CardOutcome {
       // What was set aside in another currency is not taken, and given up when its time is over.
       return currency === asked
         ? { kind: 'authorised', id, token }
-        : { kind: 'unknown', reason: `it was set aside in ${intent.currency.slice(0, mostWords)}` }
+        : { kind: 'unknown', reason: `it was set aside in ${intent.currency.slice(0, maxWords)}` }
     case 'canceled':
       return { kind: 'withdrawn' }
     case 'failed':
@@ -252,7 +252,7 @@ function refundOutcome(answer: ProviderAnswer, asked: Currency): RefundOutcome {
 }
 
 function unreadable(receipt: string, amount: bigint | null, currency: string) {
-  return { kind: 'unreadable', receipt, words: `${amount ?? ''} ${currency}`.trim().slice(0, mostWords) } as const
+  return { kind: 'unreadable', receipt, words: `${amount ?? ''} ${currency}`.trim().slice(0, maxWords) } as const
 }
 
 function unclear(outcome: Extract<CardOutcome, { kind: 'missing' | 'unknown' }>): RefundOutcome {

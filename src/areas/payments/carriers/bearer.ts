@@ -59,7 +59,7 @@ export class BearerClient {
     const answer = await this.#client.ask({
       ...this.#options.request,
       timeoutMs: this.#within(tokenMs),
-      trace: untold,
+      trace: this.#options.surroundings.signsIn ?? untold,
     })
     const { readToken = oauthTokenIn, tokenForMs } = this.#options
     const text = answer.kind === 'answered' ? readToken(answer.body) : null

@@ -4,7 +4,7 @@ import { isCurrency, microDecimals, parseAmount } from '../../../kernel/money.ts
 import type { OrderVerdict } from '../providers/provider.ts'
 
 /** Longest part that is kept of words that cannot be read. */
-export const mostWords = 60
+export const maxWords = 60
 
 /** Money as a provider tells of it; absent or empty where it does not. */
 interface Told {
@@ -19,6 +19,6 @@ export function paidAs(receipt: string | null, told: Told): OrderVerdict {
   const currency = (told.currency ?? '').trim().toUpperCase()
   const isKnown = isCurrency(currency)
   if ((micros !== null && typeof micros !== 'bigint') || (currency !== '' && !isKnown))
-    return { kind: 'unreadable', receipt, words: `${amount} ${told.currency ?? ''}`.trim().slice(0, mostWords) }
+    return { kind: 'unreadable', receipt, words: `${amount} ${told.currency ?? ''}`.trim().slice(0, maxWords) }
   return { kind: 'paid', receipt, micros, ...(isKnown ? { currency } : {}) }
 }

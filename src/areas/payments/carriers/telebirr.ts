@@ -120,7 +120,7 @@ class TelebirrCarrier implements MobileMoney {
   }
 
   /**
-   * Read a callback. A payment counts only once a poll confirms it; the secret address of the callback proves the rest.
+   * Reads a callback. A payment counts only once a poll confirms it; the secret address of the callback proves the rest.
    */
   readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
     const notice = readTelebirrNotice(body)

@@ -55,7 +55,7 @@ interface HostedCheckout<Thing extends Payable> {
   content(thing: Thing, forms: Html): Html
   /** Marks each view of the forms, so that a form sent twice is told from another payer's. */
   newOnce?(): string
-  /** Store the payment of a form, or find the one that the same form made before. */
+  /** Stores the payment of a form, or finds the one that the same form made before. */
   begin(app: App, thing: Thing, how: FormPayment, form: URLSearchParams): Promise<{ id: string; isNew: boolean }>
   /** Sentence about a refusal, where the common one is not precise enough. */
   sentenceOf?(thing: Thing, error: AppError): string | null
@@ -149,7 +149,7 @@ export function hostedCheckout<Thing extends Payable>(checkout: HostedCheckout<T
   return { hooks: [show, pay, follow], at, refused }
 }
 
-/** Store the payment of a form; returns its id. Cards are charged in this request, other methods by a job. */
+/** Stores the payment of a form; returns its id. Cards are charged in this request, other methods by a job. */
 async function payByForm<Thing extends Payable>(
   app: App,
   { begin }: HostedCheckout<Thing>,

@@ -32,7 +32,7 @@ export const callbackHook = hook({
   methods: ['POST', 'PUT'],
   path: '/hooks/p/:name',
   operation: 'payments.takeCallback',
-  summary: 'A payment provider tells what became of what it was asked',
+  summary: 'Receive a payment provider’s callback',
   maxBytes: maxBodyBytes,
   limits: [{ by: 'name', perSecond: callsPerSecond }],
   handle: async (app, { params, bytes, headers }) => {

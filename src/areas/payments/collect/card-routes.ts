@@ -29,7 +29,7 @@ const capturePayment = write({
   method: 'POST',
   path: '/v1/payments/:payment_id/capture',
   operation: 'payments.capture',
-  summary: 'Take money that a card payment has set aside',
+  summary: 'Capture an authorized card payment',
   description:
     'For payments that were made with `capture: false`. What is not taken is given back; it can be done once.',
   scope: 'payments:write',
@@ -102,7 +102,7 @@ const SavedCard = Type.Object(
 const savedCards = list({
   path: '/v1/payments/cards',
   operation: 'payments.listCards',
-  summary: 'List the cards that were saved',
+  summary: 'List saved cards',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
@@ -121,7 +121,7 @@ const forgetCard = write({
   method: 'DELETE',
   path: '/v1/payments/cards/:card_token',
   operation: 'payments.deleteCard',
-  summary: 'Forget a saved card',
+  summary: 'Delete a saved card',
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({ card_token: Type.String({ description: 'Begins with tok_' }) }),

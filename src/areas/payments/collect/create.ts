@@ -11,6 +11,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
+import { checkReturnUrl } from '../../../platform/outbound/return-url.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Risk, riskOf, type Weighed, weighBatch } from '../fraud/assess.ts'
 import type { Subject } from '../fraud/fields.ts'
@@ -23,7 +24,6 @@ import { newToken } from '../records/callback-address.ts'
 import type { NewPayment } from '../records/input.ts'
 import { recordOf } from '../records/payment.ts'
 import { collection } from '../records/purpose.ts'
-import { checkReturnUrl } from '../records/return-url.ts'
 import { type AttemptRow, attemptOfPayment, findPayment, findReference, type PaymentRow } from '../records/store.ts'
 import { type Draft, type PaymentRequest, runWithin } from './draft.ts'
 import { block, passed, tellReview } from './enforce.ts'
@@ -39,7 +39,7 @@ export async function accept(app: App, tx: Tx, request: PaymentRequest): Promise
 }
 
 /**
- * Accept several payments in one transaction, as if they had come one after the other. A refused one leaves nothing.
+ * Accepts several payments in one transaction, as if they had come one after the other. A refused one leaves nothing.
  */
 export async function acceptMany(
   app: App,
@@ -105,8 +105,8 @@ function draftOf(app: App, intent: Intent, weighed: Weighed | null): Draft {
   const { tenant, receivedMs, nowMs } = occasion
   const risk = weighed && riskOf(weighed.assessment)
   const scale = gatewayOf(app).timeScale(tenant.environment)
-  const { expirySeconds, mostSeconds = Number.POSITIVE_INFINITY } = plan
-  const expiresAt = new Date(nowMs + Math.min(input.expires_in ?? expirySeconds, mostSeconds) * 1_000 * scale)
+  const { expirySeconds, maxSeconds = Number.POSITIVE_INFINITY } = plan
+  const expiresAt = new Date(nowMs + Math.min(input.expires_in ?? expirySeconds, maxSeconds) * 1_000 * scale)
   const payment = rowOf(intent, risk, expiresAt)
   // A card is nowhere but in the request.
   const isInline = sendsInline || (!method.isQueued && input.card !== undefined)

@@ -52,7 +52,7 @@ const accept = operation.tenant(
   { version: 'text', deliveries: 'text' },
 )
 
-/** Insert drafts; tells of each whether it was stored: one whose reference was used before is not. */
+/** Inserts drafts; tells of each whether it was stored: one whose reference was used before is not. */
 export async function insert(app: App, tx: Tx, drafts: readonly Draft[]): Promise<boolean[]> {
   if (drafts.length === 0) return []
   const rows = drafts.map((draft) => runWithin(draft.request, () => rowOf(app, draft)))

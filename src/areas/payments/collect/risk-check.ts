@@ -142,7 +142,7 @@ const riskCheck = write({
   method: 'POST',
   path: '/v1/payments/risk-check',
   operation: 'payments.checkRisk',
-  summary: 'Ask how risky a payment or payout would be',
+  summary: 'Assess the risk of a payment or payout',
   description:
     'Moves nothing and counts nothing. With `payment_id`, a payment that there is already is judged by the rules of now.',
   scope: 'fraud:write',

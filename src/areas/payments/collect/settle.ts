@@ -31,7 +31,7 @@ import { type Change, changeOf, ended } from './change.ts'
 import { paymentWaits } from './waiting.ts'
 
 /** Tries to store a change. Every lost try means another change went first, and a payment has few steps. */
-const mostTries = 100
+const maxTries = 100
 
 const settleOperation = operation.tenant(
   'payments.settle',
@@ -68,7 +68,7 @@ const settleOperation = operation.tenant(
   { stored: 'boolean', version: 'text', deliveries: 'text' },
 )
 
-/** Apply a verdict on an attempt; returns the payment afterwards. `known` is the payment as read last. */
+/** Applies a verdict on an attempt; returns the payment afterwards. `known` is the payment as read last. */
 export async function settle(
   app: App,
   tenant: Tenant,
@@ -79,7 +79,7 @@ export async function settle(
   const find = () => one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   // Less may have been captured since it was read: what the provider tells is held against the payment as it is now.
   let payment = known && !otherMoney(known, verdict) ? known : await find()
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < maxTries; tries++) {
     // First, so that a node that dies in between loses nothing, and who sees how the payment ended finds it on the list.
     await noteDiscrepancy(app, payment, verdict)
     const occasion = occasionOf(app, payment, attempt)
@@ -146,7 +146,7 @@ async function withdrawn(app: App, tx: Tx, tenant: Tenant, { id }: AttemptRow): 
   return (await tx.query(withdrawAttempt, { ...tenant, id, at })).length > 0
 }
 
-/** Store a change; returns the payment after it, or null when it was changed meanwhile. */
+/** Stores a change; returns the payment after it, or null when it was changed meanwhile. */
 async function store(
   app: App,
   occasion: Occasion,

@@ -38,7 +38,7 @@ const callbackMs = 10_000
 
 const unheard: Verdict = { kind: 'unknown', reason: 'nobody here speaks to the provider' }
 
-/** Mark an attempt as being sent; only one caller gets `begun`. */
+/** Marks an attempt as being sent; only one caller gets `begun`. */
 const beginSending = operation.tenant(
   'payments.begin_sending',
   {
@@ -206,7 +206,7 @@ function takenAs(attempt: AttemptRow, verdict: Verdict, payment: PaymentRow): Pa
   return { payment, attempt: Object.assign({}, attempt, { state: 'accepted', provider_id } as const) }
 }
 
-/** Send an attempt again, if the payer may still be asked. A refusal now says nothing of the first try. */
+/** Sends an attempt again, if the payer may still be asked. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, attempt: AttemptRow): Promise<Verdict> {
   const payment = await one(app.db.query(findPayment, { ...tenant, id: attempt.payment_id }))
   if (!open.includes(payment.status) || isOver(app, tenant, payment, attempt)) return { kind: 'missing' }

@@ -9,7 +9,7 @@ import { attemptOfPayment, findPayment, type PaymentRow, restartPolls } from '..
 import { settle } from './settle.ts'
 import { watchJob } from './submit.ts'
 
-/** Schedule the withdrawal at the provider, in the transaction that ends the payment. */
+/** Schedules the withdrawal at the provider, in the transaction that ends the payment. */
 export async function watchWithdrawal(app: App, tx: Tx, tenant: Tenant, payment: PaymentRow): Promise<void> {
   const method = methodOf(payment)
   const attempt = await one(tx.query(attemptOfPayment, { ...tenant, payment: payment.id }))

@@ -71,7 +71,7 @@ const Debt = Type.Object(
 const listRoute = list({
   path: '/v1/operator/payments/debts',
   operation: 'operator.listDebts',
-  summary: 'List what accounts owe for lost disputes, oldest first',
+  summary: 'List debts from lost disputes',
   description:
     'It is taken from what comes into their wallets next, and they pay nothing out before it is paid. One that is paid leaves the list.',
   scope: 'operator',

@@ -59,7 +59,7 @@ const get = read({
   method: 'GET',
   path: '/v1/payments/disputes/:dispute_id',
   operation: 'disputes.get',
-  summary: 'Read a dispute',
+  summary: 'Get a dispute',
   scope: 'payments:read',
   params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),
   reply: { status: 200, schema: Dispute },

@@ -26,7 +26,7 @@ const close = write({
   method: 'POST',
   path: '/v1/sandbox/disputes/:dispute_id/close',
   operation: 'sandbox.closeDispute',
-  summary: 'Decide a dispute as the payer’s bank',
+  summary: 'Close a dispute as the payer’s bank',
   description: 'What follows is told as payment.dispute_closed, a moment later.',
   scope: 'sandbox:write',
   params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),

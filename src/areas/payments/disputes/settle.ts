@@ -55,7 +55,7 @@ export async function applyDispute(
 }
 
 /**
- * Open a dispute. The issuer has taken the money already, so it is opened whatever the wallet holds: the available
+ * Opens a dispute. The issuer has taken the money already, so it is opened whatever the wallet holds: the available
  * amount is set aside, including the overdraft that the operator grants, and no more, so that a dispute never lends an
  * account money beyond that; the rest is claimed when the dispute is lost. Amounts that refunds give back, also pending
  * ones, or that another dispute of the payment wants or took, are not set aside again.
@@ -116,7 +116,7 @@ async function kept(tx: Tx, tenant: Tenant, { id, held }: DisputeRow): Promise<b
 }
 
 /**
- * Take the money of a lost dispute from the wallet, as far as it is there; returns the debt. What the acquirer takes
+ * Takes the money of a lost dispute from the wallet, as far as it is there; returns the debt. What the acquirer takes
  * beyond the rest of the payment, after refunds and other lost disputes, is not the account's to pay: an operator
  * resolves it.
  */

@@ -67,7 +67,7 @@ export async function weigh(app: App, tx: Tx, weighing: Weighing): Promise<Weigh
   return weighed
 }
 
-/** Decide on several at once, as if they had come one after the other. */
+/** Decides on several at once, as if they had come one after the other. */
 export async function weighBatch(app: App, tx: Tx, all: readonly Weighing[]): Promise<Weighed[]> {
   const seen = await lookUp(
     app,

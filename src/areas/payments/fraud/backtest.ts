@@ -48,7 +48,7 @@ const backtest = read({
   method: 'POST',
   path: '/v1/payments/fraud/rules/:rule_id/backtest',
   operation: 'fraud.backtestRule',
-  summary: 'Hold a rule against what was checked before',
+  summary: 'Backtest a fraud rule',
   scope: 'fraud:read',
   params: RuleParam,
   body: Type.Object(dayRangeQuery),

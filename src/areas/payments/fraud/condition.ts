@@ -45,7 +45,7 @@ interface Reading {
   count: number
 }
 
-/** Compile the conditions of a rule; throws VALIDATION_ERROR with the path of the first wrong one. */
+/** Compiles the conditions of a rule; throws VALIDATION_ERROR with the path of the first wrong one. */
 export function compile(match: Match, conditions: unknown): Compiled {
   const reading: Reading = { velocities: [], lists: [], count: 0 }
   const test = group(match, conditions, 'conditions', 1, reading)

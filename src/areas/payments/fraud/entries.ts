@@ -103,7 +103,7 @@ const addEntries = write({
   method: 'POST',
   path: base,
   operation: 'fraud.addToBlacklist',
-  summary: 'Put somebody on the blacklist',
+  summary: 'Add an entry to the blacklist',
   description:
     'An entry that is there already is answered with 200 and stays as it is. `entries` adds up to 1,000 at once.',
   scope: 'fraud:write',
@@ -145,7 +145,7 @@ const addEntries = write({
 const listAll = list({
   path: base,
   operation: 'fraud.listBlacklist',
-  summary: 'List who is on the blacklist',
+  summary: 'List the blacklist',
   scope: 'fraud:read',
   query: Type.Object({
     ...listQuery,
@@ -167,7 +167,7 @@ const getEntry = read({
   method: 'GET',
   path: `${base}/:blacklist_id`,
   operation: 'fraud.getBlacklistEntry',
-  summary: 'Read an entry of the blacklist',
+  summary: 'Get an entry of the blacklist',
   scope: 'fraud:read',
   params: EntryParam,
   reply: { status: 200, schema: EntryRecord },
@@ -183,7 +183,7 @@ const removeEntry = write({
   method: 'DELETE',
   path: `${base}/:blacklist_id`,
   operation: 'fraud.removeFromBlacklist',
-  summary: 'Take somebody off the blacklist',
+  summary: 'Remove an entry from the blacklist',
   scope: 'fraud:write',
   limit: 'payments',
   params: EntryParam,

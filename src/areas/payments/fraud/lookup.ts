@@ -18,7 +18,7 @@ import { type Tally, tallyOf } from './velocity.ts'
 export type Mode = 'enforced' | 'asked' | 'repeated'
 
 /** Rules that change faster than they can be read are taken as they were. */
-const mostReloads = 3
+const maxReloads = 3
 
 export interface Looking {
   tenant: Occasion['tenant']
@@ -45,7 +45,7 @@ export interface Counted {
   readonly tallies: readonly Tally[]
 }
 
-/** Look up all subjects with one statement; with a second for those whose rules changed since this node read them. */
+/** Looks up all subjects with one statement; with a second for those whose rules changed since this node read them. */
 export async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise<Seen[]> {
   const seen = new Map<Looking, Seen>()
   const counted = new Map<Looking, Tally[]>(all.map((looking) => [looking, []]))
@@ -62,7 +62,7 @@ export async function lookUp(app: App, tx: Tx, all: readonly Looking[]): Promise
       const own = [...(counted.get(looking) ?? []), ...counting]
       counted.set(looking, own)
       seen.set(looking, { looking, policy, usual, tallies, looked, counted: { looking, tallies: own } })
-      return looked.version === policy.version || reload === mostReloads ? [] : [looking]
+      return looked.version === policy.version || reload === maxReloads ? [] : [looking]
     })
   }
   return all.flatMap((looking) => seen.get(looking) ?? [])
@@ -139,7 +139,7 @@ function lookAt(tx: Tx, views: readonly View[]): Promise<Looked[]> {
   })
 }
 
-/** Take back what this transaction counted for subjects that are not stored. */
+/** Takes back what this transaction counted for subjects that are not stored. */
 export async function takeBack(tx: Tx, { looking, tallies }: Counted): Promise<void> {
   if (tallies.length === 0) return
   await tx.query(uncount, {

@@ -8,12 +8,12 @@ import { forgetVelocity } from './store.ts'
 
 const rowsAtOnce = 10_000
 /** Batches of rows per run; the next run continues. */
-const mostParts = 100
+const maxParts = 100
 
 export const velocityChore: Chore = { name: 'velocity', run: (app) => forgetOld(app, app.clock.nowMs()) }
 
 export async function forgetOld({ db }: App, nowMs: number): Promise<void> {
-  for (let part = 0; part < mostParts; part++) {
+  for (let part = 0; part < maxParts; part++) {
     const { gone } = await one(db.query(forgetVelocity, { buckets, before: new Date(nowMs), most: rowsAtOnce }))
     if (gone < rowsAtOnce) return
   }

@@ -125,7 +125,7 @@ const createRule = write({
   method: 'POST',
   path: base,
   operation: 'fraud.createRule',
-  summary: 'Add a rule',
+  summary: 'Create a fraud rule',
   description: 'Rules count in the order allow, block, require_3ds, review; within an action by priority, then age.',
   scope: 'fraud:write',
   limit: 'payments',
@@ -186,7 +186,7 @@ const createRule = write({
 const listAll = list({
   path: base,
   operation: 'fraud.listRules',
-  summary: 'List the rules',
+  summary: 'List fraud rules',
   scope: 'fraud:read',
   query: Type.Object(listQuery),
   row: RuleRecord,
@@ -203,7 +203,7 @@ const getRule = read({
   method: 'GET',
   path: `${base}/:rule_id`,
   operation: 'fraud.getRule',
-  summary: 'Read a rule',
+  summary: 'Get a rule',
   scope: 'fraud:read',
   params: RuleParam,
   reply: { status: 200, schema: RuleRecord },
@@ -218,7 +218,7 @@ const changeRule = write({
   method: 'PATCH',
   path: `${base}/:rule_id`,
   operation: 'fraud.changeRule',
-  summary: 'Change a rule',
+  summary: 'Update a rule',
   scope: 'fraud:write',
   limit: 'payments',
   params: RuleParam,
@@ -290,7 +290,7 @@ const removeRule = write({
   },
 })
 
-/** Limit the velocities of an account: every payment reads and writes a row for each. */
+/** Limits the velocities of an account: every payment reads and writes a row for each. */
 async function requireFewVelocities(tx: Tx, { tenant }: Caller): Promise<void> {
   const rules = (await tx.query(rulesInForce, { ...tenant })).map(ruleOf)
   for (const direction of directions)

@@ -47,7 +47,7 @@ const counted: readonly { velocity: Velocity; flag: string; points: readonly (re
 
 export const alwaysCounted: readonly Velocity[] = [...counted.map(({ velocity }) => velocity), failedOfDay]
 
-const mostForVelocity = 35
+const maxForVelocity = 35
 /** Times the amount that 95 of 100 of the account's own stay below. */
 const amountPoints = [[5n, 15], [2n, 10], [1n, 5]] as const // biome-ignore format: a table reads better dense
 const unusualPoints = 10
@@ -96,7 +96,7 @@ export function scoreOf({ direction, facts, totals, usualMicros, hint }: Scorabl
     return isSo ? points : 0
   }
   const velocity = Math.min(
-    mostForVelocity,
+    maxForVelocity,
     counted.reduce((sum, { velocity, flag, points }) => {
       const total = totals.get(velocityName(velocity)) ?? 0n
       return sum + note(true, points.findLast(([from]) => total >= BigInt(from))?.[1] ?? 0, flag)

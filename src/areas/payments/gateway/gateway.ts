@@ -13,7 +13,7 @@ import { identityOf, selectEntered, settingsOf } from './accounts.ts'
 import { providerBreaker } from './breaker.ts'
 import { simulatedAccounts } from './simulated.ts'
 
-/** Reload interval. Changes are signalled; this is for lost signals. */
+/** Reloads interval. Changes are signalled; this is for lost signals. */
 const reloadMs = 30_000
 
 export const gatewayOf = onePerApp((app) => new Gateway(app))
@@ -64,7 +64,8 @@ async function noted<V extends Verdict | OutgoingVerdict>(breaker: Breaker, aske
 class Gateway {
   readonly #app: App
   readonly #surroundings: Surroundings
-  readonly #simulated = new Map<string, Connected>()
+  /** Simulated providers that are connected, and the settings by which. */
+  readonly #simulated = new Map<string, { connected: Connected; settings: Readonly<Record<string, string>> }>()
   /** Environment, provider and country -> the one that an operator entered. */
   #entered: ReadonlyMap<string, Connected> = new Map()
   readonly #followed: Followed
@@ -93,7 +94,7 @@ class Gateway {
     return this.#connected(named, environment)?.carrier ?? null
   }
 
-  /** Ask a provider for something new; not while its breaker is open. */
+  /** Asks a provider for something new; not while its breaker is open. */
   async ask<M extends Carrier['method']>(
     method: M,
     named: Named,
@@ -117,7 +118,7 @@ class Gateway {
   }
 
   /**
-   * Ask a provider to pay out. Null, and nothing was sent, while its breaker is open, or when the provider account has
+   * Asks a provider to pay out. Null, and nothing was sent, while its breaker is open, or when the provider account has
    * changed: the payout waits.
    */
   async pay(
@@ -131,7 +132,7 @@ class Gateway {
     return noted(connected.outgoingBreaker, what(connected.carrier))
   }
 
-  /** Ask a provider for a refund; not while its breaker is open, or when the provider account has changed. */
+  /** Asks a provider for a refund; not while its breaker is open, or when the provider account has changed. */
   async giveBack(
     named: Outbound,
     environment: Environment,
@@ -176,8 +177,11 @@ class Gateway {
     const kind = kindOf(provider)
     if (!settings || !kind) return undefined
     const known = this.#simulated.get(provider)
-    const connected = known ?? connectedTo(kind.connect(settings, this.#surroundings), '', simulator)
-    this.#simulated.set(provider, connected)
+    if (known?.settings === settings) return known.connected
+    // Another node's simulators are used now.
+    void known?.connected.carrier.stop()
+    const connected = connectedTo(kind.connect(settings, this.#surroundings), '', simulator)
+    this.#simulated.set(provider, { connected, settings })
     return connected
   }
 
@@ -211,7 +215,8 @@ class Gateway {
 
   async #stop(): Promise<void> {
     await this.#followed.stop()
-    const all = [...this.#simulated.values(), ...this.#entered.values()]
+    const simulated = [...this.#simulated.values()].map(({ connected }) => connected)
+    const all = [...simulated, ...this.#entered.values()]
     await Promise.all(all.map(({ carrier }) => carrier.stop()))
   }
 }

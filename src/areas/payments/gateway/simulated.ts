@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated payment providers, which take test payments.
 import type { App } from '../../../platform/app.ts'
-import { Simulator } from '../../../platform/program/simulators.ts'
+import { areTexts, Simulator } from '../../../platform/program/simulators.ts'
 
 /** Simulated accounts by provider: what an operator would enter for each. */
 export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -9,8 +9,11 @@ export type SimulatedAccounts = Readonly<Record<string, Readonly<Record<string, 
 /** Key beside the providers: provider -> what answering its prompts for a payer takes. */
 export const payers = 'payers'
 
-export const paymentProviders = new Simulator<SimulatedAccounts>('payments')
+export const paymentProviders = new Simulator<SimulatedAccounts, SimulatedAccounts>('payments', {
+  of: (accounts) => accounts,
+  is: (value): value is SimulatedAccounts => Object.values(Object(value)).every(areTexts),
+})
 
 export function simulatedAccounts(app: Pick<App, 'simulators'>): SimulatedAccounts {
-  return paymentProviders.of(app) ?? {}
+  return paymentProviders.shared(app) ?? {}
 }

@@ -76,7 +76,7 @@ const sample: Static<typeof PaymentLink> = {
 export const linkEvents = {
   paid: eventType({
     name: 'payment_link.paid',
-    summary: 'Somebody paid over a payment link',
+    summary: 'A payment link was paid',
     head: moneyHead,
     payload: LinkPaid,
     sample: {

@@ -11,19 +11,19 @@ import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { checkReturnUrl } from '../../../platform/outbound/return-url.ts'
 import { AmountIn, Metadata, Moment, OneOfAnyCase } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { newToken, secretName } from '../../../platform/web/secret-name.ts'
 import { waysFor } from '../checkout/form.ts'
 import { PaymentCreate } from '../records/input.ts'
-import { checkReturnUrl } from '../records/return-url.ts'
 import type { LinkStatus, PaymentLink } from './events.ts'
 import { closeLink, findLink, insertLink, type LinkRow } from './store.ts'
 
 /** Path of the pages of links, before their secret names. */
 export const linkPath = '/link'
-const mostUses = 100_000
-const mostAheadMs = 5 * 366 * dayMs
+const maxUses = 100_000
+const maxAheadMs = 5 * 366 * dayMs
 
 export const LinkCreate = Type.Object({
   amount: AmountIn({ description: 'What is paid each time' }),
@@ -45,8 +45,8 @@ export const LinkCreate = Type.Object({
   max_uses: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostUses,
-      rule: `must be 1 to ${mostUses}`,
+      maximum: maxUses,
+      rule: `must be 1 to ${maxUses}`,
       description: 'How often it can be paid; as often as somebody does, unless given',
     }),
   ),
@@ -97,7 +97,7 @@ export async function createLink(
   return link
 }
 
-/** Refuse an amount that no method takes, here and not on the page, where only the payer would see it. */
+/** Refuses an amount that no method takes, here and not on the page, where only the payer would see it. */
 function requirePayable(app: App, tenant: Tenant, currency: string, micros: bigint, methods: string[] | null): void {
   const { phones, bank, card } = waysFor(app, tenant, { currency, micros, methods })
   if (phones.length === 0 && !bank && !card)
@@ -109,7 +109,7 @@ function requirePayable(app: App, tenant: Tenant, currency: string, micros: bigi
 
 function expiryOf(given: string | undefined, nowMs: number): Date | null {
   const at = given === undefined ? null : parseMoment(given)
-  if (at && (at.getTime() <= nowMs || at.getTime() > nowMs + mostAheadMs))
+  if (at && (at.getTime() <= nowMs || at.getTime() > nowMs + maxAheadMs))
     throw invalid('expires_at', 'must lie ahead, by at most five years')
   return at
 }

@@ -28,7 +28,7 @@ import {
 } from './store.ts'
 
 /** Payments per link and hour: enough for a shop in a sale, too few to test a list of stolen cards. */
-const mostPerHour = 2_000
+const maxPerHour = 2_000
 /** Longest time that a payment is pending. */
 const underWayMs = 7 * dayMs
 
@@ -38,7 +38,7 @@ export interface Found extends Payable {
 
 const linkPurpose = declareLinkPurpose({ ...collection, completed: linkPaid })
 
-/** Store the payment of a form, or find the one that the same form or phone made before. */
+/** Stores the payment of a form, or finds the one that the same form or phone made before. */
 export async function begin(
   app: App,
   { link, tenant, occasion }: Found,
@@ -85,7 +85,7 @@ async function requirePlace(tx: Tx, { tenant, receivedMs, nowMs }: Occasion, lin
   if (statusOf(link, nowMs) !== 'active') throw new AppError('INVALID_STATE', 'the link is closed')
   const since = (ms: number) => ({ ...tenant, link: link.id, since: firstUuidAt(receivedMs - ms) })
   const { recent } = await one(tx.query(countOfLink, since(hourMs)))
-  if (recent >= mostPerHour)
+  if (recent >= maxPerHour)
     throw new AppError('RATE_LIMITED', 'there were too many payments over this link; wait a while', {
       retryAfterSeconds: 60,
     })

@@ -70,7 +70,7 @@ export const findLinkByToken = statement.tenant<{ bucket: number; token: Buffer 
      from payments.links where bucket = $bucket and token = $token`,
 )
 
-/** Close a link; one that is closed stays as it is. */
+/** Closes a link; one that is closed stays as it is. */
 export const closeLink = statement.tenant<One & { at: Date }, LinkRow>(
   'payments.close_link',
   `update payments.links set deactivated_at = coalesce(deactivated_at, $at) where ${mine} and id = $id

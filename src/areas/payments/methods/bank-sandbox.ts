@@ -32,7 +32,7 @@ const credit = write({
   method: 'POST',
   path: '/v1/sandbox/bank/credit',
   operation: 'sandbox.creditBank',
-  summary: 'Pay into the one-time bank account of a payment',
+  summary: 'Simulate a bank transfer for a payment',
   description: 'The amount that was asked for completes the payment; any other is kept apart, and the payment fails.',
   scope: 'sandbox:write',
   body: Type.Object({

@@ -113,7 +113,7 @@ export const listTokens = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Delete a saved card; a late report on its payment does not save it again. */
+/** Deletes a saved card; a late report on its payment does not save it again. */
 export const deleteToken = statement.tenant<Tenant & { id: string }, TokenRow>(
   'payments.delete_card_token',
   `with unsaved as (update payments.cards set saved_token = null where ${mine} and saved_token = $id)

@@ -62,7 +62,7 @@ export const card: PaymentMethod = {
       phone: null,
       expirySeconds: challengeSeconds,
       // 3-D Secure cannot follow later, and a payment does not wait for what cannot come.
-      mostSeconds: challengeSeconds,
+      maxSeconds: challengeSeconds,
       details: {
         card: { brand, last4, exp_month, exp_year },
         ...(input.return_url === undefined ? {} : { return_url: input.return_url }),
@@ -168,7 +168,7 @@ export function cardTermsOf(app: App, tenant: Pick<Tenant, 'account'>, currency:
   return termsOf(app, tenant, way, currency)
 }
 
-/** Require a saved card of the account that can be charged the amount. */
+/** Requires a saved card of the account that can be charged the amount. */
 export async function requireSavedCard(
   app: App,
   tx: Tx,

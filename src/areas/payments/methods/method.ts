@@ -24,7 +24,7 @@ export interface Plan {
   /** Unless the request says otherwise. */
   readonly expirySeconds: number
   /** Upper limit of what a request may ask for. */
-  readonly mostSeconds?: number
+  readonly maxSeconds?: number
   /** Shown with the payment. */
   readonly details: PaymentDetails
   /** Facts that it adds to those the risk is judged by. */

@@ -45,7 +45,7 @@ const Prompt = Type.Object(
 const prompts = list({
   path: '/v1/sandbox/payments/prompts',
   operation: 'sandbox.listPrompts',
-  summary: 'See which payments a handset was asked for',
+  summary: 'List payment prompts on a simulated handset',
   description: 'Newest first. One that waits can be answered where its payer answers by hand.',
   scope: 'sandbox:read',
   query: Type.Object({
@@ -114,7 +114,7 @@ const answer = write({
   method: 'POST',
   path: '/v1/sandbox/payments/:payment_id/answer',
   operation: 'sandbox.answerPrompt',
-  summary: 'Approve or refuse a payment on the payer’s phone',
+  summary: 'Answer a payment prompt on a simulated handset',
   description:
     'For payers that PATCH /v1/sandbox/payments/behaviour lists as by_hand. A wrong PIN ends the payment, as it does with the providers.',
   scope: 'sandbox:write',
@@ -162,7 +162,7 @@ function endingOf({ decision, pin }: Static<typeof Answer>): PayerAnswer {
   return pin === wrongPin ? 'wrong_pin' : 'paid'
 }
 
-/** Tell the simulator of an answer; returns its status, or null without one. */
+/** Tells the simulator of an answer; returns its status, or null without one. */
 async function tell(app: App, provider: string, id: string, ending: PayerAnswer): Promise<number | null> {
   const simulated = simulatedAccounts(app)
   const [settings, key] = [simulated[provider], simulated[payers]?.[provider]]
@@ -195,7 +195,7 @@ const readBehaviour = read({
   method: 'GET',
   path: '/v1/sandbox/payments/behaviour',
   operation: 'sandbox.paymentBehaviour',
-  summary: 'Read which payers wait for a PIN',
+  summary: 'Get the behaviour of simulated payers',
   scope: 'sandbox:read',
   reply: { status: 200, schema: Behaviour },
   examples: [{ name: 'As it is' }],
@@ -206,7 +206,7 @@ const changeBehaviour = write({
   method: 'PATCH',
   path: '/v1/sandbox/payments/behaviour',
   operation: 'sandbox.changePaymentBehaviour',
-  summary: 'Say which payers wait for a PIN',
+  summary: 'Set the behaviour of simulated payers',
   description: 'For payments from now on. Their prompt stays for two minutes, however fast the sandbox’s time passes.',
   scope: 'sandbox:write',
   body: Behaviour,

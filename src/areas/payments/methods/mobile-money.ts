@@ -47,7 +47,7 @@ export const mobileMoney: PaymentMethod = {
       phone,
       expirySeconds,
       // A page that is over cannot be paid on, and a payment does not wait for what cannot come.
-      ...(isSentOn ? { mostSeconds: expirySeconds } : {}),
+      ...(isSentOn ? { maxSeconds: expirySeconds } : {}),
       details: {
         ...(ussdCode === null ? {} : { ussd_code: ussdCode }),
         ...(isSentOn && input.return_url !== undefined ? { return_url: input.return_url } : {}),

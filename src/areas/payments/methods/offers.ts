@@ -50,7 +50,7 @@ const Method = Type.Object(
     banks: Type.Optional(
       Type.Array(
         Type.Object({
-          bank_code: Type.String({ description: 'By which payouts name the bank' }),
+          bank_code: Type.String({ description: 'Bank code used in payouts' }),
           name: Type.String({ description: 'As people know it' }),
         }),
         { description: 'Those whose accounts can be reached' },
@@ -63,7 +63,7 @@ const Method = Type.Object(
 export const methods = list({
   path: '/v1/payments/methods',
   operation: 'payments.methods',
-  summary: 'List the ways to pay',
+  summary: 'List payment methods',
   scope: 'payments:read',
   query: Type.Object({
     ...wholeListQuery,

@@ -6,6 +6,7 @@ import { record } from '../../../platform/api/audit.ts'
 import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { testOf } from '../../../platform/connections/probe.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import {
   At,
@@ -28,6 +29,7 @@ import {
   selectEntered,
 } from '../gateway/accounts.ts'
 import { gatewayOf } from '../gateway/gateway.ts'
+import { testAccount } from '../gateway/test-account.ts'
 import { bankCountries } from '../providers/banks.ts'
 import type { ProviderKind } from '../providers/kind.ts'
 import { cardCountry } from './card.ts'
@@ -117,7 +119,7 @@ const deleteProvider = statement.home<Named, { provider: string }>(
 const listProviders = list({
   path: '/v1/operator/payments/providers',
   operation: 'operator.listPaymentProviders',
-  summary: 'List the providers that payments go to, and how they are doing',
+  summary: 'List payment providers and their health',
   scope: 'operator',
   query: Type.Object(wholeListQuery),
   row: ProviderRecord,
@@ -132,7 +134,7 @@ const getProvider = read({
   method: 'GET',
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.getPaymentProvider',
-  summary: 'Read an account with a provider, and how it is doing',
+  summary: 'Get a payment provider and its health',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: ProviderRecord },
@@ -169,7 +171,7 @@ const createProvider = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/providers',
   operation: 'operator.createPaymentProvider',
-  summary: 'Enter an account with a provider',
+  summary: 'Create a payment provider',
   scope: 'operator',
   body: ProviderCreate,
   reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
@@ -204,7 +206,7 @@ const changeProvider = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.changePaymentProvider',
-  summary: 'Change an account with a provider',
+  summary: 'Update a payment provider',
   description:
     'What it needs to pay out is removed by null, all of it together: nothing is paid from it then. Where it becomes another account, nothing that the first one may have taken is sent again.',
   scope: 'operator',
@@ -242,7 +244,7 @@ const removeProvider = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.removePaymentProvider',
-  summary: 'Give up an account with a provider',
+  summary: 'Delete a payment provider',
   description: 'Payments that it knows of and that are not over stay as they are until they expire.',
   scope: 'operator',
   params: IdParam,
@@ -254,6 +256,18 @@ const removeProvider = writeAcross({
     await record(tx, caller, 'payments.remove_provider', params.id, { after: {} })
     await app.signals.send(tx, 'payments', params.id)
     return { id: params.id, deleted: true as const }
+  },
+})
+
+const testProvider = read({
+  ...testOf(IdParam),
+  path: '/v1/operator/payments/providers/:id/test',
+  operation: 'operator.testPaymentProvider',
+  summary: 'Test a payment provider',
+  handle: async (app, { params }) => {
+    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
+    if (!row) throw noSuchProvider()
+    return testAccount(app, row, knownKind(row.provider))
   },
 })
 
@@ -357,9 +371,19 @@ function namedBy(id: string): Named {
   return { provider, country: country.toUpperCase(), environment: environment === 'live' ? 'live' : 'test' }
 }
 
+/** Optional settings, each with the providers that have it: forms show those of one provider. */
 function optional(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
   const fields = groups.flatMap((group) => Object.entries(group))
-  return Object.fromEntries(fields.map(([name, field]) => [name, Type.Optional(field)]))
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, Type.Optional(Type.String({ ...field, ...usesOf(name) }))]),
+  )
+}
+
+function usesOf(name: string) {
+  const needs = kinds.filter(({ open, secret }) => Object.hasOwn({ ...open, ...secret }, name))
+  const pays = kinds.filter(({ outgoing }) => Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
+  const named = (some: typeof kinds) => some.map(({ facts }) => facts.provider)
+  return { 'x-providers': named(needs), 'x-payouts-of': named(pays) }
 }
 
 function removable(groups: readonly ProviderKind['open'][]): Record<string, TSchema> {
@@ -377,4 +401,5 @@ export const operatorRoutes: readonly Route[] = [
   createProvider,
   changeProvider,
   removeProvider,
+  testProvider,
 ]

@@ -16,7 +16,7 @@ export interface Payer {
   readonly provider: string | null
 }
 
-/** Require a way to collect an amount without the payer. */
+/** Requires a way to collect an amount without the payer. */
 export async function requireUnattended(
   app: App,
   tx: Tx,

@@ -80,7 +80,7 @@ export const insertRefusals = statement.tenant<
      from unnest($indexes::int[], $codes::text[], $details::text[]) as i(index, code, details)`,
 )
 
-/** Count a payout of a batch that ended, or was taken back later; returns the batch as it is then. */
+/** Counts a payout of a batch that ended, or was taken back later; returns the batch as it is then. */
 export const countInBatch = statement.tenant<
   One & { completed: number; failed: number; cancelled: number; at: Date },
   BatchRow
@@ -126,7 +126,7 @@ export const listItems = statement.tenant<One & { after: number; limit: number }
 )
 
 /**
- * Take the next payouts of a batch that have no job; the caller adds the jobs in the same transaction. Locked ones are
+ * Takes the next payouts of a batch that have no job; the caller adds the jobs in the same transaction. Locked ones are
  * waited for: the last caller must leave none behind.
  */
 export const takeUnqueued = statement.tenant<

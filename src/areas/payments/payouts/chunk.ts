@@ -18,7 +18,7 @@ import { afterAsking, batchedPayoutJob, pay, polls, queuedMs } from './submit.ts
 /** Payouts per job. */
 export const chunkSize = 100
 /** Payouts judged together, and requests to the provider at once. */
-const mostAtOnce = 16
+const maxAtOnce = 16
 
 const Payload = Type.Object({ payouts: Type.Array(Type.String(), { maxItems: chunkSize }) })
 
@@ -37,8 +37,8 @@ export const chunkJob: Job<App, typeof Payload> = {
       return { kind: 'done' }
     }
     const isSuspended = planned.some(({ is_suspended }) => is_suspended)
-    for (let start = 0; start < planned.length && !isSuspended; start += mostAtOnce)
-      await send(app, tenant, planned.slice(start, start + mostAtOnce))
+    for (let start = 0; start < planned.length && !isSuspended; start += maxAtOnce)
+      await send(app, tenant, planned.slice(start, start + maxAtOnce))
     const after = (await app.db.query(findMany, { ...tenant, ids: payload.payouts })).filter(isUnderWay)
     const queued = after.filter(isPlanned)
     const scale = gatewayOf(app).timeScale(tenant.environment)
@@ -92,7 +92,7 @@ async function send(app: App, tenant: Tenant, some: readonly PayoutRow[]): Promi
     })
 }
 
-/** Hand each unfinished payout to a job of its own. One with two jobs, because this node died here, is settled once. */
+/** Hands each unfinished payout to a job of its own. One with two jobs, because this node died here, is settled once. */
 async function handOver(app: App, tenant: Tenant, rows: readonly PayoutRow[], delayMs: number): Promise<void> {
   if (rows.length === 0) return
   const jobs = rows.map(({ id }) =>

@@ -31,7 +31,7 @@ import { payoutJob, polls, submit } from './submit.ts'
 
 /** Time that the reply waits for the provider's first answer. */
 const budgetMs = 8_000
-const mostAheadMs = 365 * dayMs
+const maxAheadMs = 365 * dayMs
 
 const { amount, currency, description, metadata, callback_url, reference } = PaymentCreate.properties
 
@@ -62,7 +62,7 @@ export const PayoutItem = Type.Object({
           Type.String({
             maxLength: 100,
             rule: 'must have at most 100 characters',
-            description: 'Whom you pay, as you know them',
+            description: 'Name of the recipient',
           }),
         ),
         email: Type.Optional(
@@ -88,7 +88,7 @@ export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
 export type NewPayoutInput = Static<typeof PayoutItem>
 
 /**
- * Store a payout, judge it, hold its money and add its job. The provider has not been asked yet. A blocked one is
+ * Stores a payout, judges it, holds its money and adds its job. The provider has not been asked yet. A blocked one is
  * returned as failed.
  */
 export async function accept(
@@ -202,9 +202,9 @@ export interface Making extends Occasion {
   madeBy: string
 }
 
-/** Maker of a payout, who may not approve it: the key, also behind a token that names another, or a member. */
-export function makerOf({ principal }: Caller): string {
-  return principal.signedInAtMs === null ? `key:${principal.keyId}` : principal.actor
+/** Maker of a payout, who may not approve it: the member, also behind their keys, or a key that no member made. */
+export function makerOf({ principal: { facts, keyId } }: Caller): string {
+  return facts.member === null ? `key:${keyId}` : `member:${idOf('member', facts.member)}`
 }
 
 /** Sets the money aside that is to be paid; throws when it is not there. */
@@ -256,7 +256,7 @@ async function usedBefore(tx: Tx, tenant: Tenant, reference: string): Promise<Ap
 function scheduledIn(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
-  if (at.getTime() <= nowMs || at.getTime() > nowMs + mostAheadMs)
+  if (at.getTime() <= nowMs || at.getTime() > nowMs + maxAheadMs)
     throw invalid('scheduled_at', 'must lie ahead, by at most 365 days')
   return at
 }

@@ -23,14 +23,14 @@ import type { PayoutRow } from './store.ts'
 /** Wait for a lock that one payout of a batch needs, before the batch is given up. */
 const lockTimeoutMs = 250
 
-/** Judge a stored payout that was not sent; returns it afterwards. Lock order: the row, then the counters. */
+/** Judges a stored payout that was not sent; returns it afterwards. Lock order: the row, then the counters. */
 export async function judge(app: App, tx: Tx, occasion: Occasion, payout: PayoutRow): Promise<PayoutRow> {
   const [judged] = await judgeSome(app, tx, occasion, [payout])
   if (!judged) throw new Error('a payout was judged while somebody else had it')
   return judged
 }
 
-/** Judge several locked payouts of one account. */
+/** Judges several locked payouts of one account. */
 async function judgeSome(
   app: App,
   tx: Tx,
@@ -97,7 +97,7 @@ export async function judgeOfBatch(app: App, tenant: Tenant, id: string): Promis
 }
 
 /**
- * Judge several payouts of a batch. When the shared transaction fails or waits too long for a lock, each is judged
+ * Judges several payouts of a batch. When the shared transaction fails or waits too long for a lock, each is judged
  * alone.
  */
 export async function judgeBatch(app: App, tenant: Tenant, ids: readonly string[]): Promise<readonly PayoutRow[]> {

@@ -27,7 +27,7 @@ const Overdue = Type.Object(
 const listRoute = list({
   path: '/v1/operator/payments/payouts',
   operation: 'operator.listOverduePayouts',
-  summary: 'List the payouts of which nobody knows what became, oldest first',
+  summary: 'List payouts with an unknown outcome',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Overdue,
@@ -43,7 +43,7 @@ const settleRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/payouts/:payout_id/settle',
   operation: 'operator.settlePayout',
-  summary: 'Say what became of a payout that nobody knows of',
+  summary: 'Settle a payout with an unknown outcome',
   description:
     'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more. One that had failed or was taken back and was paid all the same is taken from the wallet, which must have it.',
   scope: 'operator',

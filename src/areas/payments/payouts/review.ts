@@ -27,7 +27,7 @@ const approveRoute = write({
   ...common,
   path: '/v1/payouts/:payout_id/approve',
   operation: 'payouts.approve',
-  summary: 'Let a payout go that waits for a decision',
+  summary: 'Approve a payout',
   description:
     'It is sent at once, or when its time has come. Your rules are not asked again. Whoever made it cannot: use another key, with the scope `payouts:approve`.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
@@ -41,7 +41,7 @@ const rejectRoute = write({
   ...common,
   path: '/v1/payouts/:payout_id/reject',
   operation: 'payouts.reject',
-  summary: 'Withdraw a payout that waits for a decision',
+  summary: 'Reject a payout',
   description: 'It is cancelled, and what was held for it is back in the wallet.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await reject(app, tx, caller.tenant, payoutUuid(params.payout_id)))
@@ -55,7 +55,9 @@ async function approve(app: App, tx: Tx, caller: Caller, id: string): Promise<Pa
   const { tenant, nowMs, receivedMs } = caller
   const found = await maybe(tx.query(findPayout, { ...tenant, id }))
   if (!found) throw noSuchPayout()
-  if (found.in_review && found.made_by === makerOf(caller))
+  // A payout from before names the key also where a member made it.
+  const makers = [makerOf(caller), `key:${caller.principal.keyId}`]
+  if (found.in_review && makers.includes(found.made_by ?? ''))
     throw new AppError('FORBIDDEN', 'whoever made a payout cannot approve it; use another key, or another member')
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
   const payout = await maybe(tx.query(endReview, { ...tenant, id, ...times }))

@@ -19,7 +19,7 @@ export const lockMany = statement.tenant<Many, PayoutRow>(
 )
 
 /**
- * Move payouts to a new state; returns those that were not moved before. `sentBy`: provider account of each.
+ * Moves payouts to a new state; returns those that were not moved before. `sentBy`: provider account of each.
  */
 export const moveStates = statement.tenant<
   Many & { from: AttemptState; to: AttemptState; sentBy: readonly string[]; at: Date },
@@ -85,7 +85,7 @@ export const judgedColumns = {
   check_watched: 'jsonb',
 } as const
 
-/** Store the risk decisions on locked payouts; those under review wait. */
+/** Stores the risk decisions on locked payouts; those under review wait. */
 export const noteRisks = statement.tenant<Tenant & { items: Buffer; at: Date; realAt: Date }, PayoutRow>(
   'payments.note_payout_risks',
   `with judged as materialized (select * from unnest($items::payments.judged_item[])),

@@ -53,7 +53,7 @@ export async function settleOne(
   return (await gathererOf(app).join({ tenant, batch, payout, verdict }, batch)).after
 }
 
-/** Settle several verdicts in one transaction; when it fails, each is settled alone. */
+/** Settles several verdicts in one transaction; when it fails, each is settled alone. */
 async function settleSome(app: App, some: readonly Said[]): Promise<Settled[]> {
   const after = await app.db
     .tx(some[0]?.tenant ?? { bucket: -1 }, (tx) => complete(app, tx, some))

@@ -32,7 +32,7 @@ export const missedMs = 60_000
 const otherMoney =
   'provider paid other money than it was asked to: compare with the provider and settle the payout by hand'
 /** Payouts per withdrawing statement, which must not take too long. */
-const mostAtOnce = 1_000
+const maxAtOnce = 1_000
 
 /** Applies what the provider says of a payout; gives it as it is then. */
 export function settle(app: App, tenant: Tenant, id: string, verdict: OutgoingVerdict): Promise<PayoutRow> {
@@ -75,7 +75,7 @@ async function settleIn(app: App, tx: Tx, tenant: Tenant, id: string, verdict: O
 }
 
 /**
- * Apply what an operator found out. A payout that failed or was taken back, and was paid after all, is taken from the
+ * Applies what an operator found out. A payout that failed or was taken back, and was paid after all, is taken from the
  * wallet, if it covers it; a completed one that was never paid is given back. A finding that confirms the books takes it off the list.
  */
 export async function decide(
@@ -115,7 +115,7 @@ export function notInReview({ status }: PayoutRow): AppError {
   return new AppError('INVALID_STATE', 'the payout does not wait for a decision', { extra: { status } })
 }
 
-/** Block a payout that was not sent. Money is held for it only when it is one of a batch. */
+/** Blocks a payout that was not sent. Money is held for it only when it is one of a batch. */
 export async function block(
   app: App,
   tx: Tx,
@@ -146,10 +146,10 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
   let [cancelled, held, isMore] = [0, 0n, true]
   while (isMore) {
-    const some = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times, limit: mostAtOnce }))
+    const some = await one(tx.query(cancelOfBatch, { ...tenant, id: batch, ...times, limit: maxAtOnce }))
     cancelled += some.ids.length
     held += some.held
-    isMore = some.ids.length === mostAtOnce
+    isMore = some.ids.length === maxAtOnce
     await noteFate(tx, occasion, some.ids, 'cancelled')
   }
   if (cancelled === 0) return 0
@@ -158,7 +158,7 @@ export async function cancelMany(app: App, tx: Tx, occasion: Occasion, batch: st
   return cancelled
 }
 
-/** Start a payout whose time has come. */
+/** Starts a payout whose time has come. */
 export async function begin(app: App, tenant: Tenant, id: string): Promise<PayoutRow> {
   return app.db.tx(tenant, async (tx) => {
     const payout = await one(tx.query(lockPayout, { ...tenant, id }))
@@ -201,7 +201,7 @@ async function paid(app: App, tx: Tx, payout: PayoutRow, receipt: string | null)
   return after
 }
 
-/** Charge a payout that was paid after it had failed: its hold is gone, so the wallet pays now or nothing changes. */
+/** Charges a payout that was paid after it had failed: its hold is gone, so the wallet pays now or nothing changes. */
 async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string | null): Promise<PayoutRow> {
   const isLate = payout.status === 'reversed'
   const move = { from: ['failed', 'reversed'], to: 'completed', providerReference: receipt } as const
@@ -232,7 +232,7 @@ async function paidAfterAll(app: App, tx: Tx, payout: PayoutRow, receipt: string
 }
 
 /**
- * Fail a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. One that it
+ * Fails a payout that the provider refused. The reason of an earlier callback counts: the answer to a poll has none. One that it
  * told to have paid in other money stays on the operator's list, and its money held.
  */
 async function refused(app: App, tx: Tx, payout: PayoutRow, reason: string): Promise<PayoutRow> {
@@ -297,7 +297,7 @@ async function countOver(app: App, tx: Tx, payout: PayoutRow, counts: Counts): P
   if (payout.batch_id !== null) await countInto(app, tx, occasionOf(app, payout), payout.batch_id, counts)
 }
 
-/** Count an ended payout in its batch; the last one ends the batch and emits its event. */
+/** Counts an ended payout in its batch; the last one ends the batch and emits its event. */
 export async function countInto(
   app: App,
   tx: Tx,

@@ -33,7 +33,7 @@ const overdueDays = 7
 /** Delay of a payout whose provider is down. */
 export const queuedMs = 30_000
 /** A provider that so often certainly did not take a payout has refused it. */
-const mostTries = 8
+const maxTries = 8
 
 const Payload = Type.Object({
   payout: Type.String(),
@@ -110,7 +110,7 @@ export async function afterAsking(
   inline: boolean,
 ): Promise<PayoutRow> {
   const { id } = payout
-  const isQueued = verdict === null || (verdict.kind === 'unavailable' && !inline && payout.tries + 1 < mostTries)
+  const isQueued = verdict === null || (verdict.kind === 'unavailable' && !inline && payout.tries + 1 < maxTries)
   if (!isQueued) return settle(app, tenant, id, verdict)
   const tries = verdict === null ? 0 : 1
   const at = new Date(app.clock.nowMs())
@@ -151,7 +151,7 @@ export function ask(
   return outgoing.queryPayout(sentOf(app, tenant, payout))
 }
 
-/** Send a payout again under the same id. A refusal now says nothing of the first try. */
+/** Sends a payout again under the same id. A refusal now says nothing of the first try. */
 async function sendAgain(app: App, tenant: Tenant, { id }: PayoutRow): Promise<OutgoingVerdict> {
   const at = new Date(app.clock.nowMs())
   const payout = await maybe(app.db.query(moveState, { ...tenant, id, from: ['unknown'], to: 'sending', tries: 0, at }))

@@ -81,9 +81,9 @@ export interface Acquirer {
   query(attempt: string, currency: Currency): Promise<CardOutcome>
   /** Takes what was set aside, or less: the rest is given up. */
   capture(attempt: string, money: Money): Promise<CardOutcome>
-  /** Withdraw an authorisation, or an undecided attempt; returns its outcome when it is too late. */
+  /** Withdraws an authorisation, or an undecided attempt; returns its outcome when it is too late. */
   withdraw(attempt: string, currency: Currency): Promise<CardOutcome>
-  /** Refund an attempt. `refund` is our own id, under which it is done once. */
+  /** Refunds an attempt. `refund` is our own id, under which it is done once. */
   refund(refund: string, attempt: string, money: Money): Promise<RefundOutcome>
   queryRefund(refund: string, currency: Currency): Promise<RefundOutcome>
   /** Disputes of an attempt. */

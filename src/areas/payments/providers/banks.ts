@@ -88,9 +88,9 @@ export const BankShown = Type.Object(
 export const BankTransfer = Type.Object(
   {
     bank_name: Type.String({ description: 'Where to pay into' }),
-    bank_code: Type.String({ description: 'By which payers’ banks know it' }),
+    bank_code: Type.String({ description: 'Bank code used by payers’ banks' }),
     account_number: Type.String({ description: 'Made for this payment alone' }),
-    account_name: Type.String({ description: 'Whom the transfer is made out to' }),
+    account_name: Type.String({ description: 'Name of the account holder' }),
     amount: Amount({ description: 'Exactly this' }),
     expires_at: At({ description: 'Until when the transfer must be there' }),
   },

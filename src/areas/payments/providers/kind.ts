@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { type TString, Type } from 'typebox'
 import Format from 'typebox/format'
 import type { Clock } from '../../../platform/clock.ts'
+import type { Exchange } from '../../../platform/outbound/provider-http.ts'
 import type { Outbound } from '../../../platform/outbound.ts'
 import type { Acquirer } from './acquirer.ts'
 import type { Bank } from './bank.ts'
@@ -17,6 +18,8 @@ export interface Surroundings {
   clock: Clock
   /** The door through which a provider is asked. */
   http: Outbound
+  /** Told of requests for tokens, which are in no timeline. */
+  signsIn?(exchange: Exchange): void
   /** No request is waited for longer than this; each kind of request has a time of its own below it. */
   patienceMs?: number
 }

@@ -96,7 +96,7 @@ export function isWithin({ min, max }: Terms, micros: bigint): boolean {
   return micros >= min && micros <= max
 }
 
-/** Require an amount within the terms. */
+/** Requires an amount within the terms. */
 export function requireWithin(name: string, { min, max }: Terms, { micros, currency }: Money): void {
   if (micros < min)
     throw new AppError('AMOUNT_TOO_LOW', `${name} takes ${currency} ${formatMicros(min)} and more`, {

@@ -65,7 +65,7 @@ async function paymentFor(
   return payment
 }
 
-/** Require a payment whose money is not accounted for yet. */
+/** Requires a payment whose money is not accounted for yet. */
 async function requireUnknown(tx: Tx, line: LineRow, payment: PaymentRow): Promise<void> {
   const { status } = payment
   const isUnpaid = open.includes(status) || ['expired', 'cancelled', 'failed'].includes(status)

@@ -160,7 +160,7 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/statements',
   operation: 'operator.createPaymentStatement',
-  summary: 'Begin a provider’s statement',
+  summary: 'Create a provider statement',
   description: 'Then send its file to `/v1/operator/payments/statements/:id/lines`.',
   scope: 'operator',
   body: StatementCreate,
@@ -210,7 +210,7 @@ const create = writeAcross({
 const listAll = list({
   path: '/v1/operator/payments/statements',
   operation: 'operator.listPaymentStatements',
-  summary: 'List providers’ statements, the newest first',
+  summary: 'List provider statements',
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
@@ -232,7 +232,7 @@ const get = read({
   method: 'GET',
   path: '/v1/operator/payments/statements/:id',
   operation: 'operator.getPaymentStatement',
-  summary: 'Read what was found of a provider’s statement',
+  summary: 'Get a provider statement and its reconciliation',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: StatementWhole },
@@ -243,7 +243,7 @@ const get = read({
 const send = upload({
   path: '/v1/operator/payments/statements/:id/lines',
   operation: 'operator.importPaymentStatement',
-  summary: 'Send the file of a statement',
+  summary: 'Upload the file of a provider statement',
   description:
     'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, taken whole or not at all. Lines that were sent before change nothing, so that a file may be sent again. Its lines are matched in the background: read the statement until it is `matched`.',
   scope: 'operator',
@@ -260,7 +260,7 @@ const send = upload({
 const lines = list({
   path: '/v1/operator/payments/statements/:id/lines',
   operation: 'operator.listPaymentStatementLines',
-  summary: 'List the lines of a statement, by what was found of them',
+  summary: 'List the lines of a provider statement',
   scope: 'operator',
   params: IdParam,
   query: Type.Object({
@@ -284,7 +284,7 @@ const assignPayment = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/statements/:id/lines/:line/assign',
   operation: 'operator.assignPaymentStatementLine',
-  summary: 'Say which payment a line is about',
+  summary: 'Assign a statement line to a payment',
   description:
     'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had told of it in time.',
   scope: 'operator',

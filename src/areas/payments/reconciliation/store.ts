@@ -119,7 +119,7 @@ export const listStatements = statement.tenant<
     limit $limit::int + 1`,
 )
 
-/** Insert lines; those with a known receipt are skipped. */
+/** Inserts lines; those with a known receipt are skipped. */
 export const insertLines = statement.tenant<
   Account & {
     statementId: string
@@ -226,7 +226,7 @@ export const matchPayers = statement.everywhere<Account, { id: string }>(
    returning l.id`,
 )
 
-/** Classify the rest: unmatched lines are the provider's alone; charges and transfers to the bank are our own. */
+/** Classifies the rest: unmatched lines are the provider's alone; charges and transfers to the bank are our own. */
 export const classifyRest = statement.tenant<Account, object>(
   'payments.classify_lines',
   `update payments.statement_lines l

@@ -73,13 +73,13 @@ const replace = `on conflict (bucket, account_id, environment, payment_id) do up
       set told_amount = excluded.told_amount, told_currency = excluded.told_currency, told_words = excluded.told_words,
           receipt = excluded.receipt, found_at = excluded.found_at, resolved_at = null, note = null`
 
-/** Store a discrepancy, once; an amount takes the place of what could not be read. No row when it was known. */
+/** Stores a discrepancy, once; an amount takes the place of what could not be read. No row when it was known. */
 const insertDiscrepancy = statement.tenant<Found, { payment_id: string }>(
   'payments.insert_discrepancy',
   `${insert} ${replace} where d.told_amount is null and excluded.told_amount is not null returning d.payment_id`,
 )
 
-/** Replace a discrepancy: a second dispute counts anew. */
+/** Replaces a discrepancy: a second dispute counts anew. */
 const replaceDiscrepancy = statement.tenant<Found, object>('payments.replace_discrepancy', `${insert} ${replace}`)
 
 const listOpen = statement.everywhere<
@@ -177,7 +177,7 @@ const Discrepancy = Type.Object(
 const listRoute = list({
   path: '/v1/operator/payments/discrepancies',
   operation: 'operator.listPaymentDiscrepancies',
-  summary: 'List the payments of which a provider told another amount or currency than was asked for, oldest first',
+  summary: 'List payments whose reported amount or currency differs',
   description:
     'One that is `failed` has its money in `suspense:<provider>`, if its amount was told. One whose amount cannot be read waits, and expires. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
   scope: 'operator',
@@ -207,7 +207,7 @@ const resolveRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/payments/discrepancies/:payment_id/resolve',
   operation: 'operator.resolvePaymentDiscrepancy',
-  summary: 'Take a payment from the list when somebody has looked into it',
+  summary: 'Resolve a payment discrepancy',
   description:
     'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Without either no money moves.',
   scope: 'operator',

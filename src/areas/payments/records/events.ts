@@ -309,7 +309,16 @@ export const paymentEvents = {
     payload: ActionRequired,
     sample: { ...flat(challenged), redirect_url },
   }),
-  completed: ofPayment('payment.completed', 'A payment was paid', flat(completedPayment)),
+  completed: {
+    ...ofPayment('payment.completed', 'A payment was paid', flat(completedPayment)),
+    // A top-up is paid by the account itself, and an invoice by whom it bills, whosever phone it is that pays.
+    person: ({ customer, payment: { phone, type } }: Static<typeof PaymentEvent>) => {
+      if (type === 'topup') return null
+      const { email, name, customer_id: id = '' } = customer
+      if (id.startsWith('cus_')) return { email, phone: email ? null : customer.phone, name, isInbound: true }
+      return { phone, email, name, isInbound: true }
+    },
+  },
   failed: ofPayment('payment.failed', 'A payment failed, was cancelled or expired', flat(declined)),
   refunded: eventType({
     name: 'payment.refunded',
@@ -326,7 +335,7 @@ export const paymentEvents = {
   }),
   disputed: eventType({
     name: 'payment.disputed',
-    summary: 'A payer wants its money back over its bank',
+    summary: 'A payer disputed a payment',
     head: moneyHead,
     payload: Disputed,
     sample: { ...flat(disputed), dispute_id: dispute.dispute_id, dispute_status: 'open', dispute },

@@ -8,7 +8,7 @@ import { amount, currency, method, moment, now, shownRisk, third, word } from '.
 
 const Recipient = Type.Object(
   {
-    name: word('Whom you pay, as you know them'),
+    name: word('Your own id or name of the recipient'),
     email: Type.Optional(Type.String({ description: 'Where one was given' })),
     phone: word('Number of the mobile money account; null for other methods'),
     bank: Nullable(

@@ -15,12 +15,12 @@ export function days(count: number): number[] {
 
 /** Shortest wait, however short the times of the table are. */
 const leastMs = 100
-/** Wait after a poll without an answer: a part of the time since the request, and at least so many seconds. */
+/** Waits after a poll without an answer: a part of the time since the request, and at least so many seconds. */
 const silentPart = 1 / 4
 const silentSeconds = 30
 
 /**
- * Wait before the next poll; null when there is none. `quietMs` is the time since the request, `scale` how much slower than
+ * Waits before the next poll; null when there is none. `quietMs` is the time since the request, `scale` how much slower than
  * the table's time passes.
  */
 export function nextPollMs(polls: PollSchedule, quietMs: number, isAnswered: boolean, scale: number): number | null {

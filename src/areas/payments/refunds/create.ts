@@ -49,7 +49,7 @@ export const RefundCreate = Type.Object({
   metadata: Type.Optional(Metadata),
 })
 
-/** Store a refund and its job, and set the money aside. The provider has not been asked yet. */
+/** Stores a refund and its job, and sets the money aside. The provider has not been asked yet. */
 export async function acceptRefund(
   app: App,
   tx: Tx,
@@ -122,7 +122,7 @@ function requireRefundable({ purpose, status, completed_at, dispute_status }: Pa
 }
 
 /**
- * Refuse to refund with recent top-ups, or while something is owed: an account that has paid a payment out already
+ * Refuses to refund with recent top-ups, or while something is owed: an account that has paid a payment out already
  * would get the money of a stolen card by its refund. What the acquirer still keeps of the payment comes into the
  * wallet later, so a top-up may stand in for it.
  */

@@ -11,11 +11,11 @@ import { newestRefunds } from './store.ts'
 import { orderOf } from './submit.ts'
 
 /** A payment has hardly more. */
-const mostRefunds = 100
+const maxRefunds = 100
 
 /** Whether the acquirer said how the refunds of an attempt stand; what it said is done then. */
 export async function followRefunds(app: App, tenant: Tenant, attempt: AttemptRow): Promise<boolean> {
-  const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: mostRefunds })
+  const refunds = await app.db.query(newestRefunds, { ...tenant, payment: attempt.payment_id, limit: maxRefunds })
   for (const refund of refunds) {
     // Not sent yet, or known to have failed.
     if (refund.state === 'planned' || refund.status === 'failed') continue

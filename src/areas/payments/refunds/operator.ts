@@ -33,7 +33,7 @@ const Overdue = Type.Object(
 const listRoute = list({
   path: '/v1/operator/payments/refunds',
   operation: 'operator.listOverdueRefunds',
-  summary: 'List the refunds of which nobody knows what became, oldest first',
+  summary: 'List refunds with an unknown outcome',
   description:
     'One that is `failed` was given back all the same, as the provider says: the payer has the money, and the wallet too. Of one that is `completed` the provider says now that it has failed. Any other may have happened or not; its money is set aside. Complete or fail each after a look at the provider’s statement.',
   scope: 'operator',
@@ -71,7 +71,7 @@ const complete = writeAcross({
   ...common,
   path: '/v1/operator/accounts/:id/refunds/:refund_id/complete',
   operation: 'operator.completeRefund',
-  summary: 'Note that a refund has happened',
+  summary: 'Mark a refund as completed',
   description:
     'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money leaves the wallet. One that had failed and is on the list, because the provider says that it happened, is taken from the wallet, which must have it.',
   errors: ['NOT_FOUND', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE', 'REFUND_EXCEEDS_PAYMENT'],
@@ -95,7 +95,7 @@ const fail = writeAcross({
   ...common,
   path: '/v1/operator/accounts/:id/refunds/:refund_id/fail',
   operation: 'operator.failRefund',
-  summary: 'Note that a refund has not happened',
+  summary: 'Mark a refund as failed',
   description:
     'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again. One that was completed, and that the provider has taken back since, is in the wallet again, told as refund.failed. One that had failed already is only taken off the list.',
   errors: ['NOT_FOUND', 'INVALID_STATE'],

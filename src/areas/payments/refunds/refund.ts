@@ -53,7 +53,7 @@ export async function recordWithRefunds(queryable: Queryable, payment: PaymentRo
 }
 
 /**
- * Tell a payment's purpose that its payer got money back, by a refund or a dispute. A bank may take back what was
+ * Tells a payment's purpose that its payer got money back, by a refund or a dispute. A bank may take back what was
  * refunded before: no more counts than was paid.
  */
 export async function payerHasBack(
@@ -71,7 +71,7 @@ export async function payerHasBack(
   if (total > before) await refunded(app, tx, occasion, payment, { id, amount: total - before, total })
 }
 
-/** Tell a payment's purpose that money which its payer had got back has been returned to us. */
+/** Tells a payment's purpose that money which its payer had got back has been returned to us. */
 export async function payerHasBackNoMore(
   app: App,
   tx: Tx,

@@ -29,7 +29,7 @@ const create = write({
   method: 'POST',
   path: '/v1/payments/:transaction_id/refund',
   operation: 'refunds.create',
-  summary: 'Give a payment back, or part of it',
+  summary: 'Refund a payment, in full or in part',
   description:
     'The money is set aside in your wallet at once and leaves it when the provider has paid it back, told as payment.refunded. When that fails, told as refund.failed, it is yours again.',
   scope: 'payments:write',
@@ -68,7 +68,7 @@ const get = read({
   method: 'GET',
   path: '/v1/refunds/:refund_id',
   operation: 'refunds.get',
-  summary: 'Read a refund',
+  summary: 'Get a refund',
   scope: 'payments:read',
   params: Type.Object({ refund_id: Type.String({ description: 'Begins with re_' }) }),
   reply: { status: 200, schema: Refund },

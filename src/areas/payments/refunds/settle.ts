@@ -48,16 +48,16 @@ const statesBefore: Readonly<Record<'planned' | 'accepted' | 'unknown' | 'final'
 const otherMoney =
   'provider refunded other money than it was asked to: settle the refund by hand (operator/accounts/…/refunds)'
 /** Tries of the transaction: the rows that it needs are mostly free by the second one. */
-const mostTries = 5
+const maxTries = 5
 
-/** Apply a verdict on a refund; once more when the payment's purpose changed at the same moment. */
+/** Applies a verdict on a refund; once more when the payment's purpose changed at the same moment. */
 export async function settleRefund(app: App, refund: RefundRow, verdict: OutgoingVerdict): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
       return await app.db.tx(refund, (tx) => applyVerdict(app, tx, refund, verdict))
     } catch (error) {
       const isMet = error instanceof AppError && error.code === 'CONFLICT'
-      if (!isMet || tries === mostTries) throw error
+      if (!isMet || tries === maxTries) throw error
     }
 }
 

@@ -16,7 +16,7 @@ const timeline = read({
   method: 'GET',
   path: '/v1/payments/:payment_id/timeline',
   operation: 'payments.timeline',
-  summary: 'Follow a payment from the request to the last webhook',
+  summary: 'Get the timeline of a payment',
   description:
     'In test, always; in live, where the operator keeps it. Secrets are masked. Frames are kept for 30 days.',
   scope: 'payments:read',
@@ -45,7 +45,7 @@ const payoutTimeline = read({
   method: 'GET',
   path: '/v1/payouts/:payout_id/timeline',
   operation: 'payouts.timeline',
-  summary: 'Follow a payout from the request to the last webhook',
+  summary: 'Get the timeline of a payout',
   description:
     'In test, always; in live, where the operator keeps it. Secrets are masked. Frames are kept for 30 days.',
   scope: 'payouts:read',
