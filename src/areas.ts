@@ -4,6 +4,7 @@ import { accounts } from './areas/accounts/area.ts'
 import { billing } from './areas/billing/area.ts'
 import { callcenter } from './areas/callcenter/area.ts'
 import { consoleArea } from './areas/console/area.ts'
+import { customers } from './areas/customers/area.ts'
 import { email } from './areas/email/area.ts'
 import { events } from './areas/events/area.ts'
 import { identity } from './areas/identity/area.ts'
@@ -32,6 +33,7 @@ export const areas: readonly Area[] = [
   payments,
   wallet,
   billing,
+  customers,
   webhooks,
   events,
   sandbox,

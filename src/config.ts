@@ -4,10 +4,12 @@
 // An area has its own in its settings.ts, which imports nothing but setting.ts and is joined here.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { callcenterSettings } from './areas/callcenter/settings.ts'
+import { accountSettings } from './areas/accounts/settings.ts'
+import { customerSettings } from './areas/customers/settings.ts'
 import { emailSettings } from './areas/email/settings.ts'
 import { identitySettings } from './areas/identity/settings.ts'
 import { paymentSettings } from './areas/payments/settings.ts'
+import { smsSettings } from './areas/sms/settings.ts'
 import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
@@ -19,19 +21,24 @@ import {
   host,
   integer,
   list,
+  mailboxes,
   optional,
   rootKeys,
   type Setting,
   secret,
   secretUrl,
+  serversIn,
   testKey,
   text,
   url,
 } from './config/setting.ts'
+import { doorNames } from './kernel/door-names.ts'
 import { StartError } from './kernel/start-error.ts'
 
 const roles = ['api', 'dispatch', 'webhooks', 'timers', 'carriers', 'sandbox'] as const
 export type Role = (typeof roles)[number]
+
+const doorHost = new RegExp(`^[a-z0-9.-]+=(${doorNames.join('|')})$`, 'i')
 
 /** Known, and off until an operator turns them on: where these are used, trade may be restricted by law. */
 export const dormantCurrencies = ['ERN', 'LYD', 'SDG'] as const
@@ -46,13 +53,29 @@ export const settings = {
   ),
   PAMOJA_ROLES: list(roles, 'What this process does: any of api, dispatch, webhooks, timers, carriers, sandbox.'),
   DATABASE_URL: secret(
-    database('PostgreSQL 15 or later instead of the embedded one: postgres://user:password@host/database.'),
+    database(
+      'PostgreSQL 15 or later instead of the embedded one: postgres://user:password@host/database; several hosts with commas, of which the one that takes writes is used.',
+    ),
+  ),
+  PAMOJA_DATABASE_DIRECT_URL: secret(
+    database(
+      'The same database past a pooler that DATABASE_URL leads through, for LISTEN, migrations and locks; needed with PgBouncer in transaction mode.',
+    ),
+  ),
+  PAMOJA_DATABASE_POOLER_PREPARES: boolean(
+    false,
+    'Whether that pooler keeps prepared statements: PgBouncer 1.21 or later with max_prepared_statements above 0.',
+  ),
+  PAMOJA_DATABASE_REPLICA_URL: secret(
+    database(
+      'A standby that streams from the database, for analytics, reports, usage and the request log, which may then be some seconds late.',
+    ),
   ),
   PAMOJA_DATABASE_POOL: integer(
-    10,
+    4,
     2,
     200,
-    'Connections for reads and transactions; two more commit writes, one listens, two look up keys.',
+    'Connections for reads and transactions; two more commit writes, one listens, one looks up keys.',
   ),
   PAMOJA_DATABASE_WAIT_SECONDS: integer(
     5,
@@ -82,12 +105,21 @@ export const settings = {
   PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
   PAMOJA_TRUSTED_PROXIES: addresses(
-    ['127.0.0.0/8', '::1'],
-    'Addresses whose X-Forwarded-Proto and X-Forwarded-For are believed.',
+    [],
+    'Addresses of proxies whose X-Forwarded-Proto and X-Forwarded-For are believed; nobody’s unless set.',
   ),
   PAMOJA_ALLOW_HTTP: choice(
     ['never', 'loopback'],
     'loopback answers plain HTTP from this machine; for development only.',
+  ),
+  PAMOJA_DOORS: list(
+    doorNames,
+    'Doors that are open: APIs of other providers below /compat, for programs that were written for them.',
+  ),
+  PAMOJA_DOOR_HOSTS: formed(
+    'Host names at whose root a door is served too: host=door, several with commas.',
+    (given) => given.split(',').every((pair) => doorHost.test(pair.trim())),
+    `must be host names with a door each, such as api.example.com=twilio; doors are ${doorNames.join(', ')}`,
   ),
   PAMOJA_REVOKE_EXPOSED_KEYS: boolean(false, 'Revoke a live key that was sent over plain HTTP.'),
   PAMOJA_SECRET_KEY: secret(
@@ -129,15 +161,24 @@ export const settings = {
     ...secretUrl(['http:'], 'Proxy for calls to customer URLs, such as http://user:password@proxy:3128.'),
     also: ['WEBHOOKS_PROXY'],
   },
+  PAMOJA_NODE_HOST: optional(
+    'Address at which other nodes reach this one, for requests of test keys; PAMOJA_HOST unless told, or the first address of this machine.',
+  ),
+  PAMOJA_SANDBOX_HOST: host(
+    '127.0.0.1',
+    'Address of the simulated payment, messenger and registry providers; of nodes on several machines, one that the others reach.',
+  ),
   PAMOJA_SANDBOX_TIME_SCALE: {
     ...decimal(0.1, 0.001, 1, 'What a second of waiting takes in the sandbox, in seconds.'),
     also: ['SANDBOX_TIME_SCALE'],
   },
   ...paymentSettings,
   ...voiceSettings,
-  ...callcenterSettings,
   ...emailSettings,
+  ...smsSettings,
   ...identitySettings,
+  ...accountSettings,
+  ...customerSettings,
   PAMOJA_CURRENCIES_ON: {
     ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
     default: [],
@@ -152,6 +193,14 @@ export const settings = {
     false,
     'Keep what goes over the wire for live messages and payments too, texts and secrets masked, for 30 days.',
   ),
+  PAMOJA_NOTICE_WEBHOOK: secretUrl(
+    ['https:', 'http:'],
+    'Where the operator is told of trouble, such as the address of an incoming webhook of a chat program.',
+  ),
+  PAMOJA_NOTICE_EMAILS: mailboxes(
+    'Who is told of trouble by mail, from the domain of the operator’s account; with commas.',
+  ),
+  PAMOJA_STATUS_PAGE: boolean(false, 'Show everybody at /status which parts of the service work now.'),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
   PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
   PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
@@ -210,7 +259,14 @@ export function loadConfig(
 }
 
 /** Variables that API customers set, as the documentation says. The same shell may start the platform. */
-const customerVariables: ReadonlySet<string> = new Set(['PAMOJA_API_KEY', 'PAMOJA_OPERATOR_KEY'])
+const customerVariables: ReadonlySet<string> = new Set([
+  'PAMOJA_API_KEY',
+  'PAMOJA_OPERATOR_KEY',
+  'PAMOJA_BASE_URL',
+  'PAMOJA_CA_FILE',
+  'PAMOJA_LOG',
+  'PAMOJA_PROFILE',
+])
 
 function sentence([first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return `${first}.`
@@ -265,6 +321,8 @@ function contradictions(config: Config): string[] {
     found.push(
       'PAMOJA_FILES leads to an object store: PAMOJA_S3_ENDPOINT, _ACCESS_KEY and _SECRET_KEY must be given too',
     )
+  if (serversIn(config.PAMOJA_DATABASE_REPLICA_URL ?? '').length > 1)
+    found.push('PAMOJA_DATABASE_REPLICA_URL must name one host; a service in front of several standbys is one too')
   if (isProduction(config)) {
     if (config.PAMOJA_SECRET_KEY === null)
       found.push('PAMOJA_SECRET_KEY must be given in production; `openssl rand -base64 32` makes one')

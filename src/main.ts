@@ -2,10 +2,8 @@
 // The program's commands. `npm start` runs `serve`; the others are for operators and scripts. What a command needs is
 // imported when it runs: reading the whole program from disk takes longer than most of them.
 import { once } from 'node:events'
-import { realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { argv, env, exit, stderr, stdin, stdout } from 'node:process'
-import { fileURLToPath } from 'node:url'
+import { env, exit, stderr, stdin, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import { type Progress, progressOn } from './commands/progress.ts'
 import { adviceFor } from './commands/start-errors.ts'
@@ -70,7 +68,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'reset',
-    summary: 'Take away everything that was tried out, so that the next start is a first one.',
+    summary: 'Delete all local data, so that the next start is a first one.',
     async run({ config }) {
       const { reset } = await import('./commands/reset.ts')
       say(await reset(config))
@@ -95,7 +93,9 @@ const commands: readonly Command[] = [
     async run({ config }) {
       const { verifyAudit } = await import('./areas/identity/verify-audit.ts')
       await withDatabase(config, 'require', async (db) => {
-        const { chains, entries, faults } = await verifyAudit(db)
+        const secrets = await openSecrets(config, db)
+        await secrets.start()
+        const { chains, entries, faults } = await verifyAudit(db, secrets)
         for (const fault of faults) say(fault)
         say(
           `${chains} chains, ${entries} entries: ${faults.length === 0 ? 'every one holds.' : 'NOT every one holds.'}`,
@@ -126,7 +126,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'operator key',
-    summary: 'Make an operator key and print it (and open the operator’s account, the first time).',
+    summary: 'Create an operator key and print it (the first time with the operator’s account).',
     async run({ config }) {
       const { operatorKey } = await import('./areas/accounts/area.ts')
       await withDatabase(config, config.PAMOJA_MIGRATE ? 'migrate' : 'require', async (db) => {
@@ -138,7 +138,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'member <email>',
-    summary: 'Make an owner of the operator’s account who signs in to the console, or give them a new password.',
+    summary: 'Create an owner of the operator’s account for the console, or set a new password.',
     async run({ config }, [email = '']) {
       const { ownerOfOperator } = await import('./areas/accounts/area.ts')
       if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`"${email}" is not an e-mail address.`)
@@ -199,6 +199,10 @@ export const serving = new Promise<void>((resolve) => {
 
 /** Runs a command line. Problems of configuration or surroundings end it with one sentence and a non-zero code. */
 export async function run(args: readonly string[]): Promise<void> {
+  if (mayBeOfApi(args)) {
+    const cli = await import('../cli/main.ts')
+    if (cli.isOfApi(args)) return cli.run(args)
+  }
   try {
     const { words, overrides, options, wants } = parse(args)
     if (wants === 'version') return say(packageVersion())
@@ -214,6 +218,11 @@ export async function run(args: readonly string[]): Promise<void> {
     if (!(error instanceof ConfigError)) throw error
     fail(error.message, 2)
   }
+}
+
+/** Whether a command line is none of ours by its first word, or, as `keys`, perhaps of both. */
+function mayBeOfApi([first = 'serve']: readonly string[]): boolean {
+  return first === 'keys' || !(first.startsWith('-') || commands.some(({ usage }) => usage.split(' ')[0] === first))
 }
 
 interface CommandLine {
@@ -282,6 +291,9 @@ Usage: npm start -- [command] [--roles api,dispatch,...]
 Commands:
 ${list.join('\n')}
 
+The API from a terminal (\`npx pamoja help\` lists more): sms send, pay, call, mail, verify, trigger, replay, logs tail, keys list,
+login, profiles, whoami, doctor, completion, and <area> <operation> for any operation.
+
 Settings (environment variables; each also as NAME_FILE, naming a file with the value):
 ${describeSettings()}`
 }
@@ -314,7 +326,7 @@ async function forward(config: Config, options: Options): Promise<void> {
     apiKey: options['api-key'] ?? env.PAMOJA_API_KEY,
   })
   const tell = (sentence: string): void => void stderr.write(`${sentence}\n`)
-  await listen({ ...listening, say, tell }, stopSignal())
+  await listen({ ...listening, isReadable: stdout.isTTY, say, tell }, stopSignal())
   exit(0)
 }
 
@@ -406,5 +418,3 @@ function fail(text: string, code: number): never {
   stderr.write(`${text}\n`)
   exit(code)
 }
-
-if (argv[1] && realpathSync(argv[1]) === fileURLToPath(import.meta.url)) await run(argv.slice(2))

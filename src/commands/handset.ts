@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npm start -- handset '*384#'`: a phone in the terminal. It dials in the sandbox of a running installation, shows each screen
 // and takes an answer per line; an empty line, or the end of the input, hangs up.
-import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
-import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { json } from 'node:stream/consumers'
 import { type Config, ConfigError } from '../config.ts'
 import { StartError, UnreachableError } from '../kernel/start-error.ts'
-import type { Credentials } from './welcome.ts'
+import { trustedBy, writtenCredentials } from './credentials-file.ts'
+import { plain } from './plain.ts'
 
 const defaultPhone = '+254711000020'
 /** Longer than a network waits for an application. */
@@ -40,16 +39,8 @@ export async function handsetOf(config: Config, { code, phone = defaultPhone, ap
   const key = apiKey ?? known?.api_key
   if (!key) throw new ConfigError('There is no key to dial with: give one with --api-key or PAMOJA_API_KEY.')
   const base = config.PAMOJA_PUBLIC_URL ?? known?.base_url ?? `https://localhost:${config.PAMOJA_PORT}`
-  const ca = known?.ca_file ? await readFile(known.ca_file, 'utf8').catch(() => null) : null
+  const ca = await trustedBy(known)
   return { code, phone, base: base.replace(/\/$/, ''), key, ca }
-}
-
-async function writtenCredentials({ PAMOJA_HOME }: Config): Promise<Partial<Credentials> | null> {
-  try {
-    return JSON.parse(await readFile(join(resolve(PAMOJA_HOME), 'credentials.json'), 'utf8'))
-  } catch {
-    return null
-  }
 }
 
 /** Dials, and goes on until the session is over or nothing more is typed. */
@@ -78,7 +69,7 @@ export async function useHandset(
 }
 
 function show({ message, action }: Screen, say: (text: string) => void): void {
-  const rows = (message ?? 'The network ended the session.').split('\n')
+  const rows = (message ?? 'The network ended the session.').split('\n').map(plain)
   const width = Math.max(24, ...rows.map((row) => row.length))
   const edge = '-'.repeat(width + 2)
   say([`+${edge}+`, ...rows.map((row) => `| ${row.padEnd(width)} |`), `+${edge}+`].join('\n'))

@@ -2,15 +2,14 @@
 // `npm start -- listen`: reads the account's deliveries from a stream and prints each, or posts it to a server on this
 // machine, which has no public address. A broken stream is resumed where it broke; a delivery that was passed on is not
 // repeated.
-import { readFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Config, ConfigError } from '../config.ts'
 import { backoffMs } from '../kernel/backoff.ts'
 import { StartError, UnreachableError } from '../kernel/start-error.ts'
-import type { Credentials } from './welcome.ts'
+import { trustedBy, writtenCredentials } from './credentials-file.ts'
+import { plain } from './plain.ts'
 
 const retrySeconds = [0.5, 1, 2, 5, 10]
 /** Three heartbeats of the stream. */
@@ -33,7 +32,9 @@ interface Listening {
   ca: string | null
   /** Address that events are passed on to; null when they are only shown. */
   forwardTo: URL | null
-  /** Print a line for an event. */
+  /** Whether events are shown to a person, in short, rather than whole. */
+  isReadable: boolean
+  /** Prints a line for an event. */
   say(line: string): void
   /** Prints anything else. */
   tell(sentence: string): void
@@ -43,7 +44,7 @@ interface Listening {
 export async function listeningOf(
   config: Config,
   { forwardTo, events, apiKey }: ListenWishes,
-): Promise<Omit<Listening, 'say' | 'tell'>> {
+): Promise<Omit<Listening, 'say' | 'tell' | 'isReadable'>> {
   const known = await writtenCredentials(config)
   const key = apiKey ?? known?.api_key
   if (!key) throw new ConfigError('There is no key to listen with: give one with --api-key or PAMOJA_API_KEY.')
@@ -52,16 +53,8 @@ export async function listeningOf(
   return {
     url: `${base.replace(/\/$/, '')}/api/v1/webhooks/listen${query}`,
     key,
-    ca: known?.ca_file ? await readFile(known.ca_file, 'utf8').catch(() => null) : null,
+    ca: await trustedBy(known),
     forwardTo: forwardTo === undefined ? null : localUrl(forwardTo),
-  }
-}
-
-async function writtenCredentials({ PAMOJA_HOME }: Config): Promise<Partial<Credentials> | null> {
-  try {
-    return JSON.parse(await readFile(join(resolve(PAMOJA_HOME), 'credentials.json'), 'utf8'))
-  } catch {
-    return null
   }
 }
 
@@ -232,12 +225,37 @@ async function* messagesOf(response: IncomingMessage): AsyncGenerator<StreamMess
 
 async function handOn(listening: Listening, { id, event, data }: StreamMessage, stop: AbortSignal): Promise<void> {
   const { headers, body }: { headers: Record<string, string>; body: string } = JSON.parse(data)
-  if (!listening.forwardTo) return listening.say(`${event}  ${id}  ${body}`)
+  if (!listening.forwardTo)
+    return listening.say(plain(listening.isReadable ? shortLine(event, body) : `${event}  ${id}  ${body}`))
   const startedAt = performance.now()
   const outcome = await post(listening.forwardTo, headers, body, stop).catch((error) => `failed: ${reasonOf(error)}`)
   if (stop.aborted) return
   const ms = Math.round(performance.now() - startedAt)
   listening.say(`${event}  ${id}  ${typeof outcome === 'number' ? `${outcome}  ${ms} ms` : outcome}`)
+}
+
+/** Fields that tell a person most, in this order. */
+const telling = [
+  'status',
+  'from',
+  'to',
+  'phone',
+  'amount',
+  'currency',
+  'subject',
+  'message',
+  'error_code',
+  'failure_reason',
+]
+
+/** `09:15:30  sms.status  delivered  PAMOJA  +254711000001  sms_…`. */
+function shortLine(event: string, body: string): string {
+  const fields: Readonly<Record<string, unknown>> = Object(JSON.parse(body))
+  const told = telling.map((name) => fields[name]).filter((value) => ['string', 'number'].includes(typeof value))
+  const [, id = fields.event_id] =
+    Object.entries(fields).find(([name]) => /_id$/.test(name) && name !== 'event_id') ?? []
+  const time = String(fields.timestamp ?? '').slice(11, 19)
+  return [time, event.padEnd(20), ...told, id].join('  ').trimEnd()
 }
 
 function post(url: URL, headers: Record<string, string>, body: string, stop: AbortSignal): Promise<number> {

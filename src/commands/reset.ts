@@ -9,7 +9,7 @@ import { type Config, ConfigError, isProduction } from '../config.ts'
 /** Files of PAMOJA_HOME that belong to the accounts. */
 const tried = ['postgres', 'files', 'spool', 'simulators', 'credentials.json', 'secret-key']
 
-/** Run the reset; returns a sentence about what was done. */
+/** Runs the reset; returns a sentence about what was done. */
 export async function reset(config: Config): Promise<string> {
   const home = resolve(config.PAMOJA_HOME)
   if (isProduction(config))

@@ -30,12 +30,21 @@ export function formed(help: string, hasForm: (given: string) => boolean, proble
 export function database(help: string): Setting<string | null> {
   const form = /^postgres(ql)?:\/\/./
   // Without a host the address of a socket follows in the query, and to Node's own parser that is no URL.
-  const isAddress = (given: string): boolean => form.test(given) && URL.canParse(given.replace('@/', '@localhost/'))
+  const isAddress = (given: string): boolean =>
+    form.test(given) && serversIn(given).every((one) => URL.canParse(one.replace('@/', '@localhost/')))
   return formed(
     help,
     isAddress,
     'must be a URL such as postgres://user:password@host/database; write # in the password as %23, @ as %40, / as %2F',
   )
+}
+
+/** Connection strings of a URL that may name several hosts, one each, in their order. */
+export function serversIn(url: string): readonly string[] {
+  const [, before = '', hosts = '', after = ''] = /^([a-z]+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? []
+  // Every search asks for the server that takes writes; the driver does not know the parameter.
+  const rest = after.replace(/([?&])target_session_attrs=[^&]*(&|$)/, (_, mark, next) => (next === '&' ? mark : ''))
+  return hosts.split(',').map((host) => `${before}${host}${rest}`)
 }
 
 export function testKey(help: string): Setting<string | null> {
@@ -167,6 +176,18 @@ export function addresses(value: readonly string[], help: string): Setting<reado
       const parts = given.split(',').map((part) => part.trim())
       const bad = parts.find((part) => !isAddressRange(part))
       return bad === undefined ? { value: parts } : { problem: `must list addresses or CIDR ranges, not "${bad}"` }
+    },
+  }
+}
+
+export function mailboxes(help: string): Setting<readonly string[]> {
+  return {
+    default: [],
+    help,
+    parse: (given) => {
+      const parts = given.split(',').map((part) => part.trim())
+      const bad = parts.find((part) => !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/.test(part))
+      return bad === undefined ? { value: parts } : { problem: `must list e-mail addresses, not "${bad}"` }
     },
   }
 }

@@ -2,10 +2,10 @@
 // A messenger provider on a free port of this machine. Its secrets are made anew at every start.
 import { randomBytes } from 'node:crypto'
 import { simulatedMessenger as simulator } from '../areas/messenger/carriers/sandbox.ts'
-import { businessOf, MessengerSimulator } from '../simulators/messenger.ts'
-import { host, starter } from './starter.ts'
+import { MessengerSimulator } from '../simulators/messenger.ts'
+import { starter } from './starter.ts'
 
-export const simulatedMessenger = starter(simulator, async ({ clock, timeScale, ca }) => {
+export const simulatedMessenger = starter(simulator, async ({ clock, sharedHost: host, timeScale, ca }) => {
   const secret = (): string => randomBytes(16).toString('hex')
   const [token, appSecret, verifyToken] = [secret(), secret(), secret()]
   const running = await MessengerSimulator.start({
@@ -22,7 +22,7 @@ export const simulatedMessenger = starter(simulator, async ({ clock, timeScale, 
       token,
       appSecret,
       verifyToken,
-      businessOf,
+      own: (name) => running.own(name),
       write: (businessId, message) => running.write(businessId, message),
       hold: (media) => running.hold(media),
     },

@@ -14,7 +14,7 @@ import { OrangeMoneySimulator } from '../simulators/orange-money.ts'
 import type { ProviderServerOptions } from '../simulators/provider-server.ts'
 import { TelebirrSimulator } from '../simulators/telebirr.ts'
 import { WaveSimulator } from '../simulators/wave.ts'
-import { host, type Running, type Surroundings, starter } from './starter.ts'
+import { type Running, type Surroundings, starter } from './starter.ts'
 
 /** Starts a provider; what it gives is what an operator would enter for an account with it. */
 type Start = (options: ProviderServerOptions) => Promise<Running<Readonly<Record<string, string>>>>
@@ -38,7 +38,7 @@ export const simulatedPayments = starter(paymentProviders, simulatePayments)
 export async function simulatePayments(
   surroundings: Omit<Surroundings, 'identity'>,
 ): Promise<Running<SimulatedAccounts>> {
-  const { clock, timeScale, ca, ready, journalOf, onProblem } = surroundings
+  const { clock, sharedHost: host, timeScale, ca, ready, journalOf, onProblem } = surroundings
   const gives: Record<string, Readonly<Record<string, string>>> = {}
   const payerKeys: Record<string, string> = {}
   const stops: (() => Promise<void>)[] = []
@@ -71,7 +71,7 @@ async function daraja(options: ProviderServerOptions): ReturnType<Start> {
   })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       shortcode,
       passkey,
       consumer_key: consumerKey,
@@ -95,7 +95,7 @@ async function momo(options: ProviderServerOptions): ReturnType<Start> {
   const simulator = await MomoSimulator.start({ ...options, ...merchant })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       target_environment: targetEnvironment,
       subscription_key: subscriptionKey,
       api_user: apiUser,
@@ -113,7 +113,7 @@ async function airtel(options: ProviderServerOptions): ReturnType<Start> {
   const simulator = await AirtelSimulator.start({ ...options, clientId, clientSecret, pin })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       client_id: clientId,
       client_secret: clientSecret,
       payout_pin: pin,
@@ -130,7 +130,7 @@ async function orangeMoney(options: ProviderServerOptions): ReturnType<Start> {
   const simulator = await OrangeMoneySimulator.start({ ...options, clientId, clientSecret, merchantKey })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       webpay_market: OrangeMoneySimulator.market,
       client_id: clientId,
       client_secret: clientSecret,
@@ -143,7 +143,7 @@ async function orangeMoney(options: ProviderServerOptions): ReturnType<Start> {
 async function wave(options: ProviderServerOptions): ReturnType<Start> {
   const apiKey = secret()
   const simulator = await WaveSimulator.start({ ...options, apiKey })
-  return { gives: { base_url: urlOf(simulator), wave_api_key: apiKey }, stop: () => simulator.stop() }
+  return { gives: { base_url: urlOf(options.host, simulator), wave_api_key: apiKey }, stop: () => simulator.stop() }
 }
 
 async function telebirr(options: ProviderServerOptions): ReturnType<Start> {
@@ -154,7 +154,7 @@ async function telebirr(options: ProviderServerOptions): ReturnType<Start> {
   })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       checkout_url: simulator.pageUrl,
       merchant_app_id: merchantAppId,
       merchant_code: merchantCode,
@@ -173,7 +173,7 @@ async function mpesaOpen(options: ProviderServerOptions): ReturnType<Start> {
   const simulator = await MpesaOpenSimulator.start({ ...options, apiKey, serviceProviderCode })
   return {
     gives: {
-      base_url: urlOf(simulator),
+      base_url: urlOf(options.host, simulator),
       open_api_market: MpesaOpenSimulator.market,
       service_provider_code: serviceProviderCode,
       open_api_key: apiKey,
@@ -189,7 +189,7 @@ async function ecocash(options: ProviderServerOptions): ReturnType<Start> {
   const apiKey = secret()
   const simulator = await EcocashSimulator.start({ ...options, apiKey })
   return {
-    gives: { base_url: urlOf(simulator), ecocash_mode: EcocashSimulator.mode, ecocash_api_key: apiKey },
+    gives: { base_url: urlOf(options.host, simulator), ecocash_mode: EcocashSimulator.mode, ecocash_api_key: apiKey },
     stop: () => simulator.stop(),
   }
 }
@@ -198,7 +198,7 @@ async function bank(options: ProviderServerOptions): ReturnType<Start> {
   const [apiKey, webhookSecret] = [secret(), secret()]
   const simulator = await BankSimulator.start({ ...options, apiKey, webhookSecret })
   return {
-    gives: { base_url: urlOf(simulator), api_key: apiKey, webhook_secret: webhookSecret },
+    gives: { base_url: urlOf(options.host, simulator), api_key: apiKey, webhook_secret: webhookSecret },
     stop: () => simulator.stop(),
   }
 }
@@ -207,12 +207,12 @@ async function acquirer(options: ProviderServerOptions): ReturnType<Start> {
   const [secretKey, webhookSecret] = [secret(), secret()]
   const simulator = await AcquirerSimulator.start({ ...options, secretKey, webhookSecret })
   return {
-    gives: { base_url: urlOf(simulator), secret_key: secretKey, webhook_secret: webhookSecret },
+    gives: { base_url: urlOf(options.host, simulator), secret_key: secretKey, webhook_secret: webhookSecret },
     stop: () => simulator.stop(),
   }
 }
 
-function urlOf({ port }: { port: number }): string {
+function urlOf(host: string, { port }: { port: number }): string {
   return `http://${host}:${port}`
 }
 

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import { simulatedRegistry as simulator } from '../areas/identity/registry/simulated.ts'
 import { RegistrySimulator } from '../simulators/registry.ts'
-import { host, starter } from './starter.ts'
+import { starter } from './starter.ts'
 
-export const simulatedRegistry = starter(simulator, async ({ clock }) => {
+export const simulatedRegistry = starter(simulator, async ({ clock, sharedHost: host }) => {
   const token = randomBytes(16).toString('hex')
   const running = await RegistrySimulator.start({ host, token, now: () => clock.nowMs() })
   return { gives: { url: running.url, token }, address: running.url, stop: () => running.stop() }

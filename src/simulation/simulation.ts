@@ -56,6 +56,7 @@ export async function simulate(areas: readonly Pick<Area, 'simulators'>[], node:
   const isOurs = await takeAlone(dir, stops)
   const surroundings = {
     clock,
+    sharedHost: config.PAMOJA_SANDBOX_HOST,
     timeScale: config.PAMOJA_SANDBOX_TIME_SCALE,
     ca: caFile === null ? undefined : await readFile(caFile, 'utf8'),
     identity,

@@ -3,11 +3,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Simulator, Simulators } from '../platform/program/simulators.ts'
 
-/** Simulators are for those who sit at this machine. */
+/** Simulators are for those who sit at this machine, but for those that other nodes use too. */
 export const host = '127.0.0.1'
 
 export interface Surroundings {
   readonly clock: Clock
+  /** Address of the simulators that other nodes use too. */
+  readonly sharedHost: string
   /** Factor on waiting times. */
   readonly timeScale: number
   /** The certificate authority of the node that is called back; undefined for the well-known ones. */
@@ -31,13 +33,16 @@ export interface Running<T> {
 }
 
 export interface Starter {
-  readonly simulator: Simulator<unknown>
-  /** Start a simulator; returns the function that stops it. */
+  readonly simulator: Simulator<unknown, unknown>
+  /** Starts a simulator; returns the function that stops it. */
   start(surroundings: Surroundings, simulators: Simulators): Promise<() => Promise<void>>
 }
 
 /** Ties a simulator to the declaration of the area that speaks to it. */
-export function starter<T>(simulator: Simulator<T>, run: (surroundings: Surroundings) => Promise<Running<T>>): Starter {
+export function starter<T, Shared>(
+  simulator: Simulator<T, Shared>,
+  run: (surroundings: Surroundings) => Promise<Running<T>>,
+): Starter {
   return {
     simulator,
     async start(surroundings, simulators) {

@@ -2,7 +2,8 @@
 // Settings of an account, which all areas read. Null unsets one.
 import { Type } from 'typebox'
 import { numberPatternForm } from '../../kernel/invoice-number.ts'
-import { senderPattern, senderRule } from '../../kernel/sender.ts'
+import { textSenderPattern, textSenderRule } from '../../kernel/sender.ts'
+import { callbackEvents } from '../../platform/auth.ts'
 import { AmountIn, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 const OwnWords = (description: string) =>
@@ -20,12 +21,21 @@ const dunningRule = 'must list at most 10 numbers of days from 1 to 60'
 
 export const AccountSettings = Type.Object(
   {
+    callback_events: Type.Optional(
+      Nullable(
+        OneOf(callbackEvents, {
+          description:
+            'What the `callback_url` of a text is told, where neither request nor key says it: each change of status, as unless set, or `final`, the last',
+        }),
+      ),
+    ),
     default_sender: Type.Optional(
       Nullable(
         Type.String({
-          pattern: senderPattern,
-          rule: senderRule,
-          description: 'Sender of invoices that go out as a text, where none is named; a message always names its own',
+          pattern: textSenderPattern,
+          rule: textSenderRule,
+          description:
+            'Sender of invoices that go out as a text, and of texts that come in by a door, where none is named',
         }),
       ),
     ),
@@ -74,7 +84,7 @@ export const AccountSettings = Type.Object(
     dunning_end: Type.Optional(
       Nullable(
         OneOf(['cancel', 'keep_past_due'], {
-          description: 'What becomes of a subscription whose last charge failed; cancel unless set',
+          description: 'Action after the last failed charge of a subscription; default `cancel`',
         }),
       ),
     ),

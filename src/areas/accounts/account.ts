@@ -22,10 +22,11 @@ import {
   findPlan,
   insertAccount,
   lockAccount,
+  resetClock,
   updateAccount,
 } from './store.ts'
 
-/** Create an account with its two wallets, in the time zone of its country. The caller creates its keys. */
+/** Creates an account with its two wallets, in the time zone of its country. The caller creates its keys. */
 export async function openAccount(
   app: Pick<App, 'clock'>,
   tx: Tx,
@@ -126,6 +127,15 @@ export async function moveClock(
   await app.work.bringForward(tx, caller.tenant, ms)
   await forget(app, tx, caller.tenant.account)
   return { now: new Date(caller.receivedMs + Number(offset_ms)), offset_seconds: Number(offset_ms) / 1000 }
+}
+
+/** Sets a test account's clock back to the real time. What was made while it was ahead keeps its time. */
+export async function setClockBack(app: App, tx: Tx, caller: Caller): Promise<{ now: Date; offset_seconds: number }> {
+  const { account } = caller.tenant
+  const before = await maybe(tx.query(resetClock, { account }))
+  if (before) await app.work.putOffCalendar(tx, caller.tenant, Number(before.offset_ms))
+  await forget(app, tx, account)
+  return { now: new Date(caller.receivedMs), offset_seconds: 0 }
 }
 
 /** The UUID in a path, or NOT_FOUND. */

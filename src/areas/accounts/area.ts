@@ -11,14 +11,19 @@ import { memberHooks } from './members/hooks.ts'
 import { mailResetJob } from './members/reset.ts'
 import { sessionChore } from './members/session.ts'
 import { teamRoutes } from './members/team.ts'
+import { wayHooks } from './members/ways.ts'
 import { operatorRoutes } from './operator.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
+import { operatorNoticeJob } from './operator-notices.ts'
 import { reminderChore } from './reminders.ts'
 import { routes } from './routes.ts'
 import { searchRoutes } from './search.ts'
+import { trafficRoutes } from './traffic.ts'
+import { waitingRoutes } from './waiting.ts'
 
 export const accounts: Area = {
   name: 'accounts',
+  tools: { named: ['auth.whoami', 'account.get', 'account.search', 'usage.get', 'logs.list', 'logs.get'] },
   chapters: {
     auth: { title: 'Credentials', about: 'Who a credential is, and access tokens that live for an hour at most.' },
     account: { title: 'Account', about: 'Your name, time zone and settings.' },
@@ -36,24 +41,26 @@ export const accounts: Area = {
     ...operatorRoutes,
     ...operatorKeyRoutes,
     ...searchRoutes,
+    ...trafficRoutes,
+    ...waitingRoutes,
     ...ofAnyAccount(routes, {
       'logs.list': ['operator.listRequests', 'List the requests of any account'],
       'logs.get': ['operator.getRequest', 'Read one request of any account'],
-      'usage.get': ['operator.getUsage', 'Read what any account used and what it cost'],
-      'auditLog.list': ['operator.listAuditLog', 'List who changed what in any account'],
+      'usage.get': ['operator.getUsage', 'Get usage and cost of any account'],
+      'auditLog.list': ['operator.listAuditLog', 'List audit log entries of any account'],
     }),
   ],
   finders: [requestFinder],
   events: Object.values(keyEvents),
   chores: [reminderChore, sessionChore],
-  hooks: memberHooks,
-  jobs: [mailResetJob],
+  hooks: [...memberHooks, ...wayHooks],
+  jobs: [mailResetJob, operatorNoticeJob],
   uses: ['email'],
   demo: async (app, { tenant, written }) => ({
     console: { url: `${app.publicUrl}/console`, ...(await firstMember(app, tenant.account, written.console)) },
   }),
 }
 
-export { moveClock } from './account.ts'
+export { moveClock, setClockBack } from './account.ts'
 export { credentialStore } from './credentials.ts'
 export { firstAccount, operatorKey, ownerOfOperator } from './first-account.ts'

@@ -9,10 +9,21 @@ import type { Clock } from '../../platform/clock.ts'
 import { type Database, maybe } from '../../platform/db.ts'
 import type { Outbox } from '../../platform/events.ts'
 import type { Signals } from '../../platform/nodes/signals.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { openDoorKey } from './door-key.ts'
 import { keyEvents } from './events.ts'
 import { endings, sessionFacts } from './members/session.ts'
 import { useSession } from './members/store.ts'
-import { accountFacts, exposeKey, factsByAccount, factsByHash, factsById, factsOf, touchKeys } from './store.ts'
+import {
+  accountFacts,
+  exposeKey,
+  factsByAccount,
+  factsByHash,
+  factsById,
+  factsOf,
+  findDoorKey,
+  touchKeys,
+} from './store.ts'
 
 export function credentialStore(
   db: Database,
@@ -20,6 +31,7 @@ export function credentialStore(
   clock: Clock,
   config: Config,
   outbox: Outbox,
+  secrets: Secrets,
 ): CredentialStore {
   return {
     async findByHash(hash) {
@@ -33,6 +45,11 @@ export function credentialStore(
     async factsOfAccount(account, environment) {
       const row = await maybe(db.query(factsByAccount, { account, environment }))
       return row && accountFacts(row, environment)
+    },
+    async doorKey(tenant, door) {
+      const { account, environment } = tenant
+      const row = await maybe(db.query(findDoorKey, { account, environment, door, at: new Date(clock.nowMs()) }))
+      return row && openDoorKey(secrets, tenant, row.id, row.sealed_key)
     },
     async findSession(hash, environment) {
       const nowMs = clock.nowMs()

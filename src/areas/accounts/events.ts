@@ -7,7 +7,7 @@ import { KeyId } from './schema.ts'
 
 const key = {
   key_id: KeyId,
-  name: Type.String({ description: 'By which you tell it from your other keys' }),
+  name: Type.String({ description: 'Label of the key' }),
   prefix: Type.String({ description: 'First 13 characters of the key' }),
   last4: Type.String({ description: 'Last 4 characters of the key' }),
 }

@@ -39,7 +39,7 @@ export async function operatorKey(app: Means): Promise<{ accountId: string; key:
 }
 
 /**
- * Set a new password of a member of the operator's account, creating the member if needed: the way in, in production.
+ * Sets a new password of a member of the operator's account, creating the member if needed: the way in, in production.
  */
 export async function ownerOfOperator(app: Means, email: string): Promise<SignIn> {
   const row = await app.db.acrossTx((tx) => operatorAccount(app, tx, 'Operator'))

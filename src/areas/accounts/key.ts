@@ -7,7 +7,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import type { Id } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import { allows, isScope } from '../../platform/auth/scopes.ts'
-import type { Envelope, KeyFacts } from '../../platform/auth.ts'
+import type { CallbackEvents, Envelope, KeyFacts } from '../../platform/auth.ts'
 import type { Environment } from '../../platform/tenant.ts'
 
 /** A key should be replaced this long after it was made; a reminder, never enforced. */
@@ -23,6 +23,7 @@ export interface ApiKey {
   status: 'active' | 'expiring' | 'revoked' | 'expired'
   created_at: Date
   created_by: string
+  member_id: Id<'member'> | null
   last_used_at: Date | null
   last_used_ip: string | null
   expires_at: Date | null
@@ -32,7 +33,9 @@ export interface ApiKey {
   rate_limit_per_second: number | null
   exposed_at: Date | null
   strict: boolean
+  callback_events: CallbackEvents | null
   envelope: Envelope
+  door: string | null
 }
 
 export function statusOf(expiresAt: Date | null, revokedAt: Date | null, nowMs: number): ApiKey['status'] {

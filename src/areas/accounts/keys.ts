@@ -8,20 +8,65 @@ import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'
 import { parseMoment } from '../../kernel/time.ts'
 import { record } from '../../platform/api/audit.ts'
 import type { App } from '../../platform/app.ts'
-import { type Caller, type Envelope, hashOf, isWellFormedKey, newKey, requireKey } from '../../platform/auth.ts'
+import { allows } from '../../platform/auth/scopes.ts'
+import {
+  type CallbackEvents,
+  type Caller,
+  type Envelope,
+  hashOf,
+  isWellFormedKey,
+  newKey,
+  requireKey,
+} from '../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
+import { accessOf, type DoorAccess, type DoorKey, newDoorKey } from './door-key.ts'
 import { keyEvents } from './events.ts'
 import { type ApiKey, checkedRanges, endWithin, grantable, rangesWithin, requireCovered } from './key.ts'
+import { scopesOf } from './roles.ts'
 import type { KeyCreate, KeyRotate, KeyUpdate } from './schema.ts'
-import { countKeys, findKey, insertKey, type KeyRow, keyOf, lockKey, revokeKey, updateKey } from './store.ts'
+import {
+  countKeys,
+  findKey,
+  insertKey,
+  type KeyRow,
+  keyOf,
+  lockKey,
+  revokeKey,
+  revokeKeysOf,
+  roleOfMember,
+  updateKey,
+} from './store.ts'
 
-export type NewApiKey = ApiKey & { key: string }
+export type NewApiKey = ApiKey & { key: string; door_access?: DoorAccess }
 
-export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate>, caller: Caller): Promise<NewApiKey> {
+/** Key for the door that a request names; null for one of the own API. */
+export async function prepareKey(
+  app: App,
+  { door, environment }: Static<typeof KeyCreate>,
+  { tenant, receivedMs }: Caller,
+): Promise<DoorKey | null> {
+  if (door === undefined) return null
+  return newDoorKey(app.secrets, { ...tenant, ...(environment ? { environment } : {}) }, door, receivedMs)
+}
+
+/** Successor of a key for a door; null of another key. */
+export async function prepareRotation(app: App, id: string, { tenant, receivedMs }: Caller): Promise<DoorKey | null> {
+  const old = await maybe(app.db.query(findKey, { id: keyUuid(id), account: tenant.account }))
+  if (!old?.door) return null
+  return newDoorKey(app.secrets, { ...tenant, environment: old.environment }, old.door, receivedMs)
+}
+
+export async function createKey(
+  app: App,
+  tx: Tx,
+  input: Static<typeof KeyCreate>,
+  caller: Caller,
+  doorKey: DoorKey | null,
+): Promise<NewApiKey> {
   requireKey(caller)
   const environment = input.environment ?? caller.tenant.environment
-  requireLive(app, environment, caller)
+  await requireLive(app, tx, environment, caller)
   await requireRoom(tx, caller)
   const made = await storeNewKey(app, tx, {
     account: caller.tenant.account,
@@ -29,34 +74,42 @@ export async function createKey(app: App, tx: Tx, input: Static<typeof KeyCreate
     name: input.name,
     scopes: grantable(input.scopes, caller.principal.scopes),
     createdBy: caller.actor,
+    member: caller.principal.facts.member,
     expiresAt: endWithin(futureMoment(input.expires_at, caller.receivedMs), caller.principal.facts),
     allowedIps: rangesWithin(checkedRanges(input.allowed_ips ?? []), caller.principal.facts),
     rateLimit: caller.principal.facts.rateLimitPerSecond,
+    doorKey,
     ...mannersOf(input),
   })
   await record(tx, caller, 'apikey.create', made.id, { after: { name: made.name, environment, scopes: made.scopes } })
-  return made
+  // Callbacks are signed with the newest key of their door.
+  if (doorKey) await forget(app, tx, caller.tenant.account)
+  return withAccess(app, made, caller, doorKey)
 }
 
 /** Keys that work, in both environments. A plan that an operator made has as many as the widest. */
-const mostKeys: Readonly<Record<string, number>> = { free: 10, starter: 25, growth: 100 }
-const mostKeysOfAll = 500
+const maxKeys: Readonly<Record<string, number>> = { free: 10, starter: 25, growth: 100 }
+const maxKeysOfAll = 500
 
 /** Keys of an account are limited in number: each has its own rate limit, and a lost one has to be found among them. */
 async function requireRoom(tx: Tx, { principal: { facts }, receivedMs }: Caller): Promise<void> {
-  const ofPlan = Object.hasOwn(mostKeys, facts.plan) ? mostKeys[facts.plan] : undefined
-  const most = facts.allowances.api_keys ?? ofPlan ?? mostKeysOfAll
+  const ofPlan = Object.hasOwn(maxKeys, facts.plan) ? maxKeys[facts.plan] : undefined
+  const most = facts.allowances.api_keys ?? ofPlan ?? maxKeysOfAll
   const { count } = await one(tx.query(countKeys, { account: facts.account, at: new Date(receivedMs) }))
   if (count >= most)
     throw new AppError('CONFLICT', `the account has ${count} of ${most} keys: revoke one that is not used any more`)
 }
 
 /** Test keys lie about in files and laptops. Where there is real money they must not open the way to it. */
-function requireLive({ config }: App, wanted: Environment, { tenant, principal }: Caller): void {
+async function requireLive({ config }: App, tx: Tx, wanted: Environment, { tenant, principal }: Caller): Promise<void> {
   if (wanted === 'test' || tenant.environment === 'live') return
   // A role may do less in live than in test.
   if (principal.signedInAtMs !== null)
     throw new AppError('FORBIDDEN', 'a session makes live keys in the live environment: Pamoja-Environment: live')
+  const { account, member } = principal.facts
+  const maker = member === null ? null : await maybe(tx.query(roleOfMember, { account, id: member }))
+  if (maker && !allows(new Set(scopesOf(maker.role, 'live')), 'keys:write'))
+    throw new AppError('FORBIDDEN', `this key was made by a ${maker.role}, who makes no live keys; neither does it`)
   if (config.NODE_ENV !== 'production') return
   throw new AppError('FORBIDDEN', 'a test key makes no live key: use a live key, or ask the operator for the first one')
 }
@@ -90,6 +143,7 @@ export async function changeKey(
       rateLimit: row.rate_limit_per_second,
       strict: input.strict ?? row.strict,
       envelope: input.envelope ?? row.envelope,
+      callbackEvents: input.callback_events === undefined ? row.callback_events : input.callback_events,
     }),
   )
   const after = keyOf(changed, caller.receivedMs)
@@ -105,6 +159,7 @@ export async function rotateKey(
   id: string,
   input: Static<typeof KeyRotate>,
   caller: Caller,
+  doorKey: DoorKey | null,
 ): Promise<NewApiKey> {
   requireKey(caller)
   const old = await existing(tx, id, caller)
@@ -132,15 +187,22 @@ export async function rotateKey(
     name: old.name,
     scopes: old.scopes,
     createdBy: caller.actor,
+    // Whoever rotates a key answers for its successor.
+    member: caller.principal.facts.member,
     expiresAt: endWithin(null, caller.principal.facts),
     allowedIps: rangesWithin(old.allowed_ips, caller.principal.facts),
     rotatedFrom: old.id,
     rateLimit: old.rate_limit_per_second,
+    doorKey,
     ...mannersOf(old),
   })
   await record(tx, caller, 'apikey.rotate', idOf('apiKey', old.id), { after: { successor: made.id, works_until: end } })
   await forget(app, tx, caller.tenant.account)
-  return made
+  return withAccess(app, made, caller, doorKey)
+}
+
+function withAccess({ publicUrl }: App, made: NewApiKey, { tenant }: Caller, doorKey: DoorKey | null): NewApiKey {
+  return doorKey ? { ...made, door_access: accessOf(doorKey, tenant.account, publicUrl) } : made
 }
 
 export async function deleteKey(app: App, tx: Tx, id: string, caller: Caller): Promise<{ id: string; deleted: true }> {
@@ -149,15 +211,26 @@ export async function deleteKey(app: App, tx: Tx, id: string, caller: Caller): P
   const revoked = await maybe(
     tx.query(revokeKey, { id: row.id, account: caller.tenant.account, at: new Date(caller.receivedMs) }),
   )
-  const key = keyOf(row, caller.receivedMs)
   if (revoked) {
-    await record(tx, caller, 'apikey.revoke', key.id, { before: visible(key) })
-    const told = { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4 }
-    const place = { ...caller, tenant: { ...caller.tenant, environment: row.environment } }
-    await app.outbox.emit(tx, keyEvents.revoked, place, key.id, told)
+    await tellRevoked(app, tx, row, caller)
     await forget(app, tx, caller.tenant.account)
   }
-  return { id: key.id, deleted: true }
+  return { id: idOf('apiKey', row.id), deleted: true }
+}
+
+/** Revokes every key that a member made, or whose keys did: they are known to somebody who is no member any more. */
+export async function endKeysOf(app: App, tx: Tx, member: string, caller: Caller): Promise<void> {
+  const { account } = caller.tenant
+  const rows = await tx.query(revokeKeysOf, { account, member, at: new Date(caller.receivedMs) })
+  for (const row of rows) await tellRevoked(app, tx, { ...row, revoked_at: null }, caller)
+}
+
+async function tellRevoked(app: App, tx: Tx, row: KeyRow, caller: Caller): Promise<void> {
+  const key = keyOf(row, caller.receivedMs)
+  await record(tx, caller, 'apikey.revoke', key.id, { before: visible(key) })
+  const told = { key_id: key.id, name: key.name, prefix: key.prefix, last4: key.last4 }
+  const place = { ...caller, tenant: { ...caller.tenant, environment: row.environment } }
+  await app.outbox.emit(tx, keyEvents.revoked, place, key.id, told)
 }
 
 export async function getKey(queryable: Queryable, id: string, caller: Caller): Promise<ApiKey> {
@@ -166,31 +239,44 @@ export async function getKey(queryable: Queryable, id: string, caller: Caller): 
   return keyOf(row, caller.receivedMs)
 }
 
-export interface KeyToStore {
+/** Defaults of a key for the requests that it makes. */
+interface Manners {
+  strict?: boolean
+  envelope?: Envelope
+  callback_events?: CallbackEvents | null
+}
+
+export interface KeyToStore extends Manners {
   account: string
   environment: Environment
   name: string
   scopes: string[]
   createdBy: string
+  /** Member who makes it, or whose key does; none of what the operator or the first start makes. */
+  member?: string | null
   expiresAt: Date | null
   allowedIps: string[]
   rotatedFrom?: string
   rateLimit?: number | null
-  strict?: boolean
-  envelope?: Envelope
   /** A fixed key, for installations that are set up by script. */
   key?: string
+  /** Key for a door, sealed. */
+  doorKey?: DoorKey | null
 }
 
 /** Stores the hash of a new key and gives the key itself, for the only time. */
 export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyToStore): Promise<NewApiKey> {
   const nowMs = app.clock.nowMs()
-  const key = wanted.key ?? newKey(wanted.scopes.includes('operator') ? 'operator' : wanted.environment, randomBytes)
+  const { doorKey = null } = wanted
+  const key =
+    doorKey?.key ??
+    wanted.key ??
+    newKey(wanted.scopes.includes('operator') ? 'operator' : wanted.environment, randomBytes)
   if (!isWellFormedKey(key)) throw new AppError('VALIDATION_ERROR', 'the key does not have the form of an API key')
   const row = await one(
     tx.query(insertKey, {
       hash: hashOf(key),
-      id: newUuid(nowMs),
+      id: doorKey?.id ?? newUuid(nowMs),
       account: wanted.account,
       environment: wanted.environment,
       name: wanted.name,
@@ -198,10 +284,13 @@ export async function storeNewKey(app: Pick<App, 'clock'>, tx: Tx, wanted: KeyTo
       last4: key.slice(-4),
       scopes: wanted.scopes,
       createdBy: wanted.createdBy,
+      member: wanted.member ?? null,
       expiresAt: wanted.expiresAt,
       rotatedFrom: wanted.rotatedFrom ?? null,
       allowedIps: wanted.allowedIps,
       rateLimit: wanted.rateLimit ?? null,
+      door: doorKey?.door ?? null,
+      sealedKey: doorKey?.sealed ?? null,
       ...mannersOf(wanted),
     }),
   )
@@ -242,10 +331,10 @@ export function futureMoment(text: string | null | undefined, nowMs: number): Da
   return moment
 }
 
-export function mannersOf({ strict = false, envelope = 'both' }: { strict?: boolean; envelope?: Envelope }) {
-  return { strict, envelope }
+export function mannersOf({ strict = false, envelope = 'both', callback_events = null }: Manners) {
+  return { strict, envelope, callbackEvents: callback_events }
 }
 
-function visible({ name, scopes, expires_at, allowed_ips, status, strict, envelope }: ApiKey): object {
-  return { name, scopes, expires_at, allowed_ips, status, strict, envelope }
+function visible({ name, scopes, expires_at, allowed_ips, status, strict, envelope, callback_events }: ApiKey): object {
+  return { name, scopes, expires_at, allowed_ips, status, strict, envelope, callback_events }
 }

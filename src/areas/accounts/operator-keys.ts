@@ -21,7 +21,7 @@ const createKeyFor = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/api-keys',
   operation: 'operator.createApiKey',
-  summary: 'Make a key for an account, such as its first live key',
+  summary: 'Create an API key for an account',
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
@@ -55,7 +55,7 @@ const getKeyOfAny = read({
   method: 'GET',
   path: '/v1/operator/api-keys/:id',
   operation: 'operator.getApiKey',
-  summary: 'Read a key of any account',
+  summary: 'Get a key of any account',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: KeyRecord },
@@ -68,7 +68,7 @@ const limitKey = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/api-keys/:id',
   operation: 'operator.updateApiKey',
-  summary: 'Change how many requests a second a key may make',
+  summary: 'Set the rate limit of an API key',
   scope: 'operator',
   params: IdParam,
   body: Type.Object({

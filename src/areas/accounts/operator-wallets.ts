@@ -42,7 +42,7 @@ const credit = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/credit',
   operation: 'operator.creditAccount',
-  summary: 'Put money into an account’s wallet',
+  summary: 'Credit an account’s wallet',
   description: '`reference` makes it safe to repeat: the same one never credits twice.',
   scope: 'operator',
   params: IdParam,
@@ -123,7 +123,7 @@ const overdraft = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts/:id/overdraft',
   operation: 'operator.setOverdraft',
-  summary: 'Let an account’s wallet go below zero by so much',
+  summary: 'Set an account’s overdraft',
   scope: 'operator',
   params: IdParam,
   body: Type.Object({

@@ -121,7 +121,7 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/operator/accounts',
   operation: 'operator.createAccount',
-  summary: 'Open an account; its test key stands in the reply',
+  summary: 'Create an account and its test key',
   scope: 'operator',
   body: Type.Object({
     name: Name('As the account’s customers read it on invoices, receipts and payment pages'),
@@ -170,7 +170,7 @@ const get = read({
   method: 'GET',
   path: '/v1/operator/accounts/:id',
   operation: 'operator.getAccount',
-  summary: 'Read an account and its wallets',
+  summary: 'Get an account and its wallets',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: AccountWithWallets },
@@ -192,7 +192,7 @@ const update = writeAcross({
   method: 'PATCH',
   path: '/v1/operator/accounts/:id',
   operation: 'operator.updateAccount',
-  summary: 'Change an account’s plan, own limits, allowances or status',
+  summary: 'Update an account’s plan, limits or status',
   scope: 'operator',
   params: IdParam,
   body: Type.Object({

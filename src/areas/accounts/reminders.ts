@@ -25,7 +25,7 @@ export const reminderChore: Chore = {
   },
 }
 
-/** Remind owners of old keys; returns the number of keys. */
+/** Reminds owners of old keys; returns the number of keys. */
 async function remind(app: App, tx: Tx): Promise<number> {
   const nowMs = app.clock.nowMs()
   const before = new Date(nowMs - rotationDueMs)

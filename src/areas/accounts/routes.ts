@@ -9,7 +9,7 @@ import { findRequest, type LoggedRequest, listRequests } from '../../platform/ht
 import { Deleted, EnvironmentName, listQuery } from '../../platform/schema/fields.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/schema/lists.ts'
 import { changeAccount, currentAccount } from './account.ts'
-import { changeKey, createKey, deleteKey, getKey, rotateKey } from './keys.ts'
+import { changeKey, createKey, deleteKey, getKey, prepareKey, prepareRotation, rotateKey } from './keys.ts'
 import {
   AccountRecord,
   AccountUpdate,
@@ -29,7 +29,7 @@ import {
   UsageReply,
   WhoAmI,
 } from './schema.ts'
-import { keyOf, listKeys } from './store.ts'
+import { actorNames, keyOf, listKeys } from './store.ts'
 import { issueToken } from './token.ts'
 import { limitsOf, usage } from './usage.ts'
 
@@ -37,7 +37,7 @@ const whoAmI = read({
   method: 'GET',
   path: '/v1/auth/whoami',
   operation: 'auth.whoami',
-  summary: 'Tell which account, environment and scopes a credential has',
+  summary: 'Get the account, environment and scopes of a credential',
   description: 'It takes any credential and changes nothing: the request to begin with.',
   scope: 'any',
   reply: { status: 200, schema: WhoAmI },
@@ -55,7 +55,7 @@ const createToken = read({
   method: 'POST',
   path: '/v1/auth/token',
   operation: 'auth.token',
-  summary: 'Make a short-lived access token with some of the key’s scopes',
+  summary: 'Create a short-lived access token',
   description:
     'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
   scope: 'any',
@@ -74,7 +74,7 @@ const getAccount = read({
   method: 'GET',
   path: '/v1/account',
   operation: 'account.get',
-  summary: 'Read your account',
+  summary: 'Get your account',
   scope: 'account:read',
   reply: { status: 200, schema: AccountRecord },
   examples: [{ name: 'Your account' }],
@@ -85,7 +85,7 @@ const updateAccount = writeAcross({
   method: 'PATCH',
   path: '/v1/account',
   operation: 'account.update',
-  summary: 'Change your account’s name, time zone or settings',
+  summary: 'Update your account’s name, time zone or settings',
   description: 'Null unsets a setting.',
   scope: 'account:write',
   body: AccountUpdate,
@@ -131,7 +131,7 @@ const createApiKey = writeAcross({
   method: 'POST',
   path: '/v1/api-keys',
   operation: 'apiKeys.create',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description:
     'The key stands in the reply and nowhere else. A key cannot give scopes it lacks; in production a test key makes no live key.',
   scope: 'keys:write',
@@ -141,14 +141,15 @@ const createApiKey = writeAcross({
   examples: [
     { name: 'A key that may only send', body: { name: 'Checkout server', scopes: ['sms:write', 'wallet:read'] } },
   ],
-  handle: (app, tx, { body }, caller) => createKey(app, tx, body, caller),
+  prepare: (app, { body }, caller) => prepareKey(app, body, caller),
+  handle: (app, tx, { body }, caller, doorKey) => createKey(app, tx, body, caller, doorKey),
 })
 
 const getApiKey = read({
   method: 'GET',
   path: '/v1/api-keys/:id',
   operation: 'apiKeys.get',
-  summary: 'Read an API key’s record',
+  summary: 'Get an API key',
   scope: 'keys:read',
   params: IdParam,
   reply: { status: 200, schema: KeyRecord },
@@ -160,7 +161,7 @@ const updateApiKey = writeAcross({
   method: 'PATCH',
   path: '/v1/api-keys/:id',
   operation: 'apiKeys.update',
-  summary: 'Rename a key, or change what it may do and from where',
+  summary: 'Update an API key’s name, scopes or addresses',
   scope: 'keys:write',
   params: IdParam,
   body: KeyUpdate,
@@ -174,7 +175,7 @@ const deleteApiKey = writeAcross({
   method: 'DELETE',
   path: '/v1/api-keys/:id',
   operation: 'apiKeys.revoke',
-  summary: 'Revoke a key at once, everywhere',
+  summary: 'Revoke an API key',
   scope: 'keys:write',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -186,7 +187,7 @@ const rotateApiKey = writeAcross({
   method: 'POST',
   path: '/v1/api-keys/:id/rotate',
   operation: 'apiKeys.rotate',
-  summary: 'Replace a key; the old one works on for a grace period',
+  summary: 'Rotate an API key',
   description: 'The new key may do what the old one may. It stands in the reply, this once.',
   scope: 'keys:write',
   params: IdParam,
@@ -194,14 +195,15 @@ const rotateApiKey = writeAcross({
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
   errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
   examples: [{ name: 'One hour to switch over', body: { grace_period: 3600 } }],
-  handle: (app, tx, { params, body }, caller) => rotateKey(app, tx, params.id, body, caller),
+  prepare: (app, { params }, caller) => prepareRotation(app, params.id, caller),
+  handle: (app, tx, { params, body }, caller, doorKey) => rotateKey(app, tx, params.id, body, caller, doorKey),
 })
 
 const getUsage = read({
   method: 'GET',
   path: '/v1/usage',
   operation: 'usage.get',
-  summary: 'Count requests and cost by day and area',
+  summary: 'Get requests and cost by day and area',
   description:
     '`rows` counts requests, `spend` what they cost: both are summed by what `group_by` names. By country over at most 92 days. With what is left of the limits at this moment.',
   scope: 'account:read',
@@ -216,7 +218,7 @@ const getLimits = read({
   method: 'GET',
   path: '/v1/limits',
   operation: 'limits.get',
-  summary: 'Tell all rate limits and what is left of them',
+  summary: 'Get rate limits and what remains of them',
   scope: 'account:read',
   reply: { status: 200, schema: LimitsReply },
   examples: [{ name: 'What is left' }],
@@ -226,7 +228,7 @@ const getLimits = read({
 const listLogs = list({
   path: '/v1/logs',
   operation: 'logs.list',
-  summary: 'List the requests you made',
+  summary: 'List API requests',
   description: 'Kept for 7 days in test and 30 days in live. Secrets and message texts are masked.',
   scope: 'logs:read',
   query: LogQuery,
@@ -251,7 +253,7 @@ const getLog = read({
   method: 'GET',
   path: '/v1/logs/:request_id',
   operation: 'logs.get',
-  summary: 'Read one request by its id',
+  summary: 'Get an API request',
   scope: 'logs:read',
   params: Type.Object({ request_id: Type.String({ description: 'X-Request-Id of the response' }) }),
   reply: { status: 200, schema: LogRecord },
@@ -271,7 +273,7 @@ const getLog = read({
 const listAuditLog = list({
   path: '/v1/audit-log',
   operation: 'auditLog.list',
-  summary: 'List who changed what',
+  summary: 'List audit log entries',
   scope: 'account:read',
   query: AuditQuery,
   row: AuditRecord,
@@ -280,10 +282,19 @@ const listAuditLog = list({
   handle: async ({ db }, { query }, { tenant }) => {
     const window = windowOf(query)
     const filter = { ...idBounds(query), action: query.action ?? null, target: query.target ?? null }
-    return pageOf(window, await auditEntries(db, tenant, window, filter), ({ id, actor, ...entry }) => {
-      const [type = '', ...name] = actor.split(':')
-      return { id: idOf('audit', id), at: timeOfUuid(id), actor: { type, id: name.join(':') }, ...entry }
+    const entries = (await auditEntries(db, tenant, window, filter)).map(({ actor: who, ...entry }) => {
+      const [type = '', ...rest] = who.split(':')
+      return { ...entry, actor: { type, id: rest.join(':') } }
     })
+    const names = await actorNames(
+      db,
+      tenant.account,
+      entries.map(({ actor }) => actor),
+    )
+    return pageOf(window, entries, ({ id, actor, ...entry }) => ({
+      ...{ id: idOf('audit', id), at: timeOfUuid(id) },
+      ...{ actor: { ...actor, name: names.get(actor.id) ?? null }, ...entry },
+    }))
   },
 })
 

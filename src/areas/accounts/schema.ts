@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of accounts, keys, tokens, usage, limits and logs.
 import { Type } from 'typebox'
-import { envelopes } from '../../platform/auth.ts'
+import { doorNames } from '../../kernel/door-names.ts'
+import { callbackEvents, envelopes } from '../../platform/auth.ts'
 import {
   Amount,
   At,
@@ -26,7 +27,7 @@ export const AccountId = Type.Unsafe<`acc_${string}`>({
 
 const keyFields = {
   id: KeyId,
-  name: Type.String({ description: 'By which you tell it from your other keys' }),
+  name: Type.String({ description: 'Label of the key' }),
   environment: EnvironmentName({ description: 'Where it works' }),
   prefix: Type.String({ description: 'First 13 characters of the key' }),
   last4: Type.String({ description: 'Last 4 characters of the key' }),
@@ -36,6 +37,13 @@ const keyFields = {
   }),
   created_at: At({ description: 'When it was made' }),
   created_by: Type.String({ description: 'Who made it' }),
+  member_id: Nullable(
+    Type.Unsafe<`mbr_${string}`>({
+      type: 'string',
+      description:
+        'Member who made it, or whose key did: it does no more than they may, and ends with them. Null when no member did',
+    }),
+  ),
   last_used_at: Nullable(At({ description: 'Null if it never was' })),
   last_used_ip: Nullable(Type.String({ description: 'Address of its last request' })),
   expires_at: Nullable(At({ description: 'Null for a key that does not expire' })),
@@ -46,11 +54,28 @@ const keyFields = {
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
   strict: Type.Boolean({ description: 'Refuses fields that are not known, unless a request says otherwise' }),
   envelope: OneOf(envelopes, { description: 'How replies are wrapped, unless a request says otherwise' }),
+  callback_events: Nullable(
+    OneOf(callbackEvents, { description: 'What a `callback_url` is told, unless a request says otherwise' }),
+  ),
+  door: Nullable(Type.String({ description: 'Door that it was made for, such as `twilio`; null of any other key' })),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
 export const NewKeyRecord = Type.Object(
-  { ...keyFields, key: Type.String({ sensitive: true, description: 'The key itself, shown this once' }) },
+  {
+    ...keyFields,
+    key: Type.String({ sensitive: true, description: 'The key itself, shown this once' }),
+    door_access: Type.Optional(
+      Type.Object(
+        {
+          account_sid: Type.String({ description: 'User name of the program' }),
+          auth_token: Type.String({ sensitive: true, description: 'Its secret: the key' }),
+          base_url: Type.String({ description: 'Address to use in place of the other provider’s' }),
+        },
+        { description: 'What a program of the door is given; only of a key for a door' },
+      ),
+    ),
+  },
   { title: 'NewApiKey' },
 )
 
@@ -81,6 +106,14 @@ const manners = {
   envelope: Type.Optional(
     OneOf(envelopes, { description: 'How replies are wrapped, as with `Pamoja-Envelope`; both unless set' }),
   ),
+  callback_events: Type.Optional(
+    Nullable(
+      OneOf(callbackEvents, {
+        description:
+          'What the `callback_url` of a text is told: each change of status, or `final`, the last; null, as unless set, for the account’s',
+      }),
+    ),
+  ),
 }
 
 export const KeyCreate = Type.Object({
@@ -91,11 +124,17 @@ export const KeyCreate = Type.Object({
     Moment({ description: 'When it stops working; never unless given, but no later than the key that asks' }),
   ),
   allowed_ips: Type.Optional(allowedIps),
+  door: Type.Optional(
+    OneOf(doorNames, {
+      description:
+        'Door that the key is for: it is kept sealed beside its hash, because the other provider’s callbacks are signed with it',
+    }),
+  ),
   ...manners,
 })
 
 export const KeyUpdate = Type.Object({
-  name: Type.Optional(Name('By which you tell it from your other keys')),
+  name: Type.Optional(Name('Label of the key')),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
   allowed_ips: Type.Optional(allowedIps),
@@ -330,6 +369,7 @@ export const AuditRecord = Type.Object(
       {
         type: Type.String({ description: 'Such as `key` or `member`' }),
         id: Type.String({ description: 'Which one' }),
+        name: Nullable(Type.String({ description: 'Name of the key, or name or address of the member; null if gone' })),
       },
       { description: 'Who did it' },
     ),

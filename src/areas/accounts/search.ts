@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's search: one word, and whose thing it names. Every area is asked; what it finds is opened with the route of
-// the account that `path` names.
+// Search: one word, and what it names. Every area is asked: of an account in its own records, of an operator in those of all
+// accounts, with the route that reads what was found.
 
 import { type Static, Type } from 'typebox'
 import { idOf, timeOfUuid } from '../../kernel/ids.ts'
 import { numberInQuery } from '../../kernel/phone.ts'
 import { record } from '../../platform/api/audit.ts'
 import { list, type Route } from '../../platform/api/route.ts'
-import { type Found, mostFound } from '../../platform/operator/finding.ts'
+import type { App } from '../../platform/app.ts'
+import { allows } from '../../platform/auth/scopes.ts'
+import { type Found, maxFound } from '../../platform/operator/finding.ts'
 import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../platform/schema/lists.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { everyAccount } from './store.ts'
 
 const FoundThing = Type.Object(
@@ -31,8 +34,8 @@ const FoundThing = Type.Object(
 const search = list({
   path: '/v1/operator/search',
   operation: 'operator.search',
-  summary: 'Find something of any account by its id, phone number or reference',
-  description: `Takes the id of a text, mail, call, payment, payout, invoice, delivery or request; the phone number that a text went to; the reference of a text, payment, payout or invoice; the number of an invoice; what a provider calls a payment, such as the code of an M-Pesa receipt. The newest ${mostFound} of each kind are found. What was searched for is written in your audit log.`,
+  summary: 'Search all accounts by id, phone number or reference',
+  description: `Takes the id of a text, mail, call, payment, payout, invoice, delivery or request; the phone number that a text went to; the reference of a text, payment, payout or invoice; the number of an invoice; what a provider calls a payment, such as the code of an M-Pesa receipt. The newest ${maxFound} of each kind are found. What was searched for is written in your audit log.`,
   scope: 'operator',
   query: Type.Object({
     ...wholeListQuery,
@@ -59,6 +62,82 @@ const search = list({
   },
 })
 
+const FoundRecord = Type.Object(
+  {
+    kind: Type.String({
+      description:
+        'message, chat, email, call, ussd_session, payment, payout, invoice, identity_check, delivery or request',
+    }),
+    id: Type.String({ description: 'Id of the record' }),
+    label: Nullable(Type.String({ description: 'What tells it apart: a number, a reference, a subject' })),
+    status: Nullable(Type.String({ description: 'Its status; null for what has none' })),
+    created_at: At({ description: 'When it was made' }),
+    path: Nullable(Type.String({ description: 'Where the API gives it' })),
+  },
+  { title: 'FoundRecord' },
+)
+
+const emailForm = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const phoneForm = /^\+?[1-9]\d{6,14}$/
+
+const searchOwn = list({
+  path: '/v1/account/search',
+  operation: 'account.search',
+  summary: 'Search all records of your account',
+  description: `By id, phone number, email address, reference, invoice number or the receipt of a provider. The newest ${maxFound} of each kind that the credential may read are found, newest first.`,
+  scope: 'account:read',
+  query: Type.Object({
+    ...wholeListQuery,
+    q: Type.String({
+      minLength: 3,
+      maxLength: 100,
+      rule: 'must have 3 to 100 characters',
+      description: 'An id, a phone number, an email address, a reference or a receipt code',
+    }),
+  }),
+  row: FoundRecord,
+  examples: [{ name: 'All that a number has', query: { q: '+254711000001' } }],
+  handle: async (app, { query }, { tenant, principal }) => {
+    await app.requestLog.flush()
+    const text = numberInQuery(query.q).trim()
+    const mayRead = (scope: string): boolean => allows(principal.scopes, scope)
+    const [named, known] = await Promise.all([ofFinders(app, tenant, text), ofHistories(app, tenant, text, mayRead)])
+    const rows = [...named.filter(({ scope }) => mayRead(scope)).map(recordOf), ...known]
+    const once = [...new Map(rows.map((row) => [row.id, row])).values()]
+    const newest = once.sort((a, b) => b.created_at.getTime() - a.created_at.getTime())
+    return pageOfWhole(query, newest, ({ id }) => id)
+  },
+})
+
+/** Records by id, reference or receipt. */
+async function ofFinders(app: App, { account, bucket, environment }: Tenant, text: string): Promise<Found[]> {
+  const among = { accounts: [account], buckets: [bucket] }
+  const found = await Promise.all(app.finders.map((finder) => finder.find(app.db, text, among)))
+  return found.flat().filter((one) => one.environment === environment)
+}
+
+/** Records about the person with this number or address. */
+async function ofHistories(app: App, tenant: Tenant, text: string, mayRead: (scope: string) => boolean) {
+  const phone = phoneForm.test(text) ? `+${text.replace('+', '')}` : null
+  const email = emailForm.test(text) ? text.toLowerCase() : null
+  if (phone === null && email === null) return []
+  const wanted = app.histories.filter(({ scope }) => mayRead(scope))
+  const found = await Promise.all(
+    wanted.map(async (one) => {
+      const known = { phones: phone === null ? [] : [phone], emails: email === null ? [] : [email], customers: [] }
+      const rows = await one.newest(app.db, tenant, known, maxFound)
+      return rows.map(({ id, status, created_at }) => ({
+        ...{ id, status, created_at, kind: one.kind, label: phone ?? email, path: null },
+      }))
+    }),
+  )
+  return found.flat()
+}
+
+function recordOf({ kind, prefix, id, label, status, path }: Found): Static<typeof FoundRecord> {
+  return { kind, id: idOf(prefix, id), label, status, created_at: timeOfUuid(id), path: `/v1${path}` }
+}
+
 function newestFirst(found: readonly Found[]): Found[] {
   return [...found].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
@@ -78,4 +157,4 @@ function shown(found: Found, names: ReadonlyMap<string, string>): Static<typeof 
   }
 }
 
-export const searchRoutes: readonly Route[] = [search]
+export const searchRoutes: readonly Route[] = [searchOwn, search]

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
 // replicates, so they carry no bucket of their own.
-import { type Id, idOf } from '../../kernel/ids.ts'
-import type { Allowances, Envelope, KeyFacts } from '../../platform/auth.ts'
-import { statement } from '../../platform/db.ts'
+import { type Id, idOf, uuidOf } from '../../kernel/ids.ts'
+import { commonScopes } from '../../platform/auth/scopes.ts'
+import type { Allowances, CallbackEvents, Envelope, KeyFacts } from '../../platform/auth.ts'
+import { type Database, statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { settingNames } from './account-settings.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
+import { masksPeople, type Role, scopesOf } from './roles.ts'
 
 export interface KeyRow {
   id: string
@@ -28,10 +30,16 @@ export interface KeyRow {
   exposed_at: Date | null
   strict: boolean
   envelope: Envelope
+  callback_events: CallbackEvents | null
+  /** Member who made it, or whose key did. */
+  member_id: string | null
+  /** Door that it was made for. */
+  door: string | null
 }
 
 const keyColumns = `id, account_id, environment, name, prefix, last4, scopes, created_at, created_by, last_used_at,
-  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope`
+  last_used_ip, expires_at, revoked_at, rotated_from, allowed_ips, rate_limit_per_second, exposed_at, strict, envelope,
+  callback_events, member_id, door`
 
 export const countKeys = statement.home<{ account: string; at: Date }, { count: number }>(
   'accounts.count_keys',
@@ -56,15 +64,33 @@ export const insertKey = statement.home<
     rateLimit: number | null
     strict: boolean
     envelope: Envelope
+    callbackEvents: CallbackEvents | null
+    member: string | null
+    door: string | null
+    sealedKey: Buffer | null
   },
   KeyRow
 >(
   'accounts.insert_key',
   `insert into accounts.api_keys (hash, id, account_id, environment, name, prefix, last4, scopes, created_by, expires_at,
-                                  rotated_from, allowed_ips, rate_limit_per_second, strict, envelope)
+                                  rotated_from, allowed_ips, rate_limit_per_second, strict, envelope, callback_events,
+                                  member_id, door, sealed_key)
    values ($hash, $id, $account, $environment, $name, $prefix, $last4, $scopes, $createdBy, $expiresAt, $rotatedFrom,
-           $allowedIps, $rateLimit, $strict, $envelope)
+           $allowedIps, $rateLimit, $strict, $envelope, $callbackEvents, $member,
+           $door, $sealedKey)
    returning ${keyColumns}`,
+)
+
+/** Newest key of an account for a door that still works. Index: api_keys_of_door. */
+export const findDoorKey = statement.home<
+  { account: string; environment: string; door: string; at: Date },
+  { id: string; sealed_key: Buffer }
+>(
+  'accounts.find_door_key',
+  `select id, sealed_key from accounts.api_keys
+    where account_id = $account and environment = $environment and door = $door and revoked_at is null
+      and (expires_at is null or expires_at > $at)
+    order by id desc limit 1`,
 )
 
 export const findKey = statement.home<{ id: string; account: string }, KeyRow>(
@@ -101,12 +127,14 @@ export const updateKey = statement.home<
     rateLimit: number | null
     strict: boolean
     envelope: Envelope
+    callbackEvents: CallbackEvents | null
   },
   KeyRow
 >(
   'accounts.update_key',
   `update accounts.api_keys set name = $name, scopes = $scopes, expires_at = $expiresAt, allowed_ips = $allowedIps,
-          rate_limit_per_second = $rateLimit, strict = $strict, envelope = $envelope
+          rate_limit_per_second = $rateLimit, strict = $strict, envelope = $envelope,
+          callback_events = $callbackEvents
     where id = $id and account_id = $account
    returning ${keyColumns}`,
 )
@@ -117,7 +145,20 @@ export const revokeKey = statement.home<{ id: string; account: string; at: Date 
    returning ${keyColumns}`,
 )
 
-/** Mark a key as exposed, and revoke it if asked. `revoked`: by this call. No row when nothing changed. */
+export const roleOfMember = statement.home<{ account: string; id: string }, { role: Role }>(
+  'accounts.role_of_member',
+  'select role from accounts.members where account_id = $account and id = $id',
+)
+
+/** Revokes the keys that a member made, or whose keys did. Index: api_keys_of_member. */
+export const revokeKeysOf = statement.home<{ account: string; member: string; at: Date }, KeyRow>(
+  'accounts.revoke_keys_of',
+  `update accounts.api_keys set revoked_at = $at
+    where account_id = $account and member_id = $member and revoked_at is null
+   returning ${keyColumns}`,
+)
+
+/** Marks a key as exposed, and revoke it if asked. `revoked`: by this call. No row when nothing changed. */
 export const exposeKey = statement.home<
   { id: string; revoke: boolean; at: Date },
   { name: string; prefix: string; last4: string; revoked: boolean }
@@ -181,16 +222,21 @@ export interface AccountFactsRow {
   country: string
   operator: boolean
   account_status: string
+  account_callback_events: CallbackEvents | null
   clock_offset_ms: bigint
 }
 
-type FactsRow = KeyRow & AccountFactsRow
+interface FactsRow extends KeyRow, AccountFactsRow {
+  member_role: Role | null
+  member_status: string | null
+  member_operates: boolean | null
+}
 
 /** An account and its plan as the facts of a key have them. */
 export const factsByAccount = statement.home<{ account: string; environment: Environment }, AccountFactsRow>(
   'accounts.facts_by_account',
   `select a.id as account_id, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency,
-          a.country, a.operator, a.status as account_status,
+          a.country, a.operator, a.status as account_status, a.settings ->> 'callback_events' as account_callback_events,
           case when $environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
      from accounts.accounts a
      join accounts.plans p on p.name = a.plan
@@ -206,11 +252,14 @@ export const everyAccount = statement.home<Record<never, never>, { id: string; b
 
 const facts = `select k.id, k.account_id, k.environment, k.name, k.prefix, k.last4, k.scopes, k.created_at, k.created_by,
     k.last_used_at, k.last_used_ip, k.expires_at, k.revoked_at, k.rotated_from, k.allowed_ips, k.rate_limit_per_second,
-    k.exposed_at, k.strict, k.envelope, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
+    k.exposed_at, k.strict, k.envelope, k.callback_events, a.settings ->> 'callback_events' as account_callback_events,
+    k.member_id, m.role as member_role, m.status as member_status,
+    m.operator as member_operates, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
     a.operator, a.status as account_status, case when k.environment = 'test' then coalesce(c.offset_ms, 0) else 0 end as clock_offset_ms
   from accounts.api_keys k
   join accounts.accounts a on a.id = k.account_id
   join accounts.plans p on p.name = a.plan
+  left join accounts.members m on m.id = k.member_id
   left join accounts.sandbox_clocks c on c.account_id = a.id`
 
 export const factsByHash = statement.home<{ hash: Buffer }, FactsRow>(
@@ -378,6 +427,14 @@ export const advanceClock = statement.home<{ account: string; ms: number }, { of
    returning offset_ms`,
 )
 
+/** Sets a test account's clock back to the real time and gives how far it was ahead. */
+export const resetClock = statement.home<{ account: string }, { offset_ms: bigint }>(
+  'accounts.reset_clock',
+  `with before as (select account_id, offset_ms from accounts.sandbox_clocks where account_id = $account for update)
+   update accounts.sandbox_clocks c set offset_ms = 0 from before b where c.account_id = b.account_id
+   returning b.offset_ms`,
+)
+
 export function keyOf(row: KeyRow, nowMs: number): ApiKey {
   return {
     id: idOf('apiKey', row.id),
@@ -389,6 +446,7 @@ export function keyOf(row: KeyRow, nowMs: number): ApiKey {
     status: statusOf(row.expires_at, row.revoked_at, nowMs),
     created_at: row.created_at,
     created_by: row.created_by,
+    member_id: row.member_id ? idOf('member', row.member_id) : null,
     last_used_at: row.last_used_at,
     last_used_ip: row.last_used_ip,
     expires_at: row.expires_at,
@@ -399,7 +457,16 @@ export function keyOf(row: KeyRow, nowMs: number): ApiKey {
     exposed_at: row.exposed_at,
     strict: row.strict,
     envelope: row.envelope,
+    callback_events: row.callback_events,
+    door: row.door,
   }
+}
+
+/** Scopes of a key, held to what the member who made it may do now. */
+function scopesOfKey({ scopes, environment, operator, member_role: role, member_operates }: FactsRow): string[] {
+  if (role === null) return scopes
+  const ofMember = scopesOf(role, environment)
+  return commonScopes(scopes, operator && member_operates ? [...ofMember, 'operator'] : ofMember)
 }
 
 export function factsOf(row: FactsRow): KeyFacts {
@@ -408,7 +475,10 @@ export function factsOf(row: FactsRow): KeyFacts {
     account: row.account_id,
     bucket: row.bucket,
     environment: row.environment,
-    scopes: row.scopes,
+    scopes: scopesOfKey(row),
+    member: row.member_id,
+    isHeld: row.member_id !== null && row.member_status !== 'active',
+    masksPeople: row.member_role !== null && masksPeople(row.member_role),
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     allowedIps: row.allowed_ips,
@@ -416,6 +486,7 @@ export function factsOf(row: FactsRow): KeyFacts {
     strict: row.strict,
     envelope: row.envelope,
     ...planFacts(row),
+    callbackEvents: row.callback_events ?? row.account_callback_events ?? 'all',
   }
 }
 
@@ -427,6 +498,9 @@ export function accountFacts(row: AccountFactsRow, environment: Environment): Ke
     bucket: row.bucket,
     environment,
     scopes: [],
+    member: null,
+    isHeld: false,
+    masksPeople: false,
     expiresAt: null,
     revokedAt: null,
     allowedIps: [],
@@ -440,6 +514,7 @@ export function accountFacts(row: AccountFactsRow, environment: Environment): Ke
 /** Facts of a credential that come from its account and plan. */
 export function planFacts(row: AccountFactsRow) {
   return {
+    callbackEvents: row.account_callback_events ?? 'all',
     plan: row.plan,
     planLimits: { ...row.plan_limits, ...row.own_limits },
     allowances: row.allowances,
@@ -468,4 +543,30 @@ export function accountOf(row: AccountRow): Account {
   // A reader of an account sees every setting that exists.
   const settings = Object.fromEntries(settingNames.map((setting) => [setting, row.settings[setting] ?? null]))
   return { id: idOf('account', row.id), name, country, currency, timezone, plan, status, settings, created_at }
+}
+
+const namesOfActors = statement.home<{ account: string; keys: string[]; members: string[] }, ActorName>(
+  'accounts.names_of_actors',
+  `select id, 'key' as kind, name from accounts.api_keys where account_id = $account and id = any($keys::uuid[])
+    union all
+   select id, 'member', coalesce(nullif(name, ''), email) from accounts.members
+    where account_id = $account and id = any($members::uuid[])`,
+)
+
+interface ActorName {
+  id: string
+  kind: 'key' | 'member'
+  name: string
+}
+
+/** Names of an account's own keys and members, by their ids. */
+export async function actorNames(
+  db: Database,
+  account: string,
+  actors: readonly { type: string; id: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = (prefix: 'apiKey' | 'member') => [...new Set(actors.flatMap(({ id }) => uuidOf(prefix, id) ?? []))]
+  const asked = { account, keys: ids('apiKey'), members: ids('member') }
+  const rows = await db.query(namesOfActors, asked)
+  return new Map(rows.map(({ id, kind, name }) => [idOf(kind === 'key' ? 'apiKey' : 'member', id), name]))
 }

@@ -39,7 +39,7 @@ export async function usage(app: App, query: Static<typeof UsageQuery>, caller: 
 /** Revenue accounts whose name is not their area's. */
 const areasOfRevenue: Readonly<Record<string, string>> = { payment_fees: 'payments', payout_fees: 'payouts' }
 
-/** Spend per day and area, and per country if asked for and known. */
+/** Spends per day and area, and per country if asked for and known. */
 async function spendOf(
   app: App,
   { tenant }: Caller,

@@ -4,9 +4,11 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, timeOfUuid, uuidOf } from '../../kernel/ids.ts'
 import { IdParam, list, read } from '../../platform/api/route.ts'
+import type { App } from '../../platform/app.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { toldBody } from '../../platform/events/sealed.ts'
 import { knownEvent } from '../../platform/events/tail.ts'
 import { type DatedEventRow, findEvent, listEvents } from '../../platform/events.ts'
 import { At, dayRangeQuery, listQuery, Nullable, OneOf, timeWindowQuery } from '../../platform/schema/fields.ts'
@@ -21,6 +23,7 @@ import {
   type Window,
   windowOf,
 } from '../../platform/schema/lists.ts'
+import { sealedChore } from './retention.ts'
 import { eventsStream, heardBy } from './stream.ts'
 import { eventsTrigger } from './trigger.ts'
 
@@ -31,7 +34,7 @@ const EventRecord = Type.Object(
     resource_id: Type.String({ description: 'What it happened to' }),
     created_at: At({ description: 'When it happened' }),
     request_id: Nullable(Type.String({ description: 'The request that caused it' })),
-    payload: Type.Unknown({ description: 'What subscribers receive' }),
+    payload: Type.Unknown({ sensitive: true, description: 'What subscribers receive' }),
   },
   { title: 'Event' },
 )
@@ -62,7 +65,7 @@ const EventDetail = Type.Object(
 const eventsList = list({
   path: '/v1/events',
   operation: 'events.list',
-  summary: 'List what happened',
+  summary: 'List events',
   description:
     'Each change once, in the name in which a webhook for `*` hears of it: a text that arrived is `sms.status` here, and `sms.delivered` with `event=sms.delivered`. With `after`, what happened since an event, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and leave out the ids you know, or follow the stream.',
   scope: 'events:read',
@@ -82,11 +85,13 @@ const eventsList = list({
   row: EventRecord,
   errors: ['INVALID_DATE_RANGE', 'INVALID_EVENT'],
   examples: [{ name: 'The latest events', query: { limit: 10 } }],
-  handle: async ({ db, catalogue }, { query }, caller) => {
+  handle: async (app, { query }, caller) => {
+    const { db, catalogue } = app
     const window = query.after === undefined ? windowOf(query) : windowAfter(query, query.after)
     const heard = heardBy(catalogue, query.event === undefined ? undefined : [query.event], 'event')
     const filter = { ...boundsOf(query, caller), ...heard, resource: query.resource_id ?? null }
-    return pageOf(window, await listEvents(db, caller.tenant, window, filter), eventRecord)
+    const rows = await listEvents(db, caller.tenant, window, filter)
+    return pageOf(window, await Promise.all(rows.map((row) => told(app, caller, row))), eventRecord)
   },
 })
 
@@ -94,18 +99,22 @@ const eventGet = read({
   method: 'GET',
   path: '/v1/events/:id',
   operation: 'events.get',
-  summary: 'Read one event, and who was told of it',
+  summary: 'Get an event and its deliveries',
   scope: 'events:read',
   params: IdParam,
   reply: { status: 200, schema: EventDetail },
   errors: ['NOT_FOUND'],
   examples: [{ name: 'An event' }],
   needs: { operation: 'events.list', id: 'data.0.id', after: { operation: 'apiKeys.revoke' } },
-  handle: async ({ db, courier }, { params }, caller) => {
+  handle: async (app, { params }, caller) => {
+    const { db, courier } = app
     const uuid = uuidOf('event', params.id)
     const found = uuid && (await findEvent(db, caller.tenant, uuid))
     if (!found) throw new AppError('NOT_FOUND', 'there is no such event; event ids begin with evt_')
-    return { ...eventRecord(found), deliveries: [...(await courier.deliveriesOf(caller, uuid))] }
+    return {
+      ...eventRecord(await told(app, caller, found)),
+      deliveries: [...(await courier.deliveriesOf(caller, uuid))],
+    }
   },
 })
 
@@ -129,6 +138,11 @@ function windowAfter(query: ListQuery, after: string): Window {
   return { ...window, after: window.after ?? known }
 }
 
+/** Event with its body as it is told. */
+async function told(app: App, { tenant }: Caller, row: DatedEventRow): Promise<DatedEventRow> {
+  return { ...row, body: await toldBody(app, tenant, row) }
+}
+
 function eventRecord({ id, type, resource_id, body, request_id, created_at }: DatedEventRow) {
   return {
     id: idOf('event', id),
@@ -142,9 +156,11 @@ function eventRecord({ id, type, resource_id, body, request_id, created_at }: Da
 
 export const events: Area = {
   name: 'events',
+  tools: { named: ['events.list'] },
   chapters: {
     events: { title: 'Events', about: 'Everything that happened, as a list and as a stream.' },
   },
   scopes: [scopeArea('events')],
   routes: [eventsList, eventsStream, eventGet, eventsTrigger],
+  chores: [sealedChore],
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { stream } from '../../platform/api/route.ts'
 import type { Catalogue, Heard } from '../../platform/events/catalogue.ts'
+import { toldBody } from '../../platform/events/sealed.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 
 const maxWords = 100
@@ -11,7 +12,7 @@ const maxWords = 100
 export const eventsStream = stream({
   path: '/v1/events/stream',
   operation: 'events.stream',
-  summary: 'Follow what happens, as it happens',
+  summary: 'Stream events',
   description:
     'Server-sent events: `id` is the event’s id, `event` its name, `data` what subscribers receive. The stream begins now, or after the event that `Last-Event-ID` or `after` names; nothing is left out, and the last seconds before that event may be told again, so tell repeats by their ids. A reader that takes nothing for half a minute is cut off and may come back.',
   scope: 'events:read',
@@ -47,7 +48,7 @@ export const eventsStream = stream({
         after: after === undefined ? null : knownEvent(after),
         signal,
       },
-      ({ body }) => body,
+      (row) => toldBody(app, tenant, row),
     )
   },
 })

@@ -38,7 +38,7 @@ export const eventsTrigger = write({
   method: 'POST',
   path: '/v1/events/trigger',
   operation: 'events.trigger',
-  summary: 'Send a sample event to whoever wants it',
+  summary: 'Trigger a sample event',
   description:
     'Test keys only. The sample of the catalogue, with your own values where you give some, goes to every webhook that subscribes to the event and to the streams, signed and repeated like every other.',
   scope: 'sandbox:write',
@@ -55,11 +55,15 @@ export const eventsTrigger = write({
     const resource = resourceOf(payload)
     // An event with a second name is emitted under both, as in earnest.
     const wide = type.within === undefined ? undefined : app.catalogue.find(type.within)
-    const { id, row } = wide
+    const {
+      id,
+      row,
+      body: told,
+    } = wide
       ? await app.outbox.emitWithin(tx, type, app.outbox.prepare(marked(wide), caller, resource, payload))
       : await app.outbox.emit(tx, marked(type), caller, resource, payload)
     await record(tx, caller, 'events.trigger', id, { after: { event: type.name } })
-    return { id, event: type.name, created_at: row.created_at, payload: JSON.parse(row.body) }
+    return { id, event: type.name, created_at: row.created_at, payload: JSON.parse(told) }
   },
 })
 

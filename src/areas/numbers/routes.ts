@@ -9,7 +9,7 @@ import { pageOfWhole } from '../../platform/schema/lists.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { type Capability, capabilities, capableOf } from './capability.ts'
 
-const mostListed = 10_000
+const maxListed = 10_000
 
 const OwnedNumber = Type.Object(
   {
@@ -36,7 +36,7 @@ const selectOwned = statement.home<
 const listOwn = list({
   path: '/v1/numbers',
   operation: 'numbers.list',
-  summary: 'List your numbers and what they are capable of',
+  summary: 'List your numbers and their capabilities',
   description:
     'What texts, calls, USSD sessions and chat messages come in at; each is set up in the chapter of its own.',
   scope: 'numbers:read',
@@ -47,7 +47,7 @@ const listOwn = list({
   row: OwnedNumber,
   examples: [{ name: 'All', query: {} }],
   handle: async (app, { query }, { tenant: { environment, account } }) => {
-    const asked = { environment, account, capability: query.capability ?? null, limit: mostListed }
+    const asked = { environment, account, capability: query.capability ?? null, limit: maxListed }
     const rows = (await app.db.query(selectOwned, asked)).map(
       ({ number, capabilities: owned, shared, created_at }) => ({
         number,

@@ -37,7 +37,7 @@ const JobAction = Type.Object(
 const listFailed = list({
   path: '/v1/operator/jobs',
   operation: 'operator.listJobs',
-  summary: 'List jobs that used up their attempts, or wait where nobody is',
+  summary: 'List failed and stranded jobs',
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
@@ -65,7 +65,7 @@ const retry = writeAcross({
   method: 'POST',
   path: '/v1/operator/jobs/:id/retry',
   operation: 'operator.retryJob',
-  summary: 'Run a failed job again, with all its attempts',
+  summary: 'Retry a failed job',
   description: 'One that is stranded is given to whoever takes such jobs, wherever that is.',
   scope: 'operator',
   params: IdParam,
@@ -82,7 +82,7 @@ const discard = writeAcross({
   method: 'DELETE',
   path: '/v1/operator/jobs/:id',
   operation: 'operator.discardJob',
-  summary: 'Give a failed job up for good',
+  summary: 'Discard a failed job',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: JobAction },

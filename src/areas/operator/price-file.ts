@@ -38,7 +38,7 @@ interface Verdict {
 const importFile = upload({
   path: '/v1/operator/prices/import/csv',
   operation: 'operator.importPriceFile',
-  summary: 'Set the prices of a CSV file, all or none',
+  summary: 'Import prices from a CSV file',
   description: `The first row names the columns: ${columns.join(', ')}; ${needed.join(', ')} are needed. UTF-8, at most 10 MiB and ${maxImportRows} lines. Where lines are wrong nothing is stored: \`errors\` has \`line\`, \`code\` and \`details\` of the first ${maxVerdicts}, \`error_count\` says how many there are.`,
   scope: 'operator',
   file: 'text/csv',

@@ -147,7 +147,7 @@ const get = read({
   method: 'GET',
   path: '/v1/operator/prices/:id',
   operation: 'operator.getPrice',
-  summary: 'Read a price',
+  summary: 'Get a price',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: PriceRecord },
@@ -164,7 +164,7 @@ const importAll = writeAcross({
   method: 'POST',
   path: '/v1/operator/prices/import',
   operation: 'operator.importPrices',
-  summary: 'Set many prices at once, all or none',
+  summary: 'Import prices from JSON',
   scope: 'operator',
   bodyLimitBytes: 10 * 1024 * 1024,
   body: Type.Object({
@@ -224,7 +224,7 @@ const remove = writeAcross({
 })
 
 /**
- * Reload prices, so that the caller's next request has the new ones. A failure is ignored: they are stored in any case.
+ * Reloads prices, so that the caller's next request has the new ones. A failure is ignored: they are stored in any case.
  */
 export async function knowPrices({ prices }: App): Promise<void> {
   await prices.refresh().catch(() => undefined)
@@ -246,8 +246,8 @@ export async function store(app: App, tx: Tx, wanted: NewPrice, caller: Caller):
 }
 
 /** Highest price: the cost of ten thousand long texts still fits into a sum. */
-const mostAmount = 10_000_000
-const mostMicros = BigInt(mostAmount) * 10n ** BigInt(microDecimals)
+const maxAmount = 10_000_000
+const maxMicros = BigInt(maxAmount) * 10n ** BigInt(microDecimals)
 
 /** Areas whose prices are fees on an amount, with its least and most. */
 const moneyAreas = ['payments', 'payouts']
@@ -269,7 +269,7 @@ export async function boundsProblem(tx: Tx, price: NewPrice): Promise<string | n
 export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number, place: string): NewPrice {
   const micros = parseAmount(input.amount, microDecimals)
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
-  if (micros > mostMicros) throw invalid(`${place}amount`, `must be at most ${mostAmount}`)
+  if (micros > maxMicros) throw invalid(`${place}amount`, `must be at most ${maxAmount}`)
   if (moneyAreas.includes(input.area) && input.unit.endsWith('.percent') && micros > wholeMicros)
     throw invalid(`${place}amount`, 'is a percentage, and at most 100')
   const currency = currencyTaken(app, input.currency, `${place}currency`)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installation at a glance: versions, the schema, nodes, queues.
+// The installation at a glance: versions, the schema, nodes, queues, the ledger.
 import { Type } from 'typebox'
 import { idOf } from '../../kernel/ids.ts'
+import { lastCheck } from '../../ledger/proof.ts'
 import { type Route, read } from '../../platform/api/route.ts'
 import { appliedMigrations } from '../../platform/db/migrate.ts'
 import { liveNodes } from '../../platform/nodes/nodes.ts'
-import { At } from '../../platform/schema/fields.ts'
+import { At, Nullable } from '../../platform/schema/fields.ts'
 import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(
@@ -41,6 +42,15 @@ const System = Type.Object(
       }),
       { description: 'Jobs by lane' },
     ),
+    ledger: Type.Object(
+      {
+        checked_at: Nullable(
+          At({ description: 'When every balance was last worked out anew; null before the first time' }),
+        ),
+        problems: Type.Integer({ description: 'Places where the ledger did not add up, at most 100; must be 0' }),
+      },
+      { description: 'The hourly proof of the ledger' },
+    ),
   },
   { title: 'System' },
 )
@@ -49,14 +59,19 @@ const getSystem = read({
   method: 'GET',
   path: '/v1/operator/system',
   operation: 'operator.system',
-  summary: 'See the version, schema, nodes and queues of this installation',
+  summary: 'Get the version, schema, nodes, queues and ledger check of this installation',
   scope: 'operator',
   reply: { status: 200, schema: System },
   examples: [{ name: 'At a glance' }],
   handle: async ({ db, version }) => {
-    const [migrations, nodes, lanes] = await Promise.all([appliedMigrations(db), liveNodes(db), queues(db)])
+    const [migrations, nodes, lanes, ledger] = await Promise.all([
+      appliedMigrations(db),
+      liveNodes(db),
+      queues(db),
+      lastCheck(db),
+    ])
     const known = nodes.map(({ id, ...node }) => ({ id: idOf('node', id), ...node }))
-    return { version, migrations, nodes: known, queues: lanes }
+    return { version, migrations, nodes: known, queues: lanes, ledger }
   },
 })
 

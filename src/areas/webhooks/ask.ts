@@ -26,20 +26,26 @@ interface Question {
   readonly method?: 'GET' | 'POST'
   readonly contentType: string
   readonly body: string
+  /** Signatures of another provider's dialect. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Time for all of it, the fallback included. */
   readonly withinMs: number
+  /** Reason for which an answer cannot be used, for the timeline; null for one that can. */
+  readonly refusal?: (said: Said) => string | null
   /** Offset of the account's clock, by which the secret in force is chosen. */
   readonly clockOffsetMs?: number
 }
 
+interface Said {
+  readonly kind: 'said'
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+  readonly tookMs: number
+}
+
 export type Answer =
-  | {
-      readonly kind: 'said'
-      readonly status: number
-      readonly contentType: string
-      readonly text: string
-      readonly tookMs: number
-    }
+  | Said
   | { readonly kind: 'nothing'; readonly why: NoAnswer; readonly reason: string; readonly tookMs: number }
 
 /**
@@ -84,7 +90,7 @@ const crowded: Answer = {
   tookMs: 0,
 }
 
-/** Open questions by account. */
+/** Opens questions by account. */
 const openQuestions = onePerApp(() => new Map<string, number>())
 
 async function askInTime(app: App, question: Question): Promise<Answer> {
@@ -116,6 +122,7 @@ async function askOnce(app: App, target: Target, question: Question, url: string
   const { clockOffsetMs = 0 } = question
   const headers = headersOf(target, { name, eventId, body: signed, nowMs, clockOffsetMs })
   if (method === 'POST') headers.push('Content-Type', contentType)
+  headers.push(...Object.entries(question.headers ?? {}).flat())
   const outcome = await app.outbound.send({
     use: 'callback',
     environment: tenant.environment,
@@ -129,8 +136,11 @@ async function askOnce(app: App, target: Target, question: Question, url: string
     maxAnswerBytes,
     connections: connectionsPerAccount,
   })
-  if (question.resource) noteQuestion(app, { tenant, name, clockOffsetMs, resource: question.resource, url }, outcome)
-  return answerOf(outcome)
+  const answer = answerOf(outcome)
+  const refusal = answer.kind === 'said' ? (question.refusal?.(answer) ?? null) : null
+  const { resource } = question
+  if (resource) noteQuestion(app, { tenant, name, clockOffsetMs, resource, url, refusal }, outcome)
+  return answer
 }
 
 /** Headers of a request without a body that is no question, such as the upgrade to a websocket: signed as one by GET is. */

@@ -8,6 +8,7 @@ import { idOf, uuidText } from '../../kernel/ids.ts'
 import { stream } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { toldBody } from '../../platform/events/sealed.ts'
 import { knownEvent, tailMessages } from '../../platform/events/tail.ts'
 import type { EventRow } from '../../platform/events.ts'
 import { bodyBytes } from './deliveries/body.ts'
@@ -51,7 +52,9 @@ export const listenWebhooks = stream({
     const after = lastEventId ?? query.after
     const tail = { tenant: caller.tenant, ...heard, resource: null, after: after ? knownEvent(after) : null, signal }
     const target = targetSource(app, caller)
-    return tailMessages(app, tail, async (row) => requestOf(app, caller, await target(), row))
+    return tailMessages(app, tail, async (row) =>
+      requestOf(app, caller, await target(), { ...row, body: await toldBody(app, caller.tenant, row) }),
+    )
   },
 })
 

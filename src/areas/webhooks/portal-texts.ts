@@ -158,14 +158,14 @@ export const portalTexts = {
     ar: '{event}: لم يصل، {answer}، {ms} ملّي ثانية.',
   },
   sureSecret: {
-    en: 'Make a new secret? The old one signs too, for 24 hours.',
+    en: 'Rotate the secret? The old one signs too, for 24 hours.',
     fr: 'Créer un nouveau secret ? L’ancien signe encore pendant 24 heures.',
     pt: 'Criar um novo segredo? O antigo também assina, durante 24 horas.',
     sw: 'Utengeneze siri mpya? Ya zamani itaendelea kutia saini kwa saa 24.',
     ar: 'هل تريد سرًّا جديدًا؟ يبقى القديم يوقّع أيضًا مدة 24 ساعة.',
   },
   makeSecret: {
-    en: 'Make a new secret',
+    en: 'Rotate secret',
     fr: 'Créer un nouveau secret',
     pt: 'Criar um novo segredo',
     sw: 'Tengeneza siri mpya',

@@ -38,7 +38,7 @@ export const openPortal = read({
   method: 'POST',
   path: '/v1/webhooks/portal-session',
   operation: 'webhooks.openPortal',
-  summary: 'Make a short-lived URL to a page for looking after webhooks',
+  summary: 'Create a webhook portal session',
   description:
     'For your own customers: endpoints, their health, tests, secrets and the delivery log, in a frame or a tab. Whoever has the URL can use it until it expires, or until the key it was made with is revoked.',
   scope: 'webhooks:write',
@@ -81,7 +81,7 @@ export const openPortal = read({
   },
 })
 
-/** Refuse portal visitors: they manage endpoints, not the account's own secrets and callbacks. */
+/** Refuses portal visitors: they manage endpoints, not the account's own secrets and callbacks. */
 export function refuseVisitor({ principal }: Caller): void {
   if (principal.isToken && principal.actor === `token:${visitor}`)
     throw new AppError('FORBIDDEN', 'a portal session is for endpoints and their deliveries; this takes an API key')

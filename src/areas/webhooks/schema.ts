@@ -2,6 +2,7 @@
 // Shapes of webhooks as customers register and read them. `url` and `events` have no rules here beyond their types: what
 // is wrong with them is said as INVALID_URL and INVALID_EVENT, not as a broken field.
 import { Type } from 'typebox'
+import { DialectName } from '../../platform/outbound/dialect-url.ts'
 import { At, listQuery, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
 export const maxEvents = 100
@@ -18,6 +19,7 @@ const FilterValue = Type.Union([Type.String({ maxLength: maxFilterText }), Type.
 })
 
 const settings = {
+  dialect: Type.Optional(DialectName),
   description: Type.Optional(
     Nullable(Type.String({ maxLength: maxDescription }), {
       rule: `must have at most ${maxDescription} characters`,
@@ -118,6 +120,7 @@ export const Health = Type.Object(
 const recordFields = {
   id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
   url: Type.String({ description: 'Where events are posted' }),
+  dialect: DialectName,
   events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
   enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
   description: Nullable(Type.String({ description: 'Your note' })),
@@ -204,7 +207,7 @@ export const TrialOutcome = Type.Object(
 
 export const CatalogueRecord = Type.Object(
   {
-    name: Type.String({ description: 'By which webhooks subscribe to it, such as `sms.delivered`' }),
+    name: Type.String({ description: 'Event name used in subscriptions, such as `sms.delivered`' }),
     area: Type.String({ description: 'Part of the API that it comes from, such as `sms`' }),
     summary: Type.String({ description: 'When it happens, in a sentence' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that a subscription may use' }),

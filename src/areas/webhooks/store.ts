@@ -182,7 +182,7 @@ export const lockCallbackSecret = statement.tenant<Tenant, CallbackSecretRow>(
   `select ${callbackColumns} from webhooks.callback_secrets where ${mine} for update`,
 )
 
-/** Insert the first callback secret; when two do so at once, one of them stays. */
+/** Inserts the first callback secret; when two do so at once, one of them stays. */
 export const insertCallbackSecret = statement.tenant<Tenant & { secret: Buffer }, object>(
   'webhooks.insert_callback_secret',
   `insert into webhooks.callback_secrets (bucket, account_id, environment, secret)

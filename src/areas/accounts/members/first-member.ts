@@ -4,9 +4,10 @@
 import { ConfigError } from '../../../config.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
+import { hashPassword, isPassword, newPassword } from '../../../platform/auth/password.ts'
 import { maybe } from '../../../platform/db.ts'
-import { hashPassword, isPassword, newPassword } from './password.ts'
 import { endSessionsOf, keepMember, memberByEmail } from './store.ts'
+import { dropPasskeysOf } from './ways-store.ts'
 
 type Means = Pick<App, 'db' | 'clock'>
 
@@ -40,6 +41,7 @@ export async function keepOwner(
     const kept = await maybe(tx.query(keepMember, { id, account, email, role: 'owner', passwordHash }))
     if (!kept) throw new ConfigError(`${email} is a member of another account than ${idOf('account', account)}.`)
     await tx.query(endSessionsOf, { member: kept.id })
+    await tx.query(dropPasskeysOf, { member: kept.id })
   })
   return { email, password }
 }

@@ -15,8 +15,8 @@ import {
 } from '../../../platform/auth/console-sessions.ts'
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
+import { scopesOf } from '../roles.ts'
 import { askForReset, noSuchReset, resetPassword } from './reset.ts'
-import { scopesOf } from './roles.ts'
 import { endings, longestMs } from './session.ts'
 import { signIn, takeUp } from './sign-in.ts'
 import { endSession, listSessions, type SessionRow, useSession } from './store.ts'
@@ -42,10 +42,12 @@ const login = hook({
 })
 
 /** The session of a new cookie, which goes with it. */
-async function entered(app: App, token: string): Promise<HookAnswer> {
-  const cookie = `${sessionCookie}=${token}; ${attributes}; Max-Age=${longestMs / 1000}`
-  return withCookie(json(bootstrap(await found(app, token), token)), cookie)
+export async function entered(app: App, token: string): Promise<HookAnswer> {
+  return withCookie(json(bootstrap(await found(app, token), token)), sessionCookieOf(token))
 }
+
+export const sessionCookieOf = (token: string): string =>
+  `${sessionCookie}=${token}; ${attributes}; Max-Age=${longestMs / 1000}`
 
 const session = hook({
   methods: ['GET'],
@@ -108,7 +110,7 @@ const join = hook({
   methods: ['POST'],
   path: '/console/api/invite',
   operation: 'console.takeInvitation',
-  summary: 'Somebody who was invited chooses a password',
+  summary: 'Accept an invitation and choose a password',
   maxBytes,
   limits,
   async handle(app, call) {
@@ -124,7 +126,7 @@ const reset = hook({
   methods: ['POST'],
   path: '/console/api/reset',
   operation: 'console.resetPassword',
-  summary: 'Somebody who forgot the password asks for a link by mail, or chooses another by it',
+  summary: 'Request or complete a password reset',
   maxBytes,
   limits: [...limits, { by: 'address', perMinute: 20 }],
   async handle(app, call) {
@@ -182,7 +184,7 @@ export const memberHooks: readonly Hook[] = [
   ...[secondFactors, confirmFactor],
 ]
 
-function requireFresh({ signed_in_at }: SessionRow, nowMs: number): void {
+export function requireFresh({ signed_in_at }: SessionRow, nowMs: number): void {
   const refusal = confirmationRefusal('team:write', 'POST', signed_in_at.getTime(), nowMs)
   if (refusal) throw refusal
 }
@@ -212,7 +214,10 @@ function bootstrap(row: SessionRow, token: string): object {
   }
 }
 
-async function foundFor(app: App, { method, headers }: Pick<HookCall, 'method' | 'headers'>): Promise<SessionRow> {
+export async function foundFor(
+  app: App,
+  { method, headers }: Pick<HookCall, 'method' | 'headers'>,
+): Promise<SessionRow> {
   const token = sessionTokenOf(headers)
   if (token !== null) refuseForgery(method, headers, token)
   return found(app, token)
@@ -235,7 +240,7 @@ async function end(app: App, { member_id, account_id }: SessionRow, id: string):
   })
 }
 
-function bodyIn(call: Pick<HookCall, 'headers' | 'bytes'>): Readonly<Record<string, unknown>> {
+export function bodyIn(call: Pick<HookCall, 'headers' | 'bytes'>): Readonly<Record<string, unknown>> {
   // A form of another site can send other types without asking first.
   if (!/^application\/json\b/i.test(call.headers['content-type'] ?? ''))
     throw new AppError('INVALID_REQUEST', 'send JSON, with the Content-Type application/json')
@@ -263,6 +268,6 @@ function addressIn(email: unknown): string {
   return email.toLowerCase()
 }
 
-function withCookie(answer: HookAnswer, cookie: string): HookAnswer {
+export function withCookie(answer: HookAnswer, cookie: string): HookAnswer {
   return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
 }

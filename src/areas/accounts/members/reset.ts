@@ -8,6 +8,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { hourMs } from '../../../kernel/time.ts'
 import { recordAs } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
+import { hashPassword } from '../../../platform/auth/password.ts'
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
@@ -17,7 +18,6 @@ import type { Job } from '../../../platform/work.ts'
 import { mailForAccount } from '../../email/area.ts'
 import { firstOperator } from '../store.ts'
 import { type From, memberActing } from './acting.ts'
-import { hashPassword } from './password.ts'
 import { endSessionsOf } from './store.ts'
 import { askReset, beginReset, takeReset } from './team-store.ts'
 
@@ -25,7 +25,7 @@ const worksForMs = hourMs
 /** Between two mails to one member. */
 const pauseMs = 2 * 60_000
 
-/** Create a reset link; null when no member has this id. The secret is after the #, so that no server logs it. */
+/** Creates a reset link; null when no member has this id. The secret is after the #, so that no server logs it. */
 export async function newReset(
   app: Pick<App, 'clock' | 'publicUrl'>,
   db: Queryable,
@@ -38,15 +38,15 @@ export async function newReset(
 }
 
 /** Job that mails a reset link. It makes the secret itself, so that none is stored in the queue. */
-const mailReset = { lane: 'accounts.mail_reset', payload: Type.Object({ member: Type.String() }) }
+const mailReset = {
+  lane: 'accounts.mail_reset',
+  payload: Type.Object({ email: Type.String(), askedMs: Type.Number() }),
+}
 
-/** Queue the mail with a reset link, if a member has the address. */
+/** Queues the mail with a reset link. The job finds out whose address it is: asking takes as long for one that nobody has. */
 export async function askForReset(app: App, email: string): Promise<void> {
-  const nowMs = app.clock.nowMs()
   await app.db.acrossTx(async (tx) => {
-    const found = await maybe(tx.query(askReset, { email, now: new Date(nowMs), notSince: new Date(nowMs - pauseMs) }))
-    if (!found) return
-    const job = app.work.prepare(mailReset, null, { member: found.id })
+    const job = app.work.prepare(mailReset, null, { email, askedMs: app.clock.nowMs() })
     await app.work.add(tx, job)
     tx.afterCommit(() => app.work.begin(job))
   })
@@ -58,8 +58,11 @@ export const mailResetJob: Job<App, typeof mailReset.payload> = {
   concurrency: 2,
   retrySeconds: [10, 60, 300],
   async handle(app, { id, payload }) {
-    const operator = await maybe(app.db.query(firstOperator, {}))
-    const made = operator && (await newReset(app, app.db, payload.member))
+    const { email, askedMs } = payload
+    const asked = { email, now: new Date(askedMs), notSince: new Date(askedMs - pauseMs) }
+    const member = await maybe(app.db.query(askReset, asked))
+    const operator = member && (await maybe(app.db.query(firstOperator, {})))
+    const made = operator && (await newReset(app, app.db, member.id))
     if (!made) return { kind: 'done' }
     // Outside production, mail goes to the mailboxes of the sandbox.
     const environment = app.config.NODE_ENV === 'production' ? 'live' : 'test'
@@ -90,7 +93,6 @@ function mailWith({ url, email }: { url: string; email: string }, job: string) {
     fromLocal: 'console',
     subject: 'Choose another password',
     html: html`${words}`.html,
-    attachments: [],
     key: `reset ${job} ${hashOf(url).toString('hex').slice(0, 16)}`,
     isFree: true,
   }
@@ -100,7 +102,7 @@ export function noSuchReset(): AppError {
   return new AppError('NOT_FOUND', 'this link was used, or its time is over: ask for another')
 }
 
-/** Set a new password and end all sessions of the member: somebody who knew the old one may be in one. */
+/** Sets a new password and ends all sessions of the member: somebody who knew the old one may be in one. */
 export async function resetPassword(app: App, secret: string, password: string, from: From): Promise<void> {
   const nowMs = app.clock.nowMs()
   const passwordHash = await hashPassword(password)

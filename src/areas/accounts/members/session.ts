@@ -7,13 +7,14 @@ import { hashOf, type SessionFacts } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import type { Environment } from '../../../platform/tenant.ts'
+import { masksPeople, scopesOf } from '../roles.ts'
 import { planFacts } from '../store.ts'
-import { scopesOf } from './roles.ts'
 import { dropFailures, dropSessions, endOldest, insertSession, type SessionRow } from './store.ts'
+import { dropSteps } from './ways-store.ts'
 
 const idleMs = 12 * hourMs
 export const longestMs = 30 * dayMs
-const mostOfMember = 50
+const maxOfMember = 50
 
 /** Moments before which a session was last used, or begun, that is over now. */
 export function endings(nowMs: number): { idleSince: Date; oldest: Date } {
@@ -31,7 +32,7 @@ export async function beginSession(
   const userAgent = from.userAgent.replace(/[^\x20-\x7e]/g, '?').slice(0, 200)
   const session = { hash: hashOf(token), id: newUuid(nowMs), member, at: new Date(nowMs), ip, userAgent }
   await tx.query(insertSession, session)
-  await tx.query(endOldest, { member, most: mostOfMember })
+  await tx.query(endOldest, { member, most: maxOfMember })
   return token
 }
 
@@ -41,7 +42,6 @@ export function sessionFacts(row: SessionRow, environment: Environment): Session
   return {
     actor: `member:${idOf('member', row.member_id)}`,
     signedInAtMs,
-    masksPeople: row.role === 'viewer',
     endsAtMs: Math.min(signedInAtMs + longestMs, row.seen_at.getTime() + idleMs),
     facts: {
       keyUuid: row.member_id,
@@ -49,6 +49,9 @@ export function sessionFacts(row: SessionRow, environment: Environment): Session
       bucket: row.bucket,
       environment,
       scopes: [...scopesOf(row.role, environment), ...(row.operator && row.operates ? ['operator'] : [])],
+      member: row.member_id,
+      isHeld: false,
+      masksPeople: masksPeople(row.role),
       expiresAt: null,
       revokedAt: null,
       allowedIps: [],
@@ -67,6 +70,7 @@ export const sessionChore: Chore = {
   run: async ({ db, clock }) => {
     const nowMs = clock.nowMs()
     await db.query(dropSessions, endings(nowMs))
-    await db.query(dropFailures, { before: new Date(nowMs - hourMs) })
+    await db.query(dropSteps, { now: new Date(nowMs) })
+    await db.query(dropFailures, { before: new Date(nowMs - dayMs) })
   },
 }

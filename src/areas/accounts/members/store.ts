@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of members, their sessions and failed sign-ins.
 import { statement } from '../../../platform/db.ts'
+import type { Role } from '../roles.ts'
 import type { AccountFactsRow } from '../store.ts'
-import type { Role } from './roles.ts'
 
-interface MemberRow {
+export interface MemberRow {
   id: string
   account_id: string
   email: string
@@ -88,7 +88,8 @@ export const useSession = statement.home<{ hash: Buffer; now: Date; idleSince: D
    returning s.id, s.member_id, m.email, m.role, m.account_id, a.name as account_name, a.timezone, s.signed_in_at,
      s.seen_at, a.bucket, a.plan, p.limits as plan_limits, a.limits as own_limits, a.allowances, a.currency, a.country,
      a.operator, m.operator as operates, m.name as member_name, m.totp_secret is not null as totp_enabled,
-     coalesce(a.settings->>'require_totp', '') = 'true' as totp_required, a.status as account_status, coalesce(c.offset_ms, 0) as clock_offset_ms`,
+     coalesce(a.settings->>'require_totp', '') = 'true' as totp_required, a.status as account_status,
+     a.settings ->> 'callback_events' as account_callback_events, coalesce(c.offset_ms, 0) as clock_offset_ms`,
 )
 
 export const listSessions = statement.home<
@@ -112,19 +113,23 @@ export const endSession = statement.home<{ member: string; id: string }, { id: s
 )
 
 /**
- * Counts an attempt before it is known whether it succeeds, so that many at once are no way around. From the fifth in a
- * quarter of an hour on each locks for longer. Gives no row while it is locked; what does not lock is far in the past, because
- * of two at once the one that is counted later may have come earlier.
+ * Counts an attempt before it is known whether it succeeds, so that many at once are no way around. From `most` on, with less
+ * than `apart` seconds between two, each locks for longer. Gives no row while it is locked; what does not lock is far in the
+ * past, because of two at once the one that is counted later may have come earlier.
  */
-export const countAttempt = statement.home<{ hash: Buffer; now: Date }, { failures: number }>(
+export const countAttempt = statement.home<
+  { hash: Buffer; now: Date; most: number; apart: number },
+  { failures: number }
+>(
   'accounts.count_attempt',
   `insert into accounts.failed_sign_ins as f (hash, failures, last_at, locked_until) values ($hash, 1, $now, '-infinity')
    on conflict (hash) do update set
-     failures = case when f.last_at < $now::timestamptz - interval '15 minutes' then 1 else f.failures + 1 end,
+     failures = case when f.last_at < $now::timestamptz - $apart::int * interval '1 second' then 1 else f.failures + 1 end,
      last_at = $now,
      locked_until = case
-       when f.last_at < $now::timestamptz - interval '15 minutes' or f.failures + 1 < 5 then '-infinity'
-       else $now::timestamptz + least(interval '15 minutes', interval '30 seconds' * 2 ^ least(f.failures - 4, 10)) end
+       when f.last_at < $now::timestamptz - $apart * interval '1 second' or f.failures + 1 < $most::int then '-infinity'
+       else $now::timestamptz
+         + least(interval '15 minutes', interval '30 seconds' * 2 ^ least(f.failures - $most + 1, 10)) end
      where f.locked_until <= $now
    returning failures`,
 )
@@ -137,6 +142,12 @@ export const lockedUntil = statement.home<{ hash: Buffer }, { locked_until: Date
 export const forgiveFailures = statement.home<{ hash: Buffer }, object>(
   'accounts.forgive_failures',
   'delete from accounts.failed_sign_ins where hash = $hash',
+)
+
+/** Takes one attempt back, which was no failure; the others stay. */
+export const forgiveOne = statement.home<{ hash: Buffer }, object>(
+  'accounts.forgive_one',
+  `update accounts.failed_sign_ins set failures = failures - 1, locked_until = '-infinity' where hash = $hash`,
 )
 
 export const dropFailures = statement.home<{ before: Date }, object>(

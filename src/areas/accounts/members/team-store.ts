@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of teams: members as their account lists them, invitations, and second factors.
 import { statement } from '../../../platform/db.ts'
-import type { Role } from './roles.ts'
+import type { Role } from '../roles.ts'
 
 export interface TeamRow {
   id: string
@@ -46,7 +46,7 @@ export const lockTeam = statement.home<{ account: string }, object>(
   'select id from accounts.accounts where id = $account for update',
 )
 
-/** Insert an invited member; no row when the address belongs to a member of any account. */
+/** Inserts an invited member; no row when the address belongs to a member of any account. */
 export const invite = statement.home<
   { id: string; account: string; email: string; name: string; role: Role; hash: Buffer; until: Date },
   TeamRow
@@ -88,25 +88,25 @@ export const noteLogin = statement.home<{ id: string; at: Date }, object>(
   'update accounts.members set last_login_at = $at where id = $id',
 )
 
-/** Use a one-time code; no row when it, or a later one, was used meanwhile: one code signs in once. */
+/** Uses a one-time code; no row when it, or a later one, was used meanwhile: one code signs in once. */
 export const useStep = statement.home<{ id: string; step: bigint }, { id: string }>(
   'accounts.use_totp_step',
   `update accounts.members set totp_step = $step
     where id = $id and totp_secret is not null and totp_step < $step returning id`,
 )
 
-/** Use a recovery code; no row when it was used meanwhile. */
+/** Uses a recovery code; no row when it was used meanwhile. */
 export const useRecoveryCode = statement.home<{ id: string; hash: string }, { id: string }>(
   'accounts.use_recovery_code',
   `update accounts.members set recovery_hashes = array_remove(recovery_hashes, $hash)
     where id = $id and $hash = any(recovery_hashes) returning id`,
 )
 
-/** Note a reset link; no row when one was mailed a moment ago, so that no mailbox is flooded. */
+/** Note that a link was asked for at `now`; no row when another was a moment before, so that no mailbox is flooded. */
 export const askReset = statement.home<{ email: string; now: Date; notSince: Date }, { id: string; email: string }>(
   'accounts.ask_reset',
   `update accounts.members set reset_asked_at = $now
-    where email = $email and status = 'active' and (reset_asked_at is null or reset_asked_at < $notSince)
+    where email = $email and status = 'active' and (reset_asked_at is null or reset_asked_at < $notSince or reset_asked_at = $now)
    returning id, email`,
 )
 

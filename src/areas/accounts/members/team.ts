@@ -14,8 +14,9 @@ import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { requireCovered } from '../key.ts'
+import { endKeysOf, forget } from '../keys.ts'
+import { type Role, roles, scopesOf } from '../roles.ts'
 import { newReset } from './reset.ts'
-import { type Role, roles, scopesOf } from './roles.ts'
 import { endSessionsOf } from './store.ts'
 import {
   changeMember,
@@ -41,14 +42,14 @@ const name = Type.String({
 const Member = Type.Object(
   {
     id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
-    email: Type.String({ description: 'By which they sign in' }),
-    name: Type.String({ description: 'As the console greets them; empty if none was given' }),
+    email: Type.String({ description: 'Sign-in address' }),
+    name: Type.String({ description: 'Display name; empty if none was given' }),
     role,
     status: OneOf(['invited', 'active', 'disabled'], {
       description: '`invited` until they accept; a `disabled` one cannot sign in',
     }),
-    operator: Type.Boolean({ description: 'Whether they also run the installation' }),
-    totp_enabled: Type.Boolean({ description: 'Whether signing in needs a second factor' }),
+    operator: Type.Boolean({ description: 'True for operators of the installation' }),
+    totp_enabled: Type.Boolean({ description: 'True when two-factor sign-in is on' }),
     last_login_at: Nullable(At({ description: 'When they last signed in; null if they never did' })),
     created_at: At({ description: 'When they were invited' }),
   },
@@ -78,7 +79,7 @@ const Reset = Type.Object(
 const members = list({
   path: '/v1/team/members',
   operation: 'team.list',
-  summary: 'List who may sign in to the console',
+  summary: 'List team members',
   scope: 'team:read',
   query: Type.Object(listQuery),
   row: Member,
@@ -93,14 +94,14 @@ const inviteRoute = writeAcross({
   method: 'POST',
   path: '/v1/team/members',
   operation: 'team.invite',
-  summary: 'Invite somebody to the console',
+  summary: 'Invite a team member',
   scope: 'team:write',
   body: Type.Object({
     email: Type.String({
       pattern: '^[^\\s@]+@[^\\s@]+$',
       maxLength: 254,
       rule: 'must be an e-mail address',
-      description: 'What they sign in with; whoever is a member anywhere on this installation cannot be invited again',
+      description: 'Sign-in address; unique in the installation, so a member of another account cannot be invited',
     }),
     name: Type.Optional(name),
     role,
@@ -145,7 +146,7 @@ const getMember = read({
   method: 'GET',
   path: '/v1/team/members/:id',
   operation: 'team.get',
-  summary: 'Read one member',
+  summary: 'Get a team member',
   scope: 'team:read',
   params: IdParam,
   reply: { status: 200, schema: Member },
@@ -158,7 +159,7 @@ const changeRoute = writeAcross({
   method: 'PATCH',
   path: '/v1/team/members/:id',
   operation: 'team.change',
-  summary: 'Change what a member may do, or keep them out',
+  summary: 'Change a member’s role or disable them',
   scope: 'team:write',
   params: IdParam,
   body: Type.Object({
@@ -166,7 +167,7 @@ const changeRoute = writeAcross({
     name: Type.Optional(name),
     status: Type.Optional(
       OneOf(['active', 'disabled'], {
-        description: '`disabled` ends their sessions and keeps them out until they are `active` again',
+        description: '`disabled` ends their sessions and keeps them and their keys out until they are `active` again',
       }),
     ),
   }),
@@ -179,6 +180,7 @@ const changeRoute = writeAcross({
     await tx.query(lockTeam, { account })
     const before = await existing(tx, account, params.id)
     await requireMayGive(app, tx, caller, before.role, ...(body.role === undefined ? [] : [body.role]))
+    spareOperators(before, caller)
     if (before.status === 'invited' && body.status !== undefined)
       throw new AppError('CONFLICT', 'the invitation has not been taken up; delete it instead')
     const wanted = {
@@ -189,7 +191,7 @@ const changeRoute = writeAcross({
     const row = await one(tx.query(changeMember, { account, id: before.id, ...wanted }))
     await keepAnOwner(tx, account, before)
     if (row.status === 'disabled') await tx.query(endSessionsOf, { member: row.id })
-    await app.signals.send(tx, 'accounts', account)
+    await forget(app, tx, account)
     const { role: was, status } = before
     await record(tx, caller, 'member.change', params.id, {
       before: { role: was, status },
@@ -203,7 +205,7 @@ const removeRoute = writeAcross({
   method: 'DELETE',
   path: '/v1/team/members/:id',
   operation: 'team.remove',
-  summary: 'Remove a member, whose sessions end at once',
+  summary: 'Remove a member and end their sessions and keys',
   scope: 'team:write',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -214,9 +216,11 @@ const removeRoute = writeAcross({
     await tx.query(lockTeam, { account })
     const before = await existing(tx, account, params.id)
     await requireMayGive(app, tx, caller, before.role)
+    spareOperators(before, caller)
+    await endKeysOf(app, tx, before.id, caller)
     await tx.query(removeMember, { account, id: before.id })
     await keepAnOwner(tx, account, before)
-    await app.signals.send(tx, 'accounts', account)
+    await forget(app, tx, account)
     await record(tx, caller, 'member.remove', params.id, { before: { email: before.email, role: before.role } })
     return { id: params.id, deleted: true as const }
   },
@@ -226,7 +230,7 @@ const resetRoute = writeAcross({
   method: 'POST',
   path: '/v1/team/members/:id/reset',
   operation: 'team.resetPassword',
-  summary: 'Make a link by which a member chooses another password',
+  summary: 'Create a password reset link for a member',
   description:
     'Pass it on to them: it works once, for an hour. The password that they have works until then, and their second factor goes on.',
   scope: 'team:write',
@@ -237,8 +241,7 @@ const resetRoute = writeAcross({
   handle: async (app, tx, { params }, caller) => {
     const before = await existing(tx, caller.tenant.account, params.id)
     await requireMayGive(app, tx, caller, before.role)
-    if (before.operator && !caller.principal.scopes.has('operator'))
-      throw new AppError('FORBIDDEN', 'who runs the installation is given another password by an operator only')
+    spareOperators(before, caller)
     const begun = await newReset(app, tx, before.id)
     if (!begun) throw new AppError('CONFLICT', 'only members who can sign in have a password to reset')
     await record(tx, caller, 'member.reset_password', params.id)
@@ -254,7 +257,8 @@ async function requireMayGive({ config }: App, tx: Tx, caller: Caller, ...touche
   const { principal, tenant } = caller
   requireUnbound(caller, 'changes no team')
   requireCovered([...new Set(touched.flatMap((one) => scopesOf(one, 'live')))], principal.scopes)
-  if (principal.signedInAtMs !== null) return refuseOwners(tx, caller, touched)
+  await refuseOwners(tx, caller, touched)
+  if (principal.signedInAtMs !== null) return
   if (tenant.environment === 'test' && config.NODE_ENV === 'production')
     throw new AppError(
       'FORBIDDEN',
@@ -262,12 +266,18 @@ async function requireMayGive({ config }: App, tx: Tx, caller: Caller, ...touche
     )
 }
 
-/** Owners are made, changed and removed by owners only; a key that may do everything counts as one. */
-async function refuseOwners(tx: Tx, { actor, tenant }: Caller, touched: readonly Role[]): Promise<void> {
-  if (!touched.includes('owner')) return
-  const id = uuidOf('member', actor.slice('member:'.length))
-  const member = id === null ? null : await maybe(tx.query(findOfTeam, { account: tenant.account, id }))
+/** Owners are made, changed and removed by owners and their keys only; a key that no member made counts as an owner's. */
+async function refuseOwners(tx: Tx, { principal, tenant }: Caller, touched: readonly Role[]): Promise<void> {
+  const { member: id } = principal.facts
+  if (!touched.includes('owner') || id === null) return
+  const member = await maybe(tx.query(findOfTeam, { account: tenant.account, id }))
   if (member?.role !== 'owner') throw new AppError('FORBIDDEN', 'only an owner changes who is an owner')
+}
+
+/** Refuses everybody but operators to change, remove or reset a member who runs the installation. */
+function spareOperators({ operator }: TeamRow, { principal }: Caller): void {
+  if (operator && !principal.scopes.has('operator'))
+    throw new AppError('FORBIDDEN', 'who runs the installation is changed, removed and reset by an operator only')
 }
 
 /** Refuses to take the last owner away; a team that never had one, as of an account made by the operator, is left as it is. */

@@ -29,7 +29,7 @@ interface Holder {
 type UseUp = (tx: Tx) => Promise<void>
 
 /**
- * Check a second factor; throws when the code is missing or wrong. The returned function throws when another sign-in
+ * Checks a second factor; throws when the code is missing or wrong. The returned function throws when another sign-in
  * used the same code meanwhile.
  */
 export async function secondFactor(app: App, member: Holder, code: string | null, nowMs: number): Promise<UseUp> {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One delivery: the request that is made for it, and what its outcome means. The dispatcher decides when; here is what.
 import { type Id, idOf } from '../../../kernel/ids.ts'
+import { Reply } from '../../../platform/api/dialect.ts'
 import type { App } from '../../../platform/app.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import type { OutboundError } from '../../../platform/outbound/dial.ts'
+import { dialectOf } from '../../../platform/outbound/dialect-url.ts'
 import { type Outcome, usualAnswerBytes } from '../../../platform/outbound/exchange.ts'
-import type { Trace } from '../../../platform/telemetry/tracing.ts'
+import { type Trace, traceparentOf } from '../../../platform/telemetry/tracing.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { inDialect } from '../dialects.ts'
 import { inForce } from '../endpoints/secrets.ts'
 import { bodyBytes } from './body.ts'
 import { signatureHeaders } from './signature.ts'
@@ -117,18 +120,72 @@ export async function send(
   const sentMs = app.clock.nowMs()
   const sentTo = target.url ?? delivery.url ?? ''
   told.bytes ??= bodyBytes(told.body, resourceUrl(app, told))
+  const wire = await wireForm(app, delivery, sentTo)
+  if (wire === null) return { sentMs, sentTo, outcome: nothingSent, remark: noWords, hasMoved: false }
+  const bytes = wire.bytes ?? told.bytes
+  const headers = requestHeaders(app, target, delivery, bytes, sentMs, trace, wire.contentType)
   const outcome = await app.outbound.send({
     use: target.use,
     environment: tenant.environment,
     pool: delivery.endpoint ?? tenant.account,
-    url: sentTo,
-    method: 'POST',
-    headers: requestHeaders(app, target, delivery, told.bytes, sentMs, trace),
-    body: told.bytes,
+    url: wire.url,
+    method: wire.method,
+    headers: [...headers, ...renamed(app, wire, headers), ...wire.headers],
+    body: wire.method === 'GET' ? null : bytes,
     maxAnswerBytes,
     connections: target.limit,
   })
-  return { sentMs, sentTo, outcome, remark: null, hasMoved: false }
+  return { sentMs, sentTo, outcome: inOwnForm(app, wire, told.name, outcome), remark: null, hasMoved: false }
+}
+
+/** Request of an event, in the dialect of the address. */
+interface Wire {
+  readonly dialect: string | null
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  /** Null: the event's own bytes. */
+  readonly bytes: Buffer | null
+  readonly contentType: string
+  /** Pairs in a flat list. */
+  readonly headers: readonly string[]
+}
+
+const ownType = 'application/json; charset=utf-8'
+const noWords = 'Not sent: the dialect of this URL has no word for the event.'
+const nothingSent: Outcome = {
+  ...{ kind: 'answered', status: 204, headers: {}, body: '', truncated: false, bytes: null, ip: '' },
+  timing: { durationMs: 0, dnsMs: null, connectMs: null, tlsMs: null },
+}
+
+/** Form in which an address is told of an event; null when its dialect has no word for it. */
+async function wireForm(app: App, { tenant, told, clockOffsetMs }: Delivery, address: string): Promise<Wire | null> {
+  const { dialect, url } = dialectOf(address)
+  if (dialect === null) return { dialect: null, url, method: 'POST', bytes: null, contentType: ownType, headers: [] }
+  const event = { name: told.name, payload: new Reply(JSON.parse(told.body)) }
+  const request = await inDialect(app, tenant, address, event, clockOffsetMs)
+  if (request === null) return null
+  const { method, contentType, body, headers = {} } = request
+  return {
+    ...{ dialect, method, contentType, url: request.url },
+    bytes: Buffer.from(body),
+    headers: Object.entries(headers).flat(),
+  }
+}
+
+/** Standard signature under the names that the dialect's programs look for. */
+function renamed(app: App, { dialect }: Wire, headers: readonly string[]): string[] {
+  const like = dialect === null ? undefined : app.dialects.get(dialect)?.signsLike
+  if (like === undefined) return []
+  return Object.entries(paired(headers)).flatMap(([name, value]) =>
+    name.startsWith('webhook-') ? [name.replace('webhook', like), value] : [],
+  )
+}
+
+/** Answer of a receiver, translated from its dialect. */
+function inOwnForm(app: App, { dialect }: Wire, event: string, outcome: Outcome): Outcome {
+  const words = dialect === null ? undefined : app.dialects.get(dialect)
+  if (!words?.answer || outcome.kind !== 'answered') return outcome
+  return { ...outcome, body: words.answer(event, outcome.body) }
 }
 
 export function resourceUrl(app: App, { id }: Pick<Told, 'id'>): string {
@@ -145,6 +202,7 @@ export function requestHeaders(
   body: Buffer,
   nowMs: number,
   trace: Trace | null,
+  contentType = ownType,
 ): string[] {
   const { current, next } = inForce(target, nowMs + clockOffsetMs)
   const headers = signatureHeaders({
@@ -157,7 +215,7 @@ export function requestHeaders(
   })
   headers.push(
     'Content-Type',
-    'application/json; charset=utf-8',
+    contentType,
     'User-Agent',
     'Pamoja-Webhooks/1.0',
     'X-Service-Event',
@@ -171,7 +229,7 @@ export function requestHeaders(
   )
   if (isTest) headers.push('X-Service-Test', 'true')
   if (isReplay) headers.push('X-Service-Replay', 'true')
-  if (trace) headers.push('traceparent', `00-${trace.traceId}-${trace.spanId}-0${trace.traceFlags & 1}`)
+  if (trace) headers.push('traceparent', traceparentOf(trace))
   for (const part of target.headers) headers.push(part)
   return headers
 }

@@ -102,7 +102,7 @@ export class Dispatcher implements Courier {
 
   begin(event: NewEvent, deliveries: string): void {
     const { tenant, row } = event
-    const told = { id: event.id, name: row.type, body: row.body, bytes: null }
+    const told = { id: event.id, name: row.type, body: event.body, bytes: null }
     const startBy = startByMs(this.#running())
     for (const begun of deliveries.split(',')) {
       const [id = '', endpoint = '', version = ''] = begun.split('/')
@@ -259,7 +259,7 @@ export class Dispatcher implements Courier {
     }
   }
 
-  /** Hold back or cancel a delivery whose endpoint is deleted or disabled; a disabled one may be enabled again. */
+  /** Holds back or cancels a delivery whose endpoint is deleted or disabled; a disabled one may be enabled again. */
   #refuse(delivery: Delivery, nowMs: number, isDeleted: boolean): void {
     const { tenant, id, endpoint, jobAttempt, createdMs } = delivery
     const leftMs = createdMs + retryForMs - nowMs
@@ -270,7 +270,7 @@ export class Dispatcher implements Courier {
     void this.#storing.store(this.#running().commit(finish, givenUp(delivery, 'cancelled', nowMs)))
   }
 
-  /** Fail a delivery whose endpoint was paused for as long as retries last. */
+  /** Fails a delivery whose endpoint was paused for as long as retries last. */
   #expire(line: Line, delivery: Delivery, nowMs: number): void {
     this.#held.drop(delivery.id)
     this.outcomes.failed++
@@ -307,7 +307,7 @@ export class Dispatcher implements Courier {
     }, Math.ceil(ms))
   }
 
-  /** Send a delivery. `noted` is set for a probe: its outcome is stored after its beginning is. */
+  /** Sends a delivery. `noted` is set for a probe: its outcome is stored after its beginning is. */
   #send(line: Line, target: Target, delivery: Delivery, isEarly: boolean, noted: Promise<void> | null): void {
     const app = this.#running()
     const span = app.tracer?.job('deliver webhook', delivery.trace, {

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
+import { toldBody } from '../../../platform/events/sealed.ts'
 import type { Due, DueCallback } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
@@ -132,8 +133,10 @@ export const wake = statement.tenant<
                         $since::uuid, $onlyOldest::boolean, $most::int) as woken`,
 )
 
+type Means = Pick<App, 'db' | 'secrets' | 'catalogue'>
+
 /** Reads deliveries that fell due. */
-export async function loadDeliveries(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {
+export async function loadDeliveries(app: Means, jobs: readonly Due[]): Promise<StoredDelivery[]> {
   const toEndpoints = jobs.filter(({ callback }) => callback === null)
   const callbacks = jobs.filter(({ callback }) => callback !== null)
   const read = await Promise.all([
@@ -146,7 +149,15 @@ export async function loadDeliveries(app: Pick<App, 'db'>, jobs: readonly Due[])
         }),
     callbacks.length === 0 ? [] : loadCallbacks(app, callbacks),
   ])
-  return read.flat()
+  const tenants = new Map(jobs.map(({ id, tenant }) => [id, tenant]))
+  return Promise.all(read.flat().map((row) => withTold(app, tenants.get(row.id), row)))
+}
+
+/** Delivery with its body as it is told. */
+async function withTold(app: Means, tenant: Tenant | undefined, row: StoredDelivery): Promise<StoredDelivery> {
+  const { body, event: type, resource_id } = row
+  if (body === null || tenant === undefined) return row
+  return { ...row, body: await toldBody(app, tenant, { type, resource_id, body }) }
 }
 
 async function loadCallbacks(app: Pick<App, 'db'>, jobs: readonly Due[]): Promise<StoredDelivery[]> {

@@ -62,7 +62,7 @@ interface ReplayRow {
   clock_offset_ms: bigint
 }
 
-/** Lock a replay; no row once it is finished or its endpoint was deleted. */
+/** Locks a replay; no row once it is finished or its endpoint was deleted. */
 const lockReplay = statement.tenant<One, ReplayRow>(
   'webhooks.lock_replay',
   `select endpoint_id, since, until, status, events, total, queued, cursor,
@@ -155,7 +155,7 @@ export const replayWindow = write({
   method: 'POST',
   path: '/v1/webhooks/:id/replay',
   operation: 'webhooks.replay',
-  summary: 'Deliver a window of time again',
+  summary: 'Replay the events of a time window',
   description:
     'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. What failed and was heard when it was sent again is not among what failed. A disabled webhook is refused it. 10 replays a minute.',
   scope: 'webhooks:write',

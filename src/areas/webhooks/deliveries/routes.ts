@@ -8,7 +8,9 @@ import { IdParam, list, type Route, read, write } from '../../../platform/api/ro
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'
+import { toldBody } from '../../../platform/events/sealed.ts'
 import type { DeliveryOfEvent } from '../../../platform/events.ts'
+import { urlOf } from '../../../platform/outbound/dialect-url.ts'
 import { At, listQuery, mask, Nullable, OneOf, timeWindowQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, timeWindow, windowOf } from '../../../platform/schema/lists.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
@@ -105,36 +107,49 @@ const columns = `id, endpoint_id, event_id, event, resource_id, status, attempts
 const own = `${mine} and endpoint_id = $endpoint
   and id >= $since`
 
-/** Whether something is on its way at this moment is known to the node that sends it, not to the table. */
-const listDeliveries = statement.tenant<
-  Tenant & {
-    endpoint: string
-    since: string
-    status: Status | null
-    sending: readonly string[]
-    events: readonly string[] | null
-    eventId: string | null
-    from: Date | null
-    to: Date | null
-    resource: string | null
-    after: string | null
-    descending: boolean
-    limit: number
-  },
-  DeliveryRow
->(
-  'webhooks.list_deliveries',
-  `select ${columns} from webhooks.deliveries
-    where ${own}
-      and (case $status::text when 'delivering' then status = 'pending' and id = any($sending::uuid[])
-                              when 'pending' then status = 'pending' and id <> all($sending)
-                              else $status is null or status = $status end)
-      and ($events::text[] is null or event = any($events))
-      and ($eventId::uuid is null or event_id = $eventId) and ($from::timestamptz is null or created_at >= $from)
-      and ($to::timestamptz is null or created_at < $to) and ($resource::text is null or resource_id = $resource)
-      and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
+interface DeliveryFilter {
+  endpoint: string
+  since: string
+  status: Status | null
+  sending: readonly string[]
+  events: readonly string[] | null
+  eventId: string | null
+  from: Date | null
+  to: Date | null
+  resource: string | null
+  after: string | null
+  descending: boolean
+  limit: number
+}
+
+/**
+ * Pages of deliveries, from a table whose `key` has the order of the list. Whether something is on its way at this moment
+ * is known to the node that sends it, not to the table.
+ */
+const listing = (name: string, from: string, key: string) =>
+  statement.tenant<Tenant & DeliveryFilter, DeliveryRow>(
+    name,
+    `select ${columns} from ${from}
+      where ${mine} and endpoint_id = $endpoint and ${key} >= $since
+        and (case $status::text when 'delivering' then status = 'pending' and id = any($sending::uuid[])
+                                when 'pending' then status = 'pending' and id <> all($sending)
+                                else $status is null or status = $status end)
+        and ($events::text[] is null or event = any($events))
+        and ($eventId::uuid is null or event_id = $eventId) and ($from::timestamptz is null or created_at >= $from)
+        and ($to::timestamptz is null or created_at < $to) and ($resource::text is null or resource_id = $resource)
+        and ($after::uuid is null or (case when $descending::boolean then ${key} < $after else ${key} > $after end))
+      order by case when $descending then ${key} end desc, ${key}
+      limit $limit::int + 1`,
+  )
+
+const listDeliveries = listing('webhooks.list_deliveries', 'webhooks.deliveries', 'id')
+
+/** Index: failures_pkey. `offset 0` keeps PostgreSQL from reading all deliveries to join them. */
+const listFailed = listing(
+  'webhooks.list_failed_deliveries',
+  `(select id as failed_id from webhooks.failures where ${mine} and endpoint_id = $endpoint) f
+   cross join lateral (select * from webhooks.deliveries where ${mine} and id = f.failed_id offset 0) d`,
+  'failed_id',
 )
 
 const findDelivery = statement.tenant<
@@ -177,7 +192,7 @@ export async function deliveriesOf(app: App, caller: Caller, event: string): Pro
 const deliveriesList = list({
   path: '/v1/webhooks/:id/deliveries',
   operation: 'webhooks.deliveries',
-  summary: 'List what was delivered to a webhook',
+  summary: 'List the deliveries of a webhook',
   scope: 'webhooks:read',
   params: IdParam,
   query: Type.Object({
@@ -212,7 +227,7 @@ const deliveriesList = list({
     const eventId = query.event_id === undefined ? null : uuidOf('event', query.event_id)
     if (query.event_id !== undefined && eventId === null) return { rows: [], nextCursor: null }
     const sending = app.courier.sending()
-    const rows = await app.db.query(listDeliveries, {
+    const rows = await app.db.query(query.status === 'failed' ? listFailed : listDeliveries, {
       ...caller.tenant,
       ...window,
       ...timeWindow(query),
@@ -233,7 +248,7 @@ const deliveryGet = read({
   method: 'GET',
   path: '/v1/webhooks/:id/deliveries/:delivery_id',
   operation: 'webhooks.delivery',
-  summary: 'Read one delivery with all its attempts',
+  summary: 'Get a delivery and its attempts',
   scope: 'webhooks:read',
   params: DeliveryParams,
   reply: { status: 200, schema: DeliveryDetail },
@@ -260,7 +275,7 @@ const redeliverOne = write({
   path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
   aliases: ['/v1/webhooks/:id/deliveries/:delivery_id/retry'],
   operation: 'webhooks.redeliver',
-  summary: 'Send a delivery again, now',
+  summary: 'Redeliver an event',
   description:
     'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. It waits neither for the breaker nor, where order is kept, for older deliveries; once it is heard, the delivery that it repeats is not tried any more and is `delivered` too. A disabled webhook is refused it. 60 a minute.',
   scope: 'webhooks:write',
@@ -328,8 +343,10 @@ async function detail(
   const attempts_log = entries.map(({ timestamp: _, url = endpoint.url, ...entry }) => ({ ...entry, url }))
   const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)
   const sentMs = (entries.at(-1)?.timestamp ?? Math.floor(receivedMs / 1_000)) * 1_000
-  const told = { id: idOf('event', row.event_id), name: row.event, body: row.body ?? '', bytes: null }
-  const bytes = row.body === null ? null : bodyBytes(row.body, resourceUrl(app, told))
+  const stored = { type: row.event, resource_id: row.resource_id, body: row.body ?? '' }
+  const body = await toldBody(app, tenant, stored)
+  const told = { id: idOf('event', row.event_id), name: row.event, body, bytes: null }
+  const bytes = row.body === null ? null : bodyBytes(body, resourceUrl(app, told))
   const sent = {
     id: row.id,
     told,
@@ -342,7 +359,7 @@ async function detail(
   const masked = (target?.headers ?? []).map((part, i) => (i % 2 === 0 ? part : mask))
   return {
     request: {
-      url: attempts_log.at(-1)?.url ?? endpoint.url,
+      url: attempts_log.at(-1)?.url ?? urlOf(endpoint.url),
       headers: paired([...pairs, ...masked]),
       body: bytes?.toString() ?? null,
     },

@@ -13,7 +13,7 @@ import type { HeldDeliveries } from './held.ts'
  * commit per event, just when the other endpoints are called.
  */
 const gatherMs = 50
-const mostGathered = 1_000
+const maxGathered = 1_000
 
 /** Delivery that is left to later; `attempt` is that of its job. */
 interface Waiting {
@@ -62,11 +62,11 @@ export class Storing {
     this.#held.drop(id)
     const delay_ms = delayMs === null ? null : BigInt(Math.max(0, Math.round(delayMs)))
     this.#toPutBack.push({ bucket: tenant.bucket, id, attempt, delay_ms, error: null })
-    if (this.#toPutBack.length >= mostGathered) void this.flush()
+    if (this.#toPutBack.length >= maxGathered) void this.flush()
     else this.#timer ??= setTimeout(() => void this.flush(), gatherMs)
   }
 
-  /** Store the batch. */
+  /** Stores the batch. */
   async flush(): Promise<void> {
     if (this.#toPutBack.length === 0) return
     clearTimeout(this.#timer)

@@ -6,7 +6,7 @@ import { loadCallbackTarget, loadTargets, type Target } from './targets.ts'
 
 /** Time that a target is cached. Changes are signalled, so this is for lost signals. */
 const targetForMs = 30_000
-/** Wait after a lookup that failed. */
+/** Waits after a lookup that failed. */
 export const reloadMs = 500
 
 export class TargetLookup {

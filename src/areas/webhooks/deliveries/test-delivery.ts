@@ -56,7 +56,7 @@ export interface TestOutcome {
   error: DeliveryError | null
 }
 
-/** Make one attempt now, in any state of the endpoint. It is logged and never repeated. */
+/** Makes one attempt now, in any state of the endpoint. It is logged and never repeated. */
 export async function deliverNow(app: App, asked: TestDelivery): Promise<TestOutcome> {
   const { tenant, endpoint, event, nowMs, requestId } = asked
   const target = (await loadTargets(app, [{ tenant, endpoint: endpoint.id }])).get(endpoint.id)

@@ -8,7 +8,7 @@ import { occasionNow } from '../../../platform/events.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { webhookEvents } from '../events.ts'
 
-/** Disable an endpoint; no row when it is disabled or deleted already, or no longer has the URL that is gone. */
+/** Disables an endpoint; no row when it is disabled or deleted already, or no longer has the URL that is gone. */
 const disable = statement.tenant<
   One & { reason: string; goneUrl: string | null; at: Date },
   { url: string; failing_since: Date | null; failed_deliveries: number | null }

@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import { AppError, invalidAt } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { Catalogue } from '../../../platform/events/catalogue.ts'
+import { dialectNamed, urlOf } from '../../../platform/outbound/dialect-url.ts'
 import { mask } from '../../../platform/schema/fields.ts'
 import { maxEvents, type WebhookRecord } from '../schema.ts'
 import type { EndpointRow, FilterValue } from '../store.ts'
@@ -20,7 +21,8 @@ export function webhookOf(row: EndpointRow, headers: Headers, health: EndpointHe
   const { url, events, enabled, description, created_at, updated_at, ordered, rate_limit, filters } = row
   return {
     id: idOf('webhook', row.id),
-    url,
+    url: urlOf(url),
+    dialect: dialectNamed(url),
     events,
     enabled,
     description,
@@ -52,7 +54,7 @@ export function noSuchWebhook(): AppError {
   return new AppError('WEBHOOK_NOT_FOUND', 'there is no such webhook in this environment; webhook ids begin with wh_')
 }
 
-/** Refuse to resend to a disabled webhook, which would not get it. */
+/** Refuses to resend to a disabled webhook, which would not get it. */
 export function requireEnabled({ enabled }: Pick<EndpointRow, 'enabled'>): void {
   if (!enabled) throw new AppError('CONFLICT', 'the webhook is disabled and is sent nothing; enable it first')
 }

@@ -8,6 +8,7 @@ import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
+import { addressIn, dialectNamed, dialectOf, urlOf } from '../../../platform/outbound/dialect-url.ts'
 import { hasten, withdraw } from '../../../platform/work/waiting-jobs.ts'
 import { webhookPlan } from '../plan.ts'
 import { retryForMs } from '../retries.ts'
@@ -33,6 +34,7 @@ import {
   subscriptionOf,
   type Webhook,
   webhookOf,
+  wordsThatTake,
 } from './endpoint.ts'
 import { deliverLane, forgiveFailures, healthOf } from './health.ts'
 import { newSecret, openHeaders, sealHeaders, sealSecret } from './secrets.ts'
@@ -50,7 +52,7 @@ export interface NewEndpoint {
   system: string | null
 }
 
-/** Check a request, prove the URL if asked to, and make the secret. */
+/** Checks a request, proves the URL if asked to, and makes the secret. */
 export async function prepareEndpoint(
   app: App,
   input: Static<typeof WebhookCreate>,
@@ -60,10 +62,12 @@ export async function prepareEndpoint(
   const { tenant } = caller
   const id = newUuid(caller.receivedMs)
   const events = subscriptionOf(app.catalogue, input.events)
+  const address = addressIn(input.dialect, input.url, 'url')
+  requireWords(app, address, events)
   const headers = checkedHeaders(input.headers ?? {})
   checkedFilters(input.filters ?? {})
   if (system === null) await requireRoom(app.db, caller)
-  await checkUrl(app, caller, id, { url: input.url, headers, verifyToken: input.verify_token })
+  await checkUrl(app, caller, id, { url: address, headers, verifyToken: input.verify_token })
   const secret = newSecret()
   return {
     id,
@@ -89,7 +93,7 @@ export async function createEndpoint(
     tx.query(insertEndpoint, {
       ...tenant,
       id: made.id,
-      url: input.url,
+      url: addressIn(input.dialect, input.url, 'url'),
       events: made.events,
       description: input.description ?? null,
       enabled: input.enabled ?? true,
@@ -122,12 +126,19 @@ export async function prepareChange(
   const row = await existing(app.db, id, caller)
   enabledBy(input)
   const events = input.events && subscriptionOf(app.catalogue, input.events)
+  const address = changedAddress(row, input)
+  requireWords(app, address, events ?? row.events)
   const stored = await openHeaders(app, caller.tenant, row.id, row.headers)
   const headers = input.headers ? checkedHeaders(input.headers, stored) : stored
   checkedFilters(input.filters ?? {})
   if (input.url !== undefined || input.verify_token !== undefined)
-    await checkUrl(app, caller, row.id, { url: input.url ?? row.url, headers, verifyToken: input.verify_token })
+    await checkUrl(app, caller, row.id, { url: address, headers, verifyToken: input.verify_token })
   return { events, headers: input.headers && (await sealHeaders(app, caller.tenant, row.id, headers)) }
+}
+
+/** Address after an update of the URL, of the dialect or of both. */
+function changedAddress({ url }: EndpointRow, input: Static<typeof WebhookUpdate>): string {
+  return addressIn(input.dialect ?? dialectNamed(url), input.url ?? urlOf(url), 'url')
 }
 
 /** Whether an update enables the endpoint, by `enabled` or by `status`; undefined leaves it as it is. */
@@ -158,7 +169,7 @@ export async function changeEndpoint(
     tx.query(updateEndpoint, {
       ...tenant,
       id: row.id,
-      url: input.url ?? row.url,
+      url: changedAddress(row, input),
       events: change.events ?? row.events,
       description: input.description === undefined ? row.description : input.description,
       enabled,
@@ -197,7 +208,7 @@ export async function removeEndpoint(
   if (from !== undefined && to !== undefined) await tx.query(cancelDeliveries, { ...tenant, ids, from, to })
   await hasten(tx, tenant, deliverLane, row.id)
   const webhookId = idOf('webhook', row.id)
-  await record(tx, caller, 'webhook.delete', webhookId, { before: { url: row.url, events: row.events } })
+  await record(tx, caller, 'webhook.delete', webhookId, { before: { url: urlOf(row.url), events: row.events } })
   await announce(app, tx, row.id)
   return { id: webhookId, deleted: true }
 }
@@ -229,12 +240,25 @@ async function requireRoom(queryable: Queryable, { tenant, principal }: Caller):
   if (count >= most) throw new AppError('WEBHOOK_LIMIT_REACHED', `${count} of ${most}`)
 }
 
+/** Refuses a subscription of which the dialect of the URL has no word for any event. */
+function requireWords(app: App, address: string, events: readonly string[]): void {
+  const { dialect } = dialectOf(address)
+  const told = dialect === null ? undefined : app.dialects.get(dialect)?.events
+  if (told === undefined || told.some((name) => wordsThatTake([name]).some((word) => events.includes(word)))) return
+  throw new AppError('INVALID_EVENT', `the dialect ${dialect} has no words for these events; it has ${told.join(', ')}`)
+}
+
 async function checkUrl(
   app: App,
   { tenant }: Caller,
   endpoint: string,
-  { url, headers, verifyToken }: { url: string; headers: Record<string, string>; verifyToken: string | undefined },
+  {
+    url: address,
+    headers,
+    verifyToken,
+  }: { url: string; headers: Record<string, string>; verifyToken: string | undefined },
 ): Promise<void> {
+  const { url } = dialectOf(address)
   await app.outbound.checkUrl(url, 'webhook', tenant.environment, 'url')
   if (verifyToken === undefined) return
   await challenge(app, { pool: endpoint, url, environment: tenant.environment, headers, verifyToken })

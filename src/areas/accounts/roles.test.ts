@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import '../../../areas.ts'
-import { allows, isScope } from '../../../platform/auth/scopes.ts'
+import '../../areas.ts'
+import { allows, isScope } from '../../platform/auth/scopes.ts'
 import { type Role, roles, scopesOf } from './roles.ts'
 
 test('every role has scopes that exist, and none of them operates the installation', () => {

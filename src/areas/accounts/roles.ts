@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roles of members, as the scopes that a session of theirs has. Pure.
-import type { Environment } from '../../../platform/tenant.ts'
+import type { Environment } from '../../platform/tenant.ts'
 
 export const roles = [
   ...(['owner', 'admin', 'developer', 'finance'] as const),
@@ -8,7 +8,7 @@ export const roles = [
 ] as const
 export type Role = (typeof roles)[number]
 
-const channels = ['sms', 'messenger', 'email', 'voice', 'ussd', 'identity']
+const channels = ['customers', 'sms', 'messenger', 'email', 'voice', 'ussd', 'identity']
 const money = ['payments', 'payouts', 'wallet', 'billing']
 
 /** A developer changes keys of the test environment only. */
@@ -16,11 +16,21 @@ export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'owner' || role === 'admin') return ['*']
   if (role === 'viewer') return reading([...channels, ...money, 'webhooks', 'account', 'logs', 'events'])
   if (role === 'reviewer') return [...writing(['identity']), 'identity:review', 'identity:audit']
-  if (role === 'supervisor') return [...writing(['callcenter']), ...reading(['voice', 'account'])]
-  if (role === 'agent') return reading(['callcenter'])
-  if (role === 'finance') return [...writing(money), 'payouts:approve', ...reading(['account', 'logs', 'events'])]
-  const own = [...writing([...channels, 'webhooks']), ...reading([...money, 'account', 'logs', 'events'])]
+  if (role === 'supervisor')
+    return [...writing(['callcenter', 'conversations']), ...reading(['voice', 'account', 'customers'])]
+  if (role === 'finance')
+    return [...writing(money), 'payouts:approve', ...reading(['customers', 'account', 'logs', 'events'])]
+  if (role === 'agent') return ['callcenter:agent', 'conversations:own', 'conversations:answer']
+  const own = [
+    ...writing([...channels, 'conversations', 'webhooks']),
+    ...reading([...money, 'account', 'logs', 'events']),
+  ]
   return environment === 'test' ? [...own, ...writing(['keys', 'sandbox', 'payments'])] : [...own, 'keys:read']
+}
+
+/** A viewer reads without personal data. */
+export function masksPeople(role: Role): boolean {
+  return role === 'viewer'
 }
 
 const writing = (areas: readonly string[]): string[] => areas.map((area) => `${area}:write`)
