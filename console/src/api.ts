@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The API as the console calls it: the client of sdk/ by the session's cookie, in the environment that is switched on; and the
 // few routes that only the console has.
-import { type Page, Pamoja, PamojaError } from '#sdk/client.ts'
+import { Client, type Page, PamojaError } from '#sdk/client.ts'
+import { ask } from './asking.ts'
 
 export type Environment = 'test' | 'live'
 
@@ -22,27 +23,30 @@ export interface Session {
   account: { id: string; name: string; country: string; currency: string; timezone: string }
 }
 
+/** A list may be long. */
+const exportMs = 600_000
+
 let csrf = ''
+let currency = ''
 let scopes: Session['member']['scopes'] = { test: [], live: [] }
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
-let onSignedOut: () => void = () => undefined
 
-export const api = new Pamoja({
+export const api = new Client({
   baseUrl: '',
   maxRetries: 0,
-  headers: (method) => ({
-    'pamoja-environment': environment,
-    ...(method === 'GET' || csrf === '' ? {} : { 'x-pamoja-csrf': csrf }),
-  }),
-  fetch: async (path, init) => {
-    const answer = await fetch(path, init)
-    if (answer.status === 401 && path.startsWith('/v1/')) onSignedOut()
-    return answer
-  },
+  headers: ownHeaders,
+  fetch: (path, init) => ask(path, init, () => ownHeaders(init.method ?? 'GET')),
 })
 
+function ownHeaders(method: string): Record<string, string> {
+  return {
+    'pamoja-environment': environment,
+    ...(method === 'GET' || csrf === '' ? {} : { 'x-pamoja-csrf': csrf }),
+  }
+}
+
 /** Reason of a refusal, as a sentence. */
-export function sentenceOf({ message }: Error): string {
+export function sentenceOf({ message }: Pick<Error, 'message'>): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 
@@ -51,11 +55,19 @@ export function wants(error: Error, what: 'password' | 'totp'): boolean {
   return error instanceof PamojaError && error.error.confirm === what
 }
 
-/** Whether the member may use a scope in the environment that is switched on; writing includes reading. */
+/** Whether the member may use a scope in the environment that is switched on; writing includes reading, and all one's own. */
 export function may(scope: string): boolean {
   const own = scopes[environment]
-  return own.includes('*') || own.includes(scope) || own.includes(scope.replace(/:read$/, ':write'))
+  return (
+    own.includes('*') ||
+    own.includes(scope) ||
+    own.includes(scope.replace(/:(read|agent|own|answer)$/, ':write')) ||
+    own.includes(scope.replace(/:own$/, ':read'))
+  )
 }
+
+/** Currency of the account. */
+export const ownCurrency = (): string => currency
 
 export const currentEnvironment = (): Environment => environment
 
@@ -64,14 +76,16 @@ export function useEnvironment(wanted: Environment): void {
   localStorage.setItem('pamoja-environment', wanted)
 }
 
-/** Called when the server says that the session has ended. */
-export function whenSignedOut(then: () => void): void {
-  onSignedOut = then
-}
-
 /** A page of any list, by the path that its operation gives. */
 export async function pageAt<Row>(path: string, query: Record<string, string | undefined>): Promise<Page<Row>> {
   return (await api.send('GET', path, { query })).json()
+}
+
+/** Whole list as a file that spreadsheets open. */
+export async function exported(path: string, query: Record<string, string | undefined>): Promise<Blob> {
+  const headers = { accept: 'text/csv' }
+  const signal = AbortSignal.timeout(exportMs)
+  return (await api.send('GET', path, { query: { ...query, format: 'csv' }, headers, signal })).blob()
 }
 
 /** Resource at a path that the server named. */
@@ -86,16 +100,18 @@ export async function ofConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: stri
   return JSON.parse(text === '' ? '{}' : text)
 }
 
-async function entered(asked: Promise<Session>): Promise<Session> {
+/** Takes over the session of an answer. */
+export async function enter(asked: Promise<Session>): Promise<Session> {
   const session = await asked
   csrf = session.csrf
   scopes = session.member.scopes
+  currency = session.account.currency
   return session
 }
 
 export async function currentSession(): Promise<Session | null> {
   try {
-    return await entered(ofConsole<Session>('GET', 'session'))
+    return await enter(ofConsole<Session>('GET', 'session'))
   } catch (error) {
     if (error instanceof PamojaError && error.status === 401) return null
     throw error
@@ -103,10 +119,10 @@ export async function currentSession(): Promise<Session | null> {
 }
 
 export function signIn(email: string, password: string, totp?: string): Promise<Session> {
-  return entered(ofConsole<Session>('POST', 'login', { email, password, ...(totp ? { totp } : {}) }))
+  return enter(ofConsole<Session>('POST', 'login', { email, password, ...(totp ? { totp } : {}) }))
 }
 
-/** Accept an invitation: choose a password and sign in. */
+/** Accepts an invitation: choose a password and sign in. */
 export function join(invitation: string, password: string): Promise<Session> {
-  return entered(ofConsole<Session>('POST', 'invite', { invitation, password }))
+  return enter(ofConsole<Session>('POST', 'invite', { invitation, password }))
 }

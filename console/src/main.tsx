@@ -4,10 +4,15 @@ import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import './style/tokens.css'
 import './style/kit.css'
+import './style/table.css'
+import './style/over.css'
+import './style/chart.css'
 import './style/shell.css'
 import './style/handset.css'
 import './style/timeline.css'
-import { currentSession, type Session, whenSignedOut } from './api.ts'
+import './style/calls.css'
+import './style/inbox.css'
+import { currentSession, type Session } from './api.ts'
 import { Reset } from './areas/accounts/reset.tsx'
 import { SignIn } from './areas/accounts/sign-in.tsx'
 import { Join } from './areas/team/join.tsx'
@@ -32,10 +37,7 @@ function Console() {
       (error: Error) => setState({ is: 'broken', error }),
     )
   }
-  useEffect(() => {
-    whenSignedOut(() => setState({ is: 'out' }))
-    ask()
-  }, [])
+  useEffect(ask, [])
   if (isResetting) return <Reset />
   if (state.is === 'asking') return <Waiting />
   if (state.is === 'broken') return <Problem error={state.error} retry={ask} />

@@ -50,17 +50,18 @@ interface LinkProps {
   children: ComponentChildren
   class?: string
   isCurrent?: boolean
+  title?: string
 }
 
 /** A real link, so that it can be opened in another tab. */
-export function Link({ to, children, class: name, isCurrent }: LinkProps) {
+export function Link({ to, children, class: name, isCurrent, title }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()
     go(to)
   }
   return (
-    <a href={base + to} onClick={follow} class={name} aria-current={isCurrent ? 'page' : undefined}>
+    <a href={base + to} onClick={follow} class={name} title={title} aria-current={isCurrent ? 'page' : undefined}>
       {children}
     </a>
   )

@@ -1,114 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
-// One search over everything: pages by their names, and records by id, number or reference. A whole id opens at once.
+// One search over everything: pages by their names, actions, and records by id, number, reference or words. A whole id opens at once.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { paymentsTransactions, smsList } from '#sdk/operations.ts'
-import { api } from './api.ts'
-import { go, Link } from './place.tsx'
+import { accountSearch } from '#sdk/operations.ts'
+import { api, may } from './api.ts'
+import type { Entry } from './area.tsx'
+import { Dialog } from './kit/dialogs.tsx'
+import { Icon, type IconName } from './kit/icons.tsx'
+import { shortId, shortMoment, words } from './kit/words.ts'
+import { go } from './place.tsx'
+import { placeOf } from './records.ts'
 import { t } from './words.ts'
 
 interface Hit {
-  to: string
-  name: string
-  note: string
+  readonly to: string
+  readonly group: string
+  readonly icon: IconName
+  readonly name: string
+  readonly note: string
 }
 
 const pauseMs = 200
+const idForm = /^[a-z]{2,5}_[0-9a-z]{26}$/i
 
-/** Prefix of an id -> where the record is shown. */
-const places: readonly [prefix: string, place: (id: string) => string][] = [
-  ['sms_', (id) => `/messages/${id}`],
-  ['smi_', (id) => `/messages/${id}`],
-  ['pay_', (id) => `/payments/${id}`],
-  ['frl_', (id) => `/rules/${id}`],
-  ['evt_', () => '/events'],
-  ['po_', (id) => `/payouts/${id}`],
-]
-
-const idForm = /^[a-z]{2,4}_[0-9a-z]{26}$/
-
-export function Search({
-  pages,
-  onClose,
-}: {
-  pages: readonly (readonly [path: string, name: string, scope?: string])[]
-  onClose(): void
-}) {
+export function Search({ entries, onClose }: { entries: readonly Entry[]; onClose(): void }) {
   const [text, setText] = useState('')
-  const [records, setRecords] = useState<readonly Hit[]>([])
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    dialog.current?.showModal()
-  }, [])
+  const [records, setRecords] = useState<readonly Hit[] | null>([])
+  const [at, setAt] = useState(0)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
   useEffect(() => {
     const wanted = text.trim()
-    if (wanted.length < 3) return setRecords([])
-    const timer = setTimeout(() => void found(wanted).then(setRecords), pauseMs)
-    return () => clearTimeout(timer)
+    setAt(0)
+    if (wanted.length < 2) return setRecords([])
+    let isCurrent = true
+    setRecords(null)
+    const timer = setTimeout(() => void found(wanted).then((hits) => isCurrent && setRecords(hits)), pauseMs)
+    return () => {
+      isCurrent = false
+      clearTimeout(timer)
+    }
   }, [text])
-  const named = pages
-    .filter(([, name]) => text !== '' && t(name).toLowerCase().includes(text.trim().toLowerCase()))
-    .map(([to, name]) => ({ to, name: t(name), note: t('Page') }))
-  const hits = [...named.slice(0, 5), ...records]
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    const [first] = hits
-    if (!first) return
+  const named = entries
+    .filter(({ name }) => t(name).toLowerCase().includes(text.trim().toLowerCase()))
+    .slice(0, text === '' ? 8 : 4)
+    .map(
+      ({ to, name, icon, key }): Hit => ({
+        to,
+        icon,
+        name: t(name),
+        group: t('Go to'),
+        note: key ? `G ${key.toUpperCase()}` : '',
+      }),
+    )
+  const hits = [...named, ...(records ?? [])]
+  const open = (hit: Hit | undefined): void => {
+    if (!hit) return
     onClose()
-    go(first.to)
+    go(hit.to)
+  }
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+    event.preventDefault()
+    setAt(Math.max(0, Math.min(hits.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1))))
   }
   return (
-    <dialog class="finder" ref={dialog} onClose={onClose} aria-label={t('Search')}>
+    <Dialog label={t('Search')} onClose={onClose} class="finder">
       <search>
-        <form onSubmit={submit}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            open(hits[at])
+          }}
+        >
           <label for="search" class="hidden">
             {t('Search over everything')}
           </label>
+          <Icon name="search" />
           <input
             id="search"
+            ref={input}
             autocomplete="off"
-            placeholder={t('A page, an id, a number or a reference')}
+            dir="auto"
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="found"
+            aria-activedescendant={hits[at] ? `hit-${at}` : undefined}
+            placeholder={t('Number, name, id, words…')}
             value={text}
+            onKeyDown={press}
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </form>
       </search>
-      <ul aria-label={t('Found')}>
-        {hits.map((hit) => (
-          <li key={hit.to + hit.name}>
-            {/* biome-ignore lint/a11y/useKeyWithClickEvents: a link is followed by the keyboard too */}
-            {/* biome-ignore lint/a11y/noStaticElementInteractions: the link inside is what is used */}
-            <span onClick={onClose}>
-              <Link to={hit.to}>
-                {hit.name} <span class="soft">{hit.note}</span>
-              </Link>
-            </span>
-          </li>
+      <div id="found" role="listbox" aria-label={t('Found')} class="found">
+        {hits.map((hit, i) => (
+          <div key={hit.to + hit.name}>
+            {hit.group !== hits[i - 1]?.group && <p class="menu-title">{hit.group}</p>}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active one */}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: arrows and Enter do the same from the field */}
+            <div id={`hit-${i}`} role="option" aria-selected={i === at} class="hit" onClick={() => open(hit)}>
+              <Icon name={hit.icon} />
+              <span class="cut" dir="auto">
+                {hit.name}
+              </span>
+              <small class="soft">{hit.note}</small>
+            </div>
+          </div>
         ))}
-      </ul>
-      <p class="soft" role="status">
-        {text.trim().length >= 3 && hits.length === 0 && t('Nothing found')}
+      </div>
+      <p class="soft finder-foot" role="status">
+        {records === null
+          ? t('Looking…')
+          : hits.length === 0
+            ? t('Nothing found')
+            : t('↑ ↓ choose · ↵ open · paste any id, it opens at once')}
       </p>
-    </dialog>
+    </Dialog>
   )
 }
 
 async function found(text: string): Promise<Hit[]> {
-  const [, place] = places.find(([prefix]) => text.startsWith(prefix)) ?? []
-  if (place && idForm.test(text)) return [{ to: place(text), name: text, note: t('Open') }]
-  const isNumber = /^\+?\d{4,15}$/.test(text)
-  const number = text.startsWith('+') ? text : `+${text}`
-  const [texts, money] = await Promise.all([
-    smsList(api, { query: { limit: 5, ...(isNumber ? { to: number } : { reference: text }) } }).catch(() => ({
-      data: [],
-    })),
-    paymentsTransactions(api, {
-      query: { limit: 5, ...(isNumber ? { phone: number } : { reference: text }) },
-    }).catch(() => ({ data: [] })),
-  ])
-  return [
-    ...texts.data.map(({ message_id, to, status }) => ({ to: `/messages/${message_id}`, name: to, note: t(status) })),
-    ...money.data.flatMap(({ payment_id, reference, status }) =>
-      payment_id ? [{ to: `/payments/${payment_id}`, name: reference ?? payment_id, note: t(status) }] : [],
-    ),
-  ]
+  const place = idForm.test(text) ? placeOf(text) : null
+  if (place !== null) return [{ to: place, name: text, group: t('Open'), icon: 'to-right', note: '↵' }]
+  if (!may('account:read') || text.length < 3) return []
+  const { data } = await accountSearch(api, { query: { q: text, limit: 20 } }).catch(() => ({ data: [] }))
+  const hits = data.flatMap((one): Hit[] => {
+    const to = placeOf(one.id)
+    const [group, icon] = kinds[one.kind] ?? ['Records', 'list']
+    const note = [one.status && words(one.status), shortMoment(one.created_at), shortId(one.id)]
+      .filter(Boolean)
+      .join(' · ')
+    return to === null ? [] : [{ to, icon, group: t(group), name: one.label ?? shortId(one.id), note }]
+  })
+  return hits.sort((a, b) => a.group.localeCompare(b.group))
+}
+
+/** Kind of a found record -> its group and its icon. */
+const kinds: Readonly<Record<string, readonly [group: string, icon: IconName]>> = {
+  ...{ message: ['Messages', 'message'], chat: ['Chats', 'chat'], email: ['Emails', 'mail'], call: ['Calls', 'call'] },
+  ...{ ussd_session: ['USSD sessions', 'hash'], payment: ['Payments', 'card'], payout: ['Payouts', 'out'] },
+  ...{ invoice: ['Invoices', 'file'], identity_check: ['Identity checks', 'face'], delivery: ['Webhooks', 'hook'] },
+  request: ['Requests', 'list'],
+  customer: ['Customers', 'users'],
 }

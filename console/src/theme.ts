@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light or dark: as the system has it, unless the reader chose otherwise on this device.
 
-const name = 'pamoja-theme'
+export const themes = ['light', 'dark', 'system'] as const
+export type Theme = (typeof themes)[number]
 
-function isDark(): boolean {
+const name = 'pamoja-theme'
+const system = window.matchMedia('(prefers-color-scheme: dark)')
+
+export function currentTheme(): Theme {
   const chosen = localStorage.getItem(name)
-  return chosen ? chosen === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches
+  return themes.find((one) => one === chosen) ?? 'system'
 }
 
 export function applyTheme(): void {
-  document.documentElement.dataset.theme = isDark() ? 'dark' : 'light'
+  const chosen = currentTheme()
+  const isDark = chosen === 'system' ? system.matches : chosen === 'dark'
+  document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
 }
 
-export function switchTheme(): void {
-  localStorage.setItem(name, isDark() ? 'light' : 'dark')
+export function chooseTheme(wanted: Theme): void {
+  localStorage.setItem(name, wanted)
   applyTheme()
 }
+
+system.addEventListener('change', applyTheme)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the console in the reader's language: English stands in the pages themselves, other languages are files that
-// are fetched when they are chosen. What a language lacks is shown in English.
+// The words of the console in the reader's language: English stands in the pages themselves, another language is one file that
+// tools/console.mjs gathers from console/src/languages and the `words.ts` of every area. What a language lacks is in English.
 
 export const languages = { en: 'English', fr: 'Français', pt: 'Português', sw: 'Kiswahili', ar: 'العربية' } as const
 export type Language = keyof typeof languages
@@ -21,13 +21,13 @@ function wanted(): Language {
 }
 
 const books: Readonly<Record<Exclude<Language, 'en'>, () => Promise<{ book: Book }>>> = {
-  fr: () => import('./languages/fr.ts'),
-  pt: () => import('./languages/pt.ts'),
-  sw: () => import('./languages/sw.ts'),
-  ar: () => import('./languages/ar.ts'),
+  fr: () => import('#words/fr'),
+  pt: () => import('#words/pt'),
+  sw: () => import('#words/sw'),
+  ar: () => import('#words/ar'),
 }
 
-/** Load the words of the language, before the first page is drawn. */
+/** Loads the words of the language, before the first page is drawn. */
 export async function loadWords(): Promise<void> {
   language = wanted()
   if (language !== 'en') book = (await books[language]().catch(() => ({ book: {} }))).book

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts that every page is made of: heads, cards, pills, facts, fields, and what stands where nothing is yet.
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
 import { sentenceOf } from '../api.ts'
+import { Link } from '../place.tsx'
+import { useTitle } from '../title.ts'
 import { t } from '../words.ts'
-import { words } from './words.ts'
+import { Icon, type IconName } from './icons.tsx'
+import { ago, moment, shortId, words } from './words.ts'
 
 export function Mark() {
   return (
@@ -32,27 +35,13 @@ export function SignInFrame({ title, children }: { title: string; children: Comp
   )
 }
 
-/** Field for a new password. */
-export function NewPassword({ value, onInput }: { value: string; onInput(value: string): void }) {
-  return (
-    <Field
-      label={t('Choose a password')}
-      type="password"
-      autocomplete="new-password"
-      required
-      value={value}
-      onInput={onInput}
-      hint={t('At least ten characters')}
-    />
-  )
-}
-
 export function PageHead({ title, note, children }: { title: string; note?: string; children?: ComponentChildren }) {
+  useTitle(t(title))
   return (
     <header class="page-head">
-      <h1>{t(title)}</h1>
+      <h1 dir="auto">{t(title)}</h1>
       {note && <span class="soft">{t(note)}</span>}
-      <div class="push">{children}</div>
+      {children && <div class="push">{children}</div>}
     </header>
   )
 }
@@ -127,30 +116,86 @@ export function Figures({
   )
 }
 
-const tones: Readonly<Record<string, string>> = {
-  ...{ delivered: 'good', completed: 'good', active: 'good', received: 'in', sent: 'note', processing: 'note' },
-  ...{ failed: 'bad', revoked: 'bad', expired: 'bad', cancelled: 'idle', reversed: 'warn', requires_action: 'warn' },
-  ...{ disabled: 'warn', expiring: 'warn', waiting: 'warn', invited: 'warn', pending: 'note', suspended: 'bad' },
-  ...{
-    approved: 'good',
-    refused: 'bad',
-    rejected: 'bad',
-    over: 'idle',
-    answered: 'good',
-    ringing: 'warn',
-    paid: 'good',
-  },
-  ...{ verified: 'good', up: 'good', down: 'bad', degraded: 'warn', bounced: 'bad', read: 'good', open: 'warn' },
+/** What a state looks like wherever it is shown: its colour and its icon. */
+const looks: Readonly<Record<string, readonly [tone: Tone, icon: IconName]>> = {
+  ...same(
+    'good',
+    'good',
+    'delivered completed active approved answered paid verified up read healthy available won valid',
+  ),
+  ...same('good', 'good', 'connected succeeded enabled published accepted opened clicked matched'),
+  ...same('note', 'half', 'processing open trialing active_call running in_progress delivering busy sending'),
+  ...same('note', 'to-right', 'sent submitted initiated'),
+  ...same('idle', 'clock', 'pending queued scheduled incomplete new'),
+  ...same('warn', 'mobile', 'requires_action waiting ringing'),
+  ...same(
+    'warn',
+    'warn',
+    'degraded expiring past_due disputed warning reversed partially_refunded theirs_only ours_only amount_differs',
+  ),
+  ...same('warn', 'eye', 'in_review review needs_review'),
+  ...same('warn', 'again', 'retrying'),
+  ...same('warn', 'mail', 'invited'),
+  ...same('bad', 'bad', 'failed revoked rejected refused down bounced failing lost invalid complained error'),
+  ...same('bad', 'clock', 'overdue uncollectible'),
+  ...same('bad', 'lock', 'suspended blocked'),
+  ...same('in', 'into', 'received inbound'),
+  ...same('idle', 'hourglass', 'expired'),
+  ...same('idle', 'ban', 'cancelled void disabled off no_answer offline over'),
+  ...same('idle', 'undo', 'refunded'),
+  ...same('idle', 'pencil', 'draft'),
+  ...same('idle', 'pause', 'paused away'),
 }
-const signs: Readonly<Record<string, string>> = { good: '✓', bad: '✕', warn: '!', in: '↙', note: '→', idle: '·' }
+
+type Tone = 'good' | 'note' | 'warn' | 'bad' | 'in' | 'idle'
+
+function same(tone: Tone, icon: IconName, states: string): Record<string, readonly [Tone, IconName]> {
+  return Object.fromEntries(states.split(' ').map((state) => [state, [tone, icon] as const]))
+}
 
 /** A state: its sign, its word and its colour. */
-export function Pill({ state }: { state: string }) {
-  const tone = tones[state] ?? 'idle'
+export function Pill({ state, word, tone }: { state: string; word?: string; tone?: Tone }) {
+  const [usual, icon] = looks[state] ?? (['idle', 'clock'] as const)
   return (
-    <span class={`pill ${tone}`}>
-      <span aria-hidden="true">{signs[tone]}</span> {words(state)}
+    <span class={`pill ${tone ?? usual}`}>
+      <Icon name={icon} />
+      {word ?? words(state)}
     </span>
+  )
+}
+
+/** A time: how long ago, with the exact one under the pointer. */
+export function Ago({ at }: { at: string | null }) {
+  if (at === null) return <>–</>
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {ago(at)}
+    </time>
+  )
+}
+
+/** A name with what tells it apart below it. */
+export function TwoLines({ first, second }: { first: string; second: string | null }) {
+  return (
+    <span class="two-lines">
+      <span dir="auto">{first}</span>
+      {second && <small dir="auto">{second}</small>}
+    </span>
+  )
+}
+
+/** An id: short on the page, whole on the clipboard. */
+export function CopyId({ id, isPlain = false }: { id: string; isPlain?: boolean }) {
+  const [isCopied, setIsCopied] = useState(false)
+  const copy = (): void => {
+    void navigator.clipboard.writeText(id).then(() => setIsCopied(true))
+  }
+  return (
+    <button type="button" class={isPlain ? 'id plain' : 'id'} title={id} dir="ltr" onClick={copy}>
+      <span>{shortId(id)}</span>
+      <span class="hidden">{isCopied ? t('Copied') : t('Copy')}</span>
+      <Icon name={isCopied ? 'check' : 'copy'} />
+    </button>
   )
 }
 
@@ -160,20 +205,24 @@ export function Facts({ rows }: { rows: readonly [name: string, value: Component
       {rows.map(([name, value]) => (
         <div key={name}>
           <dt>{t(name)}</dt>
-          <dd>{value ?? '–'}</dd>
+          <dd>{value === '' ? '–' : (value ?? '–')}</dd>
         </div>
       ))}
     </dl>
   )
 }
 
-export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+export function Problem({ error, retry }: { error: Error; retry?: () => unknown }) {
   return (
     <div class="callout bad" role="alert">
       <p>{sentenceOf(error)}</p>
-      {error instanceof PamojaError && error.requestId && <p class="mono soft">{error.requestId}</p>}
+      {error instanceof PamojaError && error.requestId && (
+        <p class="soft">
+          {t('Request')} <CopyId id={error.requestId} />
+        </p>
+      )}
       {retry && (
-        <button type="button" class="btn" onClick={retry}>
+        <button type="button" class="btn" onClick={() => void retry()}>
           {t('Try again')}
         </button>
       )}
@@ -181,107 +230,58 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
   )
 }
 
-/** What a refusal says of one field; `fieldOfCode` has the field of codes that name none. */
-export function problemOf(
-  error: Error | null,
-  field: string,
-  fieldOfCode: Readonly<Record<string, string>> = {},
-): string | undefined {
-  if (!(error instanceof PamojaError)) return undefined
-  const fields: unknown = error.error.fields
-  const named = Array.isArray(fields) ? fields.find((one) => Object(one).field === field) : undefined
-  if (named) return sentenceOf(new Error(String(Object(named).message)))
-  return !Array.isArray(fields) && fieldOfCode[error.code] === field ? sentenceOf(error) : undefined
-}
-
-export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
+/** What stands where there is nothing: why, and what to do first. */
+export function Nothing({
+  title,
+  icon = 'list',
+  isPage = false,
+  children,
+}: {
+  title: string
+  icon?: IconName
+  /** Whether it is all that the page has. */
+  isPage?: boolean
+  children?: ComponentChildren
+}) {
+  const Title = isPage ? 'h1' : 'p'
   return (
     <div class="nothing">
-      <p class="strong">{t(title)}</p>
-      {children && <p class="soft">{typeof children === 'string' ? t(children) : children}</p>}
+      <Icon name={icon} class="big" />
+      <Title class="strong">{t(title)}</Title>
+      {typeof children === 'string' ? <p class="soft">{t(children)}</p> : children}
     </div>
   )
 }
 
-export function Waiting() {
+/** Bars of the size of what comes, after a moment. */
+export function Waiting({ lines = 4 }: { lines?: number }) {
   return (
     <div class="waiting" role="status">
       <span class="hidden">{t('Loading')}</span>
+      {Array.from({ length: lines }, (_, i) => (
+        <span key={i} class={`skeleton w${(i % 4) + 1}`} />
+      ))}
     </div>
   )
 }
 
-/** Each kind of input has attributes of its own, which the compiler tells apart by the type. */
-const inputs = { text: { type: 'text' }, email: { type: 'email' }, password: { type: 'password' } } as const
-
-interface FieldProps {
-  label: string
-  value: string
-  onInput(value: string): void
-  type?: keyof typeof inputs
-  hint?: string
-  /** Why the server refused what is in it. */
-  problem?: string | undefined
-  name?: string
-  autocomplete?: string
-  required?: boolean
-}
-
-export function Field({ label, value, onInput, hint, problem, type = 'text', ...rest }: FieldProps) {
-  const id = useId()
-  const described = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ')
-  return (
-    <div class="field">
-      <label for={id}>{t(label)}</label>
-      <input
-        id={id}
-        {...inputs[type]}
-        value={value}
-        aria-describedby={described || undefined}
-        aria-invalid={problem ? 'true' : undefined}
-        onInput={(event) => onInput(event.currentTarget.value)}
-        {...rest}
-      />
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {t(hint)}
-        </p>
-      )}
-      {problem && (
-        <p class="hint bad" role="alert" id={`${id}-problem`}>
-          {problem}
-        </p>
-      )}
-    </div>
-  )
-}
-
-export function Choice({
-  label,
-  value,
-  among,
-  onChange,
-  isRequired = false,
+/** Figures side by side: a name and a number each, and where its rows are. */
+export function FiguresRow({
+  figures,
 }: {
-  label: string
-  value: string
-  among: readonly string[]
-  /** Whether one of them is always chosen. */
-  isRequired?: boolean
-  onChange(value: string): void
+  figures: readonly (readonly [name: string, value: string | null, note?: ComponentChildren, to?: string])[]
 }) {
-  const id = useId()
   return (
-    <div class="choice">
-      <label for={id}>{t(label)}</label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {!isRequired && <option value="">{t('Any')}</option>}
-        {among.map((one) => (
-          <option key={one} value={one}>
-            {words(one)}
-          </option>
-        ))}
-      </select>
+    <div class="figures">
+      {figures.map(([name, value, note, to]) => (
+        <div key={name} class="figure">
+          <p class="soft">{to ? <Link to={to}>{name}</Link> : name}</p>
+          <p class={value !== null && value.length <= 9 ? 'big short' : 'big'}>
+            {value ?? <span class="skeleton w2" />}
+          </p>
+          {note && <p class="soft small">{note}</p>}
+        </div>
+      ))}
     </div>
   )
 }

@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// List page, described by columns and filters, filtered by the server, with actions on its rows. Actions that need a
-// recent sign-in ask for the password again.
+// List page, described by columns, filters and actions. The server filters, sorts and exports; the address keeps what is asked for.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { may, wants } from '../api.ts'
-import { PasswordForm } from '../areas/accounts/sign-in.tsx'
+import { may } from '../api.ts'
 import { filterBy, Link, usePlace } from '../place.tsx'
 import { t } from '../words.ts'
+import { type Deed, Deeds } from './detail.tsx'
+import { type Answer, complain, confirm, type Question, say } from './dialogs.tsx'
+import { ExportButton, type FilterOf, Filters, filtersOf } from './filters.tsx'
 import { type FormOf, Making } from './form.tsx'
-import { Card, Choice, Field, PageHead, Pill, Problem } from './kit.tsx'
-import { none, Records } from './records.tsx'
-import { count, moment, money, words } from './words.ts'
+import { FormBox } from './form-box.tsx'
+import type { IconName } from './icons.tsx'
+import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
+import { Records } from './records.tsx'
+import type { Column } from './table.tsx'
+import { clockTime, count, country, date, language, moment, money, percent, shortId, words } from './words.ts'
 
 /** Field of a row, and how it is shown. */
-interface ColumnOf {
+export interface ColumnOf extends Pick<Column<Row>, 'priority' | 'card' | 'grows'> {
   readonly name: string
   readonly field: string
-  readonly as?: 'text' | 'mono' | 'time' | 'state' | 'money' | 'count' | 'words' | 'flag' | 'json'
+  readonly as?:
+    | 'text'
+    | 'mono'
+    | 'id'
+    | 'time'
+    | 'date'
+    | 'state'
+    | 'money'
+    | 'count'
+    | 'percent'
+    | 'words'
+    | 'country'
+    | 'language'
+    | 'flag'
+    | 'json'
+  /** Whether rows are grouped by its day; the column then tells only the time. */
+  readonly isDay?: boolean
   /** Line that shows the value, where none of these does. */
   readonly text?: (value: unknown, row: Row) => string
+  /** What shows the value, where a line does not. */
+  readonly show?: (row: Row) => ComponentChildren
   /** Link target of a cell; the value of `toField` is appended, or of the field itself. */
   readonly to?: string
   readonly toField?: string
@@ -29,117 +51,191 @@ interface ColumnOf {
 }
 
 /** Columns that most lists have. */
-export const created = { name: 'Time', field: 'created_at', as: 'time' } as const
-export const state = { name: 'State', field: 'status', as: 'state' } as const
-export const amount = { name: 'Amount', field: 'amount', as: 'money' } as const
+export const created = { name: 'Time', field: 'created_at', as: 'time', isDay: true, priority: 1 } as const
+export const state = { name: 'State', field: 'status', as: 'state', priority: 1, card: 'state' } as const
+export const amount = { name: 'Amount', field: 'amount', as: 'money', priority: 1, card: 'end' } as const
 
-interface FilterOf {
-  readonly name: string
-  readonly label: string
-  readonly among?: readonly string[]
-}
-
-interface ActionOf {
+export interface ActionOf {
   readonly name: string
   readonly isDanger?: boolean
+  /** Whether it can be done to several chosen rows. */
+  readonly isBulk?: boolean
   /** Scope of the members who see it; without one, all who see the page. */
   readonly scope?: string
   shows?(row: Row): boolean
-  run(row: Row): Promise<unknown>
+  /** Question before it is done: names the row, and what follows. */
+  asks?(row: Row): Question
+  /** Form that is filled in, instead of a question. */
+  form?(row: Row): FormOf
+  run?(row: Row, answer: Answer): Promise<unknown>
 }
 
-type Row = Readonly<Record<string, unknown>>
+export type Row = Readonly<Record<string, unknown>>
 
 export interface ListOf {
   readonly title: string
   readonly note?: string
+  readonly icon?: IconName
   readonly path: string
   readonly columns: readonly ColumnOf[]
   readonly filters?: readonly FilterOf[]
+  /** Names of the parameters of the first and the last day. */
+  readonly dates?: readonly [from: string, to: string]
+  /** Whether the server turns the order round. */
+  readonly sorts?: boolean
   readonly actions?: readonly ActionOf[]
   readonly keyField: string
+  /** Page of a row: what it begins with, and the field that follows; or its address. */
+  readonly open?: readonly [to: string, field: string] | ((row: Row) => string | null)
   readonly live?: string
   readonly query?: Record<string, string>
   /** Form that creates a row. */
   readonly form?: FormOf
+  /** What can be done here beside the rows: forms that make them. */
+  readonly deeds?: readonly Deed[]
+  /** What is said where there is none yet, and what to do first. */
+  readonly none?: { readonly title: string; readonly advice: string; readonly to?: string; readonly action?: string }
+  /** Pages that belong beside it: what is done first here. */
+  readonly links?: readonly {
+    readonly to: string
+    readonly name: string
+    readonly scope?: string
+    readonly icon?: IconName
+  }[]
 }
 
 interface ListPageProps extends ListOf {
-  email: string
   children?: ComponentChildren
 }
 
-export function ListPage({ email, children, ...list }: ListPageProps) {
+export function ListPage({ children, ...list }: ListPageProps) {
   const { query } = usePlace()
-  const { run, turn, error, confirming } = useConfirmed(email)
-  const actions = (list.actions ?? []).filter(({ scope }) => scope === undefined || may(scope))
-  const filters = Object.fromEntries((list.filters ?? []).map(({ name }) => [name, query.get(name) ?? '']))
+  const [turn, setTurn] = useState(0)
+  const filters = filtersOf(list, query)
+  const links = (list.links ?? []).filter(({ scope }) => scope === undefined || may(scope))
   return (
     <div class="page">
-      <PageHead title={t(list.title)} {...(list.note === undefined ? {} : { note: t(list.note) })} />
-      {error && <Problem error={error} />}
-      {confirming}
+      <PageHead title={t(list.title)} {...(list.note === undefined ? {} : { note: t(list.note) })}>
+        {links.map(({ to, name }, i) => (
+          <Link key={to} to={to} class={i === 0 ? 'btn primary' : 'btn'}>
+            {t(name)}
+          </Link>
+        ))}
+        <Deeds deeds={list.deeds ?? []} onDone={() => setTurn((before) => before + 1)} />
+      </PageHead>
       {children}
-      {list.form && <Making form={list.form} run={run} />}
-      {list.filters && (
-        <search class="filters">
-          {list.filters.map(({ name, label, among }) =>
-            among ? (
-              <Choice
-                key={name}
-                label={t(label)}
-                value={filters[name] ?? ''}
-                among={among}
-                onChange={(value) => filterBy({ ...filters, [name]: value })}
-              />
-            ) : (
-              <Field
-                key={name}
-                label={t(label)}
-                value={filters[name] ?? ''}
-                onInput={(value) => filterBy({ ...filters, [name]: value })}
-              />
-            ),
-          )}
-        </search>
-      )}
-      <Records<Row>
-        key={turn}
-        label={t(list.title)}
-        path={list.path}
-        query={{ ...list.query, ...filters }}
-        {...(list.live === undefined ? {} : { live: list.live })}
-        keyOf={(row) => textOf(row[list.keyField])}
-        empty={none(
-          t('Nothing here yet'),
-          list.filters ? t('What happens is listed here; or take away a filter.') : t('What happens is listed here.'),
-        )}
-        columns={[
-          ...list.columns.map((column) => ({
-            name: t(column.name),
-            show: (row: Row) => cellOf(row, column),
-            isNumber: column.as === 'money' || column.as === 'count',
-          })),
-          ...(actions.length > 0
-            ? [{ name: t('Actions'), show: (row: Row) => <Actions row={row} actions={actions} run={run} /> }]
-            : []),
-        ]}
-      />
+      {list.form && <Making form={list.form} onMade={() => setTurn((before) => before + 1)} />}
+      <Filters list={list} filters={filters}>
+        <ExportButton path={list.path} query={{ ...list.query, ...filters.asked }} name={list.title} />
+      </Filters>
+      <ListRecords list={list} turn={turn} onTurn={() => setTurn((before) => before + 1)} />
     </div>
   )
 }
 
-function Actions({
-  row,
-  actions,
-  run,
-}: {
-  row: Row
-  actions: readonly ActionOf[]
-  run(what: () => Promise<unknown>): void
-}) {
+/** Rows of a list with what can be done to them, for a page of its own or a part of one. */
+export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: number; onTurn?(): void }) {
+  const { query } = usePlace()
+  const [own, setOwn] = useState(0)
+  const filters = filtersOf(list, query)
+  const actions = (list.actions ?? []).filter(({ scope }) => scope === undefined || may(scope))
+  const done = (): void => {
+    setOwn((before) => before + 1)
+    onTurn?.()
+  }
+  const doneWith = (clear: () => void): void => {
+    clear()
+    done()
+  }
+  const columns: Column<Row>[] = [
+    ...list.columns.map((column) => columnOf(column, list)),
+    ...(actions.length > 0
+      ? [
+          {
+            name: 'Actions',
+            isActions: true,
+            show: (row: Row) => <Actions row={row} actions={actions} onDone={done} />,
+          },
+        ]
+      : []),
+  ]
+  const time = list.columns.find(({ isDay }) => isDay)
+  const inBulk = actions.filter(({ isBulk }) => isBulk)
   return (
-    <span class="row">
+    <Records<Row>
+      label={t(list.title)}
+      path={list.path}
+      query={{ ...list.query, ...filters.asked }}
+      {...(list.live === undefined ? {} : { live: list.live })}
+      turn={turn + own}
+      keyOf={(row) => textOf(valueAt(row, list.keyField))}
+      {...(time ? { timeOf: (row: Row) => textOf(valueAt(row, time.field)) || null } : {})}
+      {...(list.open ? { open: (row: Row) => openOf(row, list.open) } : {})}
+      empty={<NoRows list={list} isFiltered={filters.isOn} />}
+      {...(list.sorts
+        ? {
+            order: filters.order,
+            onOrder: (order: 'asc' | 'desc') => filterBy({ ...filters.typed, order: order === 'desc' ? '' : order }),
+          }
+        : {})}
+      columns={columns}
+      {...(inBulk.length > 0
+        ? {
+            bulk: (rows: readonly Row[], clear: () => void) => (
+              <Bulk rows={rows} actions={inBulk} onDone={() => doneWith(clear)} />
+            ),
+          }
+        : {})}
+    />
+  )
+}
+
+function openOf(row: Row, open: ListOf['open']): string | null {
+  if (typeof open === 'function') return open(row)
+  const id = open ? textOf(valueAt(row, open[1])) : ''
+  return open && id !== '' ? `${open[0]}${encodeURIComponent(id)}` : null
+}
+
+function NoRows({ list: { none, icon = 'list', title }, isFiltered }: { list: ListOf; isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Nothing title={t('Nothing matches')} icon="search">
+        <p class="soft">{t('No {name} with these filters.', { name: t(title).toLowerCase() })}</p>
+        <button type="button" class="btn" onClick={() => filterBy({})}>
+          {t('Clear filters')}
+        </button>
+      </Nothing>
+    )
+  return (
+    <Nothing title={none ? none.title : t('No {name} yet', { name: t(title).toLowerCase() })} icon={icon}>
+      {none && <p class="soft">{t(none.advice)}</p>}
+      {none?.to && none.action && (
+        <Link to={none.to} class="btn primary">
+          {t(none.action)}
+        </Link>
+      )}
+    </Nothing>
+  )
+}
+
+/** Asks what has to be asked, does it and says so; what is refused is said as well. */
+async function act(action: ActionOf, row: Row): Promise<boolean> {
+  const answer = action.asks ? await confirm(action.asks(row)) : { reason: '' }
+  if (answer === null) return false
+  try {
+    await action.run?.(row, answer)
+    say(t('Done: {name}', { name: t(action.name) }))
+    return true
+  } catch (error) {
+    complain(error instanceof Error ? error : new Error(String(error)))
+    return false
+  }
+}
+
+function Actions({ row, actions, onDone }: { row: Row; actions: readonly ActionOf[]; onDone(): void }) {
+  const [form, setForm] = useState<FormOf | null>(null)
+  return (
+    <span class="row-actions">
       {actions
         .filter(({ shows }) => shows?.(row) ?? true)
         .map((action) => (
@@ -147,69 +243,103 @@ function Actions({
             key={action.name}
             type="button"
             class={action.isDanger ? 'btn small danger' : 'btn small'}
-            onClick={() => run(() => action.run(row))}
+            onClick={() =>
+              action.form ? setForm(action.form(row)) : void act(action, row).then((isDone) => isDone && onDone())
+            }
           >
             {t(action.name)}
           </button>
         ))}
+      {form && <FormBox form={form} onClose={() => setForm(null)} onMade={onDone} />}
     </span>
   )
 }
 
-/** Runs what may want the password again; `turn` changes when something was done. */
-export function useConfirmed(email: string) {
-  const [error, setError] = useState<Error | null>(null)
-  const [waiting, setWaiting] = useState<(() => void) | null>(null)
-  const [turn, setTurn] = useState(0)
-  const run = (what: () => Promise<unknown>): void => {
-    setError(null)
-    what().then(
-      () => setTurn((before) => before + 1),
-      (refused: Error) => {
-        if (wants(refused, 'password')) setWaiting(() => () => run(what))
-        else setError(refused)
-      },
-    )
+function Bulk({ rows, actions, onDone }: { rows: readonly Row[]; actions: readonly ActionOf[]; onDone(): void }) {
+  const run = async (action: ActionOf): Promise<void> => {
+    const [first] = rows
+    const asked = first && action.asks ? action.asks(first) : null
+    const title = t('{name}: {count} rows?', { name: t(action.name), count: rows.length })
+    const answer = asked ? await confirm({ ...asked, title, action: t(action.name) }) : { reason: '' }
+    if (answer === null) return
+    for (const row of rows)
+      if (action.shows?.(row) ?? true) await action.run?.(row, answer).catch((error: Error) => complain(error))
+    onDone()
   }
-  const goOn = (): void => {
-    setWaiting(null)
-    waiting?.()
-  }
-  const confirming = waiting && (
-    <Card title={t('Your password, once more')}>
-      <PasswordForm email={email} action={t('Go on')} onSignedIn={goOn} />
-    </Card>
+  return (
+    <>
+      {actions.map((action) => (
+        <button
+          key={action.name}
+          type="button"
+          class={action.isDanger ? 'btn small danger' : 'btn small'}
+          onClick={() => void run(action)}
+        >
+          {t(action.name)}
+        </button>
+      ))}
+    </>
   )
-  return { run, turn, error, confirming }
 }
 
 /** Value at a path such as `customer.name`. */
-function valueAt(row: Row, path: string): unknown {
+export function valueAt(row: Row, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
 }
 
-function cellOf(
-  row: Row,
-  { field, as = 'text', text, to, toField = field, currencyField = 'currency', orField }: ColumnOf,
-): ComponentChildren {
-  const value = valueAt(row, field)
-  if (text) return <span class="mono cut">{text(value, row)}</span>
-  const isOther = orField !== undefined && (value ?? null) === null
-  const shown = isOther ? shownAs(valueAt(row, orField), 'text') : shownAs(value, as, valueAt(row, currencyField))
-  const target = textOf(valueAt(row, toField))
-  return to && target ? <Link to={`${to}${target}`}>{shown}</Link> : shown
+function columnOf(column: ColumnOf, list: ListOf): Column<Row> {
+  const { name, priority, card, grows, as = 'text', isDay } = column
+  return {
+    name,
+    show: column.show ?? ((row: Row) => cellOf(row, column)),
+    ...(priority ? { priority } : {}),
+    ...(card ? { card } : {}),
+    ...(grows ? { grows } : {}),
+    isNumber: as === 'money' || as === 'count' || as === 'percent',
+    isSorted: isDay === true && list.sorts === true,
+  }
 }
+
+export function cellOf(row: Row, column: ColumnOf): ComponentChildren {
+  const { field, as = 'text', text, to, toField = field, currencyField = 'currency', orField, isDay } = column
+  const value = valueAt(row, field)
+  if (text) return <span class="cut">{text(value, row)}</span>
+  const isOther = orField !== undefined && (value ?? null) === null
+  const shown = isOther
+    ? shortId(textOf(valueAt(row, orField)))
+    : isDay && value
+      ? timeOfDay(textOf(value))
+      : shownAs(value, as, valueAt(row, currencyField))
+  const target = textOf(valueAt(row, toField))
+  return to && target ? <Link to={`${to}${encodeURIComponent(target)}`}>{shown}</Link> : shown
+}
+
+const timeOfDay = (at: string) => (
+  <time dateTime={at} title={moment(at)} class="soft">
+    {clockTime(at)}
+  </time>
+)
 
 function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unknown): ComponentChildren {
   if (value === null || value === undefined || value === '') return '–'
-  if (as === 'time') return moment(textOf(value))
+  if (as === 'time') return <Ago at={textOf(value)} />
+  if (as === 'date') return date(textOf(value))
   if (as === 'state') return <Pill state={textOf(value)} />
   if (as === 'money') return money(Number(value), textOf(currency ?? 'USD'))
   if (as === 'count') return count(Number(value))
-  if (as === 'words') return words(textOf(value))
+  if (as === 'percent') return percent(Number(value))
+  if (as === 'words')
+    return Array.isArray(value) ? value.map((one) => words(textOf(one))).join(', ') : words(textOf(value))
+  if (as === 'country') return Array.isArray(value) ? value.map(textOf).map(country).join(', ') : country(textOf(value))
+  if (as === 'language') return language(textOf(value))
   if (as === 'flag') return value ? t('Yes') : t('No')
+  if (as === 'id') return <CopyId id={textOf(value)} isPlain />
   if (as === 'json') return <span class="mono cut">{JSON.stringify(value)}</span>
-  return <span class={as === 'mono' ? 'mono cut' : 'cut'}>{textOf(value)}</span>
+  return (
+    <span class={as === 'mono' ? 'mono cut' : 'cut'} dir={as === 'mono' ? 'ltr' : 'auto'}>
+      {textOf(value)}
+    </span>
+  )
 }
 
 export function textOf(value: unknown): string {

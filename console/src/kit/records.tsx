@@ -1,142 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of records: filtered by the server, a page at a time, and never moved under the reader's hand by what is new.
+// A list of records: filtered by the server, read a page at a time as one scrolls, and never moved under the reader's hand by
+// what is new.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Page } from '#sdk/client.ts'
 import { pageAt } from '../api.ts'
 import { useLive } from '../live.ts'
 import { t } from '../words.ts'
-import { Nothing, Problem, Waiting } from './kit.tsx'
+import { Icon } from './icons.tsx'
+import { Problem } from './kit.tsx'
 import { useLoad } from './load.ts'
+import { type Column, Table, TableSkeleton } from './table.tsx'
+import { count } from './words.ts'
 
-interface Column<Row> {
-  name: string
-  show(row: Row): ComponentChildren
-  /** Whether it is a column of numbers, which stand under each other. */
-  isNumber?: boolean
-}
-
-interface RecordsProps<Row> {
+export interface RecordsProps<Row> {
   label: string
   path: string
   query?: Record<string, string>
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
+  open?(row: Row): string | null
+  timeOf?(row: Row): string | null
   empty: ComponentChildren
-  /** Beginning of the events after which there may be more. */
+  /** Beginnings of the events after which there may be more, separated by spaces. */
   live?: string
   limit?: number
+  /** Whether only the first rows are shown, kept up to date in place. */
+  isPreview?: boolean
+  order?: 'asc' | 'desc'
+  onOrder?(order: 'asc' | 'desc'): void
+  /** Reads again when it changes: something was done to a row. */
+  turn?: number
+  /** What can be done with the chosen rows. */
+  bulk?(rows: readonly Row[], clear: () => void): ComponentChildren
 }
 
-export function Records<Row>({ label, path, query = {}, columns, keyOf, empty, live, limit = 50 }: RecordsProps<Row>) {
+export function Records<Row>(props: RecordsProps<Row>) {
+  const { label, path, query = {}, columns, keyOf, empty, live, limit = 50, isPreview = false, bulk, turn = 0 } = props
   const asked = { ...query, limit: String(limit) }
   const key = `${path}?${new URLSearchParams(asked)}`
-  const first = useLoad<Page<Row>>(key, () => pageAt<Row>(path, asked))
+  const first = useLoad<Page<Row>>(key, () => pageAt<Row>(path, asked), { keeps: true })
   const [more, setMore] = useState<Page<Row> | null>(null)
   const [error, setError] = useState<Error | null>(null)
-  const [isNewer, setIsNewer] = useState(false)
+  const [newer, setNewer] = useState(0)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => {
     setMore(null)
-    setIsNewer(false)
+    setNewer(0)
+    setChosen(new Set())
   }, [key])
-  useLive(live ?? 'nothing.', () => (first.value?.data.length === 0 ? first.reload() : setIsNewer(true)))
+  useEffect(() => {
+    if (turn === 0) return
+    setMore(null)
+    void first.reload()
+  }, [turn])
+  const isEmpty = first.value?.data.length === 0
+  useLive(
+    live ?? null,
+    (events) =>
+      isPreview || isEmpty
+        ? first.reload()
+        : setNewer((before) => before + events.filter(({ type }) => type !== '').length),
+    {
+      everyMs: isPreview ? 3_000 : 1_000,
+    },
+  )
 
   if (first.error && !first.value) return <Problem error={first.error} retry={first.reload} />
-  if (!first.value) return <Waiting />
+  if (!first.value) return <TableSkeleton label={label} columns={columns} rows={Math.min(limit, 8)} />
   const rows = [...first.value.data, ...(more?.data ?? [])]
-  const cursor = (more ?? first.value).next_cursor
+  const cursor = isPreview ? null : (more ?? first.value).next_cursor
   const showNewer = (): void => {
     setMore(null)
-    setIsNewer(false)
-    first.reload()
+    setNewer(0)
+    void first.reload()
   }
-  const showMore = (): void => {
-    pageAt<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
+  const showMore = async (): Promise<void> => {
+    setError(null)
+    await pageAt<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
       (page) => setMore({ ...page, data: [...(more?.data ?? []), ...page.data] }),
       setError,
     )
   }
+  const rowsChosen = rows.filter((row) => chosen.has(keyOf(row)))
   return (
     <div class="records">
-      {isNewer && (
+      {newer > 0 && (
         <button type="button" class="newer" onClick={showNewer}>
-          {t('There are new ones, show them')}
+          <Icon name="down" class="turned" /> {t('There are new ones, show them')}
         </button>
       )}
-      {rows.length === 0 ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} />}
-      {error && <Problem error={error} />}
-      {cursor && (
-        <button type="button" class="btn more" onClick={showMore}>
-          {t('Show more')}
-        </button>
+      {first.error && <Problem error={first.error} retry={first.reload} />}
+      {isEmpty ? (
+        empty
+      ) : (
+        <Table
+          {...tableProps(props)}
+          rows={rows}
+          isBusy={first.isBusy}
+          {...(bulk ? { chosen, onChoose: setChosen } : {})}
+        />
+      )}
+      {error && <Problem error={error} retry={showMore} />}
+      {cursor && !error && <More key={cursor} show={showMore} />}
+      {!isPreview && !isEmpty && (
+        <p class="tbl-foot">
+          {cursor
+            ? t('{count} shown, more as you scroll', { count: count(rows.length) })
+            : t('{count} in all', { count: count(rows.length) })}
+        </p>
+      )}
+      {bulk && rowsChosen.length > 0 && (
+        <div class="bulk" role="toolbar" aria-label={t('Actions for selected rows')}>
+          <strong>{t('{count} selected', { count: count(rowsChosen.length) })}</strong>
+          {bulk(rowsChosen, () => setChosen(new Set()))}
+          <button type="button" class="btn quiet small" onClick={() => setChosen(new Set())}>
+            {t('Clear selection')}
+          </button>
+        </div>
       )}
     </div>
   )
 }
 
-/** Rows of a long list that exist at a time, and how many of them are out of sight. */
-const shownRows = 30
-const spareRows = 15
-/** A list of no more than so many is drawn whole. */
-const wholeRows = 100
-const rowPx = 40
-
-/** Room of the rows that are not drawn; a picture, because the policy allows no style in the page. */
-function Gap({ rows, columns }: { rows: number; columns: number }) {
-  if (rows <= 0) return null
-  return (
-    <tr class="gap-row">
-      <td colSpan={columns}>
-        <svg width="1" height={rows * rowPx} aria-hidden="true" />
-      </td>
-    </tr>
-  )
+function tableProps<Row>({ label, columns, keyOf, open, timeOf, order, onOrder }: RecordsProps<Row>) {
+  return {
+    ...{ label, columns, keyOf },
+    ...(open ? { open } : {}),
+    ...(timeOf ? { timeOf } : {}),
+    ...(order ? { order } : {}),
+    ...(onOrder ? { onOrder } : {}),
+  }
 }
 
-function Table<Row>({
-  label,
-  columns,
-  rows,
-  keyOf,
-}: Pick<RecordsProps<Row>, 'label' | 'columns' | 'keyOf'> & { rows: readonly Row[] }) {
-  const [topPx, setTopPx] = useState(0)
-  const isLong = rows.length > wholeRows
-  const first = isLong ? Math.max(0, Math.floor(topPx / rowPx) - spareRows) : 0
-  const last = isLong ? Math.min(rows.length, first + shownRows + 2 * spareRows) : rows.length
+/** The next rows, as soon as this comes near the window; or by the button. */
+function More({ show }: { show(): Promise<void> }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const ask = (): void => {
+    setIsBusy(true)
+    void show().finally(() => setIsBusy(false))
+  }
+  useEffect(() => {
+    const seen = new IntersectionObserver(
+      ([entry]) => {
+        if (!entry?.isIntersecting) return
+        seen.disconnect()
+        ask()
+      },
+      { rootMargin: '600px' },
+    )
+    if (button.current) seen.observe(button.current)
+    return () => seen.disconnect()
+  }, [])
   return (
-    <section
-      class={isLong ? 'table-room long' : 'table-room'}
-      aria-label={t(label)}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
-      tabIndex={0}
-      onScroll={(event) => setTopPx(event.currentTarget.scrollTop)}
-    >
-      <table aria-rowcount={rows.length + 1}>
-        <thead>
-          <tr>
-            {columns.map(({ name, isNumber }) => (
-              <th key={name} scope="col" class={isNumber ? 'number' : undefined}>
-                {t(name)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Gap rows={first} columns={columns.length} />
-          {rows.slice(first, last).map((row, i) => (
-            <tr key={keyOf(row)} aria-rowindex={first + i + 2}>
-              {columns.map(({ name, show, isNumber }) => (
-                <td key={name} class={isNumber ? 'number' : undefined}>
-                  {show(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-          <Gap rows={rows.length - last} columns={columns.length} />
-        </tbody>
-      </table>
-    </section>
+    <button type="button" class="btn more" ref={button} onClick={ask} disabled={isBusy}>
+      {t('Show more')}
+    </button>
   )
 }
-
-export const none = (title: string, advice: string) => <Nothing title={title}>{advice}</Nothing>

@@ -9,24 +9,31 @@ import { Money } from '../areas/payments/money-app.tsx'
 import { Texts } from '../areas/sms/texts-app.tsx'
 import { Ussd } from '../areas/ussd/ussd-app.tsx'
 import { Calls } from '../areas/voice/calls-app.tsx'
+import { type PhoneLine, usePhoneLine } from '../areas/voice/phone-line.ts'
+import { Icon, type IconName } from '../kit/icons.tsx'
+import { PageHead } from '../kit/kit.tsx'
+import { Link } from '../place.tsx'
 import { t } from '../words.ts'
+import { NetworkButton } from './network.tsx'
 import { keepPhoneNumber, phoneNumber } from './number.ts'
 
 const keptPhones = 'pamoja-phones'
-const mostPhones = 6
+const maxPhones = 6
 const numberForm = /^\+[1-9]\d{6,14}$/
 
-const apps: readonly [name: string, sign: string, show: (number: string) => VNode][] = [
-  ['Texts', '✉', (number) => <Texts number={number} />],
-  ['Money', '¤', (number) => <Money number={number} />],
-  ['USSD', '#', (number) => <Ussd number={number} />],
-  ['Chat', '“', (number) => <Chat number={number} />],
-  ['Calls', '☎', (number) => <Calls number={number} />],
-  ['Mail', '@', () => <Mail />],
+const apps: readonly [name: string, sign: IconName, show: (number: string, line: PhoneLine) => VNode][] = [
+  ['Texts', 'message', (number) => <Texts number={number} />],
+  ['Money', 'coins', (number) => <Money number={number} />],
+  ['USSD', 'hash', (number) => <Ussd number={number} />],
+  ['Chat', 'chat', (number) => <Chat number={number} />],
+  ['Calls', 'call', (number, line) => <Calls number={number} line={line} />],
+  ['Mail', 'mail', () => <Mail />],
 ]
 
+const callsApp = apps.findIndex(([name]) => name === 'Calls')
+
 /** The phone beside the page. */
-export function Phone() {
+export function Phone({ onClose }: { onClose(): void }) {
   const [number, setNumber] = useState(phoneNumber)
   const choose = (wanted: string): void => {
     keepPhoneNumber(wanted)
@@ -34,6 +41,16 @@ export function Phone() {
   }
   return (
     <aside class="dock" aria-label={t('Phone')}>
+      <header>
+        <h2>{t('Phone')}</h2>
+        <Link to="/phones" class="btn quiet small push">
+          <Icon name="plus" /> {t('More phones')}
+        </Link>
+        <button type="button" class="btn quiet square small" onClick={onClose} title={t('Close the phone')}>
+          <Icon name="x" />
+          <span class="hidden">{t('Close the phone')}</span>
+        </button>
+      </header>
       <Handset number={number} onNumber={choose} />
     </aside>
   )
@@ -42,6 +59,7 @@ export function Phone() {
 function Handset({ number, onNumber }: { number: string; onNumber(number: string): void }) {
   const [typed, setTyped] = useState(number)
   const [app, setApp] = useState(0)
+  const line = usePhoneLine(number, () => setApp(callsApp))
   const id = useId()
   const choose = (wanted: string): void => {
     setTyped(wanted)
@@ -65,12 +83,12 @@ function Handset({ number, onNumber }: { number: string; onNumber(number: string
         />
       </header>
       <div class="app-room" key={`${number} ${app}`}>
-        {shown?.[2](number)}
+        {shown?.[2](number, line)}
       </div>
       <nav class="apps" aria-label={t('Apps of {number}', { number })}>
         {apps.map(([name, sign], i) => (
           <button key={name} type="button" aria-pressed={i === app} onClick={() => setApp(i)}>
-            <span aria-hidden="true">{sign}</span>
+            <Icon name={sign} />
             {t(name)}
           </button>
         ))}
@@ -89,20 +107,17 @@ export function Phones() {
   const next = `+2547110000${String(30 + numbers.length).padStart(2, '0')}`
   return (
     <div class="page">
-      <header class="page-head">
-        <h1>{t('Phones')}</h1>
-        <span class="soft">{t('side by side')}</span>
-        <div class="push">
-          <button
-            type="button"
-            class="btn primary"
-            disabled={numbers.length >= mostPhones}
-            onClick={() => change([...numbers, next])}
-          >
-            {t('Another phone')}
-          </button>
-        </div>
-      </header>
+      <PageHead title="Phones" note="side by side">
+        <NetworkButton />
+        <button
+          type="button"
+          class="btn primary"
+          disabled={numbers.length >= maxPhones}
+          onClick={() => change([...numbers, next])}
+        >
+          {t('Another phone')}
+        </button>
+      </PageHead>
       <div class="phones">
         {numbers.map((number, i) => (
           <section key={i} aria-label={t('Phone {number}', { number })}>
@@ -123,7 +138,7 @@ function keptNumbers(): string[] {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(keptPhones) ?? '')
     const numbers = Array.isArray(found) ? found.filter((one) => typeof one === 'string' && numberForm.test(one)) : []
-    if (numbers.length > 0) return numbers.slice(0, mostPhones)
+    if (numbers.length > 0) return numbers.slice(0, maxPhones)
   } catch {
     // Nothing was kept, or nothing that can be read.
   }

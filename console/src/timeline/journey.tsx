@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journey in one glance: who handed it to whom, and where the time went. Widths are square roots, so that milliseconds
-// stay visible beside seconds; the key has the true numbers.
+// The journey in one glance: who handed it to whom, and where the time went. Each kind has stops of its own, in the order of
+// cause; what has not happened is not told, except where it is still awaited. Widths are square roots, so that milliseconds stay
+// visible beside seconds; the key has the true numbers.
+import { Icon, type IconName } from '../kit/icons.tsx'
+import { words } from '../kit/words.ts'
 import { t } from '../words.ts'
 import { type Frame, took } from './frame.ts'
 
+export type JourneyKind = 'text' | 'received text' | 'payment' | 'payout'
+
 interface Stop {
-  name: string
-  state: string
-  tone: 'good' | 'bad' | 'wait' | 'none'
-  atMs: number | null
+  readonly name: string
+  readonly icon: IconName
+  readonly state: string
+  readonly tone: 'good' | 'bad' | 'wait' | 'none'
 }
 
 const stripWidth = 600
 const stripHeight = 8
 
-export function Journey({ frames }: { frames: readonly Frame[] }) {
-  const stops = stopsOf(frames)
-  const spans = spansOf(frames)
+export function Journey({ frames, kind }: { frames: readonly Frame[]; kind: JourneyKind }) {
+  const stops = stopsOf(frames, kind)
+  const spans = spansOf(frames, kind)
   const whole = spans.reduce((sum, [, ms]) => sum + Math.sqrt(ms), 0)
   let x = 0
   return (
     <section class="card journey" aria-label={t('The way in one glance')}>
       <ol class="hops">
-        {stops.map(({ name, state, tone }) => (
+        {stops.map(({ name, icon, state, tone }) => (
           <li key={name} class={`stop is-${tone}`}>
-            <span class="dot" aria-hidden="true" />
+            <span class="dot">
+              <Icon name={icon} />
+            </span>
             <strong>{name}</strong>
             <small>{state}</small>
           </li>
@@ -53,60 +60,129 @@ export function Journey({ frames }: { frames: readonly Frame[] }) {
   )
 }
 
-/** States that a text, a payment or a payout reaches only when a network or a provider has taken it. */
+/** States that are reached only when a network or a provider has taken it. */
 const takenStates: ReadonlySet<string> = new Set(['sent', 'delivered', 'read', 'completed', 'reversed'])
-/** States in which it ends otherwise. */
-const endStates: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired'])
+/** States after which nothing more is awaited of the other side. */
+const overStates: ReadonlySet<string> = new Set([
+  ...['delivered', 'read', 'completed', 'reversed', 'failed', 'cancelled', 'expired', 'received'],
+])
 
-function stopsOf(frames: readonly Frame[]): Stop[] {
+/** What the frames tell of the record. */
+interface Told {
+  readonly request: Frame | undefined
+  readonly accepted: Frame | undefined
+  readonly end: Frame | undefined
+  readonly out: readonly Frame[]
+  readonly back: readonly Frame[]
+  readonly hooks: readonly Frame[]
+  readonly isTaken: boolean
+  readonly isOver: boolean
+}
+
+function toldBy(frames: readonly Frame[]): Told {
   const of = (...kinds: string[]) => frames.filter(({ kind }) => kinds.includes(kind))
-  const [request] = of('request')
-  const carrier = of('smpp', 'provider').filter(({ direction }) => direction === 'out')
-  const back = frames.filter(({ kind, direction }) => kind === 'callback' || (kind === 'smpp' && direction === 'in'))
-  const hooks = of('webhook')
-  const end = of('state').at(-1)
-  const isPayment = /\/pay/.test(request?.title ?? '') || of('provider', 'callback').length > 0
-  // In live the wire is kept only where the operator says so; the states then tell what became of it.
-  const isTaken = of('state').some(({ title }) => takenStates.has(title))
-  const isOver = end !== undefined && (takenStates.has(end.title) ? end.title !== 'sent' : endStates.has(end.title))
-  const isWireKept = !isTaken || frames.some(({ kind }) => kind !== 'request' && kind !== 'state')
-  const stop = (name: string, list: readonly Frame[], good: string, none: string): Stop => {
-    const last = list.at(-1)
-    const tone = last === undefined ? 'none' : last.is_ok === false ? 'bad' : 'good'
-    return { name, state: last ? (last.is_ok === false ? (last.status ?? '') : good) : none, tone, atMs: timeOf(last) }
+  const states = of('state')
+  const end = states.at(-1)
+  return {
+    request: of('request')[0],
+    accepted: states[0],
+    end,
+    out: of('smpp', 'provider').filter(({ direction }) => direction === 'out'),
+    back: frames.filter(({ kind, direction }) => kind === 'callback' || (kind === 'smpp' && direction === 'in')),
+    hooks: of('webhook'),
+    // In live the wire is kept only where the operator says so; the states then tell what became of it.
+    isTaken: states.some(({ title }) => takenStates.has(title)),
+    isOver: end !== undefined && overStates.has(end.title),
+  }
+}
+
+/** Whether a question about something that is under way was answered with "not yet": calm, not a failure. */
+export function isPolling({ kind, is_ok, title, answer }: Frame): boolean {
+  return (
+    kind === 'provider' &&
+    is_ok === false &&
+    (/query|status/i.test(title) || /being processed|pending/i.test(answer ?? ''))
+  )
+}
+
+function stopsOf(frames: readonly Frame[], kind: JourneyKind): Stop[] {
+  const told = toldBy(frames)
+  const stops = kind === 'received text' ? received(told) : sent(told, kind)
+  return stops.filter((stop): stop is Stop => stop !== null)
+}
+
+function sent(told: Told, kind: JourneyKind): (Stop | null)[] {
+  const { request, accepted, out, end, isOver, isTaken } = told
+  const isText = kind === 'text'
+  const lastOut = out.findLast((frame) => !isPolling(frame))
+  const isRefused = lastOut?.is_ok === false && !isTaken
+  const other: Stop = {
+    name: isText ? t('Network') : t('Provider'),
+    icon: isText ? 'antenna' : 'coins',
+    state: isRefused ? (lastOut.status ?? t('Refused')) : out.length > 0 || isTaken ? t('Took it') : t('Not asked yet'),
+    tone: isRefused ? 'bad' : out.length > 0 || isTaken ? 'good' : 'wait',
+  }
+  const isBad = end?.is_ok === false || end?.title === 'failed' || end?.title === 'expired'
+  const person: Stop = {
+    name: t('Phone'),
+    icon: 'mobile',
+    state: isOver && end ? words(end.title) : t('Waiting'),
+    tone: isOver ? (isBad ? 'bad' : 'good') : 'wait',
   }
   return [
-    stop(t('Your app'), request ? [request] : [], request?.title ?? '', t('The console')),
-    { name: 'Pamoja', state: end ? t('Accepted') : '', tone: 'good', atMs: timeOf(of('state')[0]) },
-    {
-      ...stop(isPayment ? t('Provider') : t('Network'), carrier, t('Took it'), t('Not asked yet')),
-      ...(isTaken && carrier.length === 0 ? { state: t('Took it'), tone: 'good' as const } : {}),
-    },
-    {
-      ...stop(t('Phone'), back, '', t('Waiting')),
-      state: end && (isOver || back.length > 0) ? stateWords(end.title) : t('Waiting'),
-      tone: !isOver && back.length === 0 ? 'wait' : end?.is_ok === false ? 'bad' : 'good',
-    },
-    stop(t('Webhook'), hooks, hooks.at(-1)?.status ?? '', isWireKept ? t('Nobody was told') : t('Not kept')),
+    request ? stop(t('Your app'), 'terminal', request, request.title) : null,
+    accepted ? { name: 'Pamoja', icon: 'layers', state: t('Accepted'), tone: 'good' } : null,
+    isOver && out.length === 0 && !isTaken ? null : other,
+    kind === 'payout' && !isOver ? null : person,
+    webhook(told),
   ]
 }
 
-const stateWords = (state: string): string => t(state.charAt(0).toUpperCase() + state.slice(1).replaceAll('_', ' '))
+/** A text from a phone: the phone is the cause, and the webhook is told last. */
+function received(told: Told): (Stop | null)[] {
+  const { back } = told
+  return [
+    { name: t('Phone'), icon: 'mobile', state: t('Sent it'), tone: 'good' },
+    back.length > 0 ? { name: t('Network'), icon: 'antenna', state: t('Handed it over'), tone: 'good' } : null,
+    { name: 'Pamoja', icon: 'layers', state: t('Received'), tone: 'good' },
+    webhook(told),
+  ]
+}
+
+function webhook({ hooks }: Told): Stop | null {
+  const last = hooks.at(-1)
+  return last ? stop(t('Your webhook'), 'hook', last, last.status ?? '') : null
+}
+
+function stop(name: string, icon: IconName, frame: Frame, good: string): Stop {
+  const isBad = frame.is_ok === false
+  return { name, icon, state: isBad ? (frame.status ?? t('Failed')) : good, tone: isBad ? 'bad' : 'good' }
+}
 
 /** Parts of the time between the first and the last frame. */
-function spansOf(frames: readonly Frame[]): [name: string, ms: number][] {
+function spansOf(frames: readonly Frame[], kind: JourneyKind): [name: string, ms: number][] {
   const sum = (list: readonly Frame[]): number => list.reduce((ms, { duration_ms }) => ms + (duration_ms ?? 0), 0)
   const [first, last] = [frames[0], frames.at(-1)]
-  const wholeMs = (timeOf(last) ?? 0) - (timeOf(first) ?? 0) + (last?.duration_ms ?? 0)
+  const wholeMs = timeOf(last) - timeOf(first) + (last?.duration_ms ?? 0)
   const parts: [string, number][] = [
-    ['Pamoja', sum(frames.filter(({ kind }) => kind === 'request'))],
-    [t('Network'), sum(frames.filter(({ kind }) => kind === 'smpp' || kind === 'provider'))],
-    [t('Your webhook'), sum(frames.filter(({ kind }) => kind === 'webhook'))],
+    ['Pamoja', sum(frames.filter((frame) => frame.kind === 'request'))],
+    [
+      kind === 'payment' || kind === 'payout' ? t('Provider') : t('Network'),
+      sum(frames.filter((frame) => frame.kind === 'smpp' || frame.kind === 'provider')),
+    ],
+    [t('Your webhook'), sum(frames.filter((frame) => frame.kind === 'webhook'))],
   ]
   const restMs = Math.max(0, wholeMs - parts.reduce((ms, [, part]) => ms + part, 0))
   return [...parts, [t('On the air, or waiting'), restMs] satisfies [string, number]].filter(([, ms]) => ms > 0)
 }
 
-function timeOf(frame: Frame | undefined): number | null {
-  return frame ? new Date(frame.at).getTime() : null
+function timeOf(frame: Frame | undefined): number {
+  return frame ? new Date(frame.at).getTime() : 0
+}
+
+/** Frames in the order of cause: what a phone handed over comes before all that it caused. */
+export function inOrder(frames: readonly Frame[], kind: JourneyKind | undefined): readonly Frame[] {
+  if (kind !== 'received text') return frames
+  const isCause = ({ kind: of, direction }: Frame): boolean => of === 'smpp' && direction === 'in'
+  return [...frames.filter(isCause), ...frames.filter((frame) => !isCause(frame))]
 }

@@ -1,92 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// API keys of the environment: made, shown once, and revoked. Who signed in a while ago gives their password again first.
+// API keys of the environment: made, shown once, rotated and revoked.
 import { useState } from 'preact/hooks'
-import { apiKeysCreate, apiKeysList, apiKeysRevoke } from '#sdk/operations.ts'
-import type { ApiKey } from '#sdk/schemas.ts'
-import { api, currentEnvironment, may } from '../../api.ts'
-import { Card, Field, NewKey, PageHead, Pill, Problem } from '../../kit/kit.tsx'
-import { useConfirmed } from '../../kit/list-page.tsx'
-import { none, Records } from '../../kit/records.tsx'
-import { moment } from '../../kit/words.ts'
+import { apiKeysList, apiKeysRevoke, apiKeysRotate } from '#sdk/operations.ts'
+import { api, currentEnvironment } from '../../api.ts'
+import { Deeds } from '../../kit/detail.tsx'
+import { NewKey, PageHead } from '../../kit/kit.tsx'
+import { type ListOf, ListRecords, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
+import { changeKey, newKey } from './forms.ts'
 
-export function Keys({ email }: { email: string }) {
-  const [name, setName] = useState('')
+export function Keys() {
   const [made, setMade] = useState<string | null>(null)
-  const { run, turn, error, confirming } = useConfirmed(email)
-  const make = (event: Event): void => {
-    event.preventDefault()
-    run(async () => {
-      const { key } = await apiKeysCreate(api, { body: { name } })
-      setMade(key)
-      setName('')
-    })
-  }
+  const [turn, setTurn] = useState(0)
+  const where = currentEnvironment() === 'test' ? t('Test') : t('Live')
   return (
     <div class="page">
-      <PageHead title="Keys" note={t('of the {environment} environment', { environment: currentEnvironment() })} />
-      {error && <Problem error={error} />}
-      {confirming}
+      <PageHead title="Keys" note={where}>
+        <Deeds
+          deeds={[{ name: 'Create API key', icon: 'plus', isMain: true, scope: 'keys:write', form: newKey() }]}
+          onDone={() => setTurn((before) => before + 1)}
+        />
+      </PageHead>
       {made && <NewKey secret={made} />}
-      {may('keys:write') && (
-        <Card title="Make a key">
-          <form class="form in-line" onSubmit={make}>
-            <Field label="Name" value={name} onInput={setName} required hint="Where it is used, such as Shop backend" />
-            <button type="submit" class="btn primary">
-              {t('Make it')}
-            </button>
-          </form>
-        </Card>
-      )}
-      <Records<ApiKey>
-        key={turn}
-        label="Keys"
-        path={apiKeysList.at()}
-        query={{ environment: currentEnvironment() }}
-        keyOf={({ id }) => id}
-        empty={none('No keys', 'A program needs one to use the API.')}
-        columns={[
-          { name: 'Name', show: (key) => key.name },
-          { name: 'Key', show: ({ prefix, last4 }) => <span class="mono">{`${prefix}…${last4}`}</span> },
-          { name: 'May', show: ({ scopes }) => scopes.join(', ') },
-          { name: 'State', show: ({ status }) => <Pill state={status} /> },
-          { name: 'Last used', show: ({ last_used_at }) => moment(last_used_at) },
-          {
-            name: 'Revoke',
-            show: (key) =>
-              key.status !== 'revoked' &&
-              may('keys:write') && (
-                <Revoke name={key.name} onSure={() => run(() => apiKeysRevoke(api, { id: key.id }))} />
-              ),
-          },
-        ]}
-      />
+      <ListRecords list={keysOf(setMade)} turn={turn} />
     </div>
   )
 }
 
-/** Asks first and names the key: it cannot be undone. */
-function Revoke({ name, onSure }: { name: string; onSure(): void }) {
-  const [isAsking, setIsAsking] = useState(false)
-  if (!isAsking)
-    return (
-      <button
-        type="button"
-        class="btn small"
-        aria-label={t('Revoke {name}', { name })}
-        onClick={() => setIsAsking(true)}
-      >
-        {t('Revoke')}
-      </button>
-    )
-  return (
-    <span class="row">
-      <button type="button" class="btn small danger" onClick={onSure}>
-        {t('Revoke {name} for good', { name })}
-      </button>
-      <button type="button" class="btn small" onClick={() => setIsAsking(false)}>
-        {t('Keep it')}
-      </button>
-    </span>
-  )
+function keysOf(show: (secret: string) => void): ListOf {
+  return {
+    title: 'Keys',
+    icon: 'key',
+    path: apiKeysList.at(),
+    query: { environment: currentEnvironment() },
+    keyField: 'id',
+    columns: [
+      { name: 'Name', field: 'name', priority: 1, card: 'title' },
+      {
+        name: 'Key',
+        field: 'prefix',
+        as: 'mono',
+        priority: 2,
+        card: 'sub',
+        text: (prefix, { last4 }) => `${textOf(prefix)}…${textOf(last4)}`,
+      },
+      { name: 'May', field: 'scopes', priority: 4, grows: true },
+      { name: 'Last used', field: 'last_used_at', as: 'time', priority: 3, card: 'end' },
+      { name: 'Expires', field: 'expires_at', as: 'time', priority: 5 },
+      { name: 'State', field: 'status', as: 'state', priority: 1, card: 'state' },
+    ],
+    none: { title: 'No keys', advice: 'A program needs one to use the API.' },
+    open: ['/keys/', 'id'],
+    actions: [
+      { name: 'Change', scope: 'keys:write', shows: ({ status }) => status !== 'revoked', form: changeKey },
+      {
+        name: 'Rotate',
+        scope: 'keys:write',
+        shows: ({ status }) => status !== 'revoked',
+        asks: ({ name }) => ({
+          title: t('Rotate {name}?', { name: textOf(name) }),
+          consequences: [t('A new key is shown once.'), t('The old one works for another day.')],
+          action: t('Rotate {name}', { name: textOf(name) }),
+          isDanger: false,
+        }),
+        run: async ({ id }) => show((await apiKeysRotate(api, { id: textOf(id) })).key),
+      },
+      {
+        name: 'Revoke',
+        isDanger: true,
+        scope: 'keys:write',
+        shows: ({ status }) => status !== 'revoked',
+        asks: ({ name }) => ({
+          title: t('Revoke {name}?', { name: textOf(name) }),
+          consequences: [t('Every program that uses it is refused at once.'), t('It cannot be brought back.')],
+          action: t('Revoke {name} for good', { name: textOf(name) }),
+          keep: t('Keep it'),
+        }),
+        run: ({ id }) => apiKeysRevoke(api, { id: textOf(id) }),
+      },
+    ],
+  }
 }

@@ -3,7 +3,8 @@
 // fragment (#) of the address, which browsers send to no server.
 import { useState } from 'preact/hooks'
 import { ofConsole } from '../../api.ts'
-import { Field, NewPassword, Problem, SignInFrame } from '../../kit/kit.tsx'
+import { Field, NewPassword } from '../../kit/fields.tsx'
+import { Problem, SignInFrame } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
 export function Reset() {
@@ -46,7 +47,7 @@ export function Reset() {
             <NewPassword key="password" value={typed} onInput={setTyped} />
           )}
           <button type="submit" class="btn primary">
-            {isAsking ? t('Send the link') : t('Change it')}
+            {isAsking ? t('Send the link') : t('Edit')}
           </button>
         </form>
       )}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { ofConsole } from '../../api.ts'
 import { PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment } from '../../kit/words.ts'
+import { ago } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 
 interface MemberSession {
@@ -14,6 +14,33 @@ interface MemberSession {
   ip: string
   user_agent: string
   is_current: boolean
+}
+
+/** Browsers by what they call themselves, the more exact first. */
+const browsers: readonly (readonly [sign: RegExp, name: string])[] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/SamsungBrowser\//, 'Samsung Internet'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrom(e|ium)\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+]
+const systems: readonly (readonly [sign: RegExp, name: string])[] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux/, 'Linux'],
+]
+
+/** `Firefox, Linux`: what a person knows a browser by. */
+function browserOf(agent: string): string {
+  const among = (list: typeof browsers): string | undefined => list.find(([sign]) => sign.test(agent))?.[1]
+  const [browser, system] = [among(browsers), among(systems)]
+  return browser && system
+    ? t('{browser} on {system}', { browser, system })
+    : (browser ?? system ?? t('Unknown browser'))
 }
 
 export function Sessions() {
@@ -32,14 +59,16 @@ export function Sessions() {
           {value.data.map((session) => (
             <li key={session.id}>
               <div>
-                <p class="strong">
-                  {session.is_current ? t('This browser') : session.user_agent || t('Unknown browser')}
+                <p class="strong" title={session.user_agent}>
+                  {session.is_current
+                    ? t('This browser, {name}', { name: browserOf(session.user_agent) })
+                    : browserOf(session.user_agent)}
                 </p>
                 <p class="soft">
                   {session.ip},{' '}
                   {t('signed in {since}, last used {seen}', {
-                    since: moment(session.signed_in_at),
-                    seen: moment(session.seen_at),
+                    since: ago(session.signed_in_at),
+                    seen: ago(session.seen_at),
                   })}
                 </p>
               </div>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mail catcher: all test mail that arrived, and one message as text.
 import { useState } from 'preact/hooks'
-import { sandboxGetEmail, sandboxListEmails } from '#sdk/operations.ts'
+import { sandboxCheckEmail, sandboxGetEmail, sandboxGetRawEmail, sandboxListEmails } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { Problem, Waiting } from '../../kit/kit.tsx'
+import { Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
@@ -13,7 +13,7 @@ import { t } from '../../words.ts'
 export function Mail() {
   const { value, error, reload } = useLoad('mail', () => sandboxListEmails(api, { query: { limit: 30 } }))
   const [opened, setOpened] = useState<string | null>(null)
-  useLive('email.', reload)
+  useLive('email.', reload, { everyMs: 2_000 })
   if (opened !== null) return <Opened id={opened} onBack={() => setOpened(null)} />
   return (
     <Screen label={t('Mail')} newest={value?.data[0]?.id ?? ''}>
@@ -45,6 +45,7 @@ function Opened({ id, onBack }: { id: string; onBack(): void }) {
           <p class="soft">{t('From {name}', { name: value.from })}</p>
           <p class="soft">{t('To {name}', { name: value.to })}</p>
           <p class="text">{value.text ?? inWords(value.html ?? '')}</p>
+          <Checks id={id} />
           {value.attachments.map(({ filename, size }) => (
             <p key={filename} class="soft">
               {filename}, {size} B
@@ -53,6 +54,33 @@ function Opened({ id, onBack }: { id: string; onBack(): void }) {
         </article>
       )}
     </Screen>
+  )
+}
+
+/** What a receiving server makes of it, and its source. */
+function Checks({ id }: { id: string }) {
+  const { value } = useLoad(`checks ${id}`, () => sandboxCheckEmail(api, { id }))
+  if (!value) return null
+  const results = [
+    ...value.dkim.map(({ result, domain }) => ({ name: 'DKIM', result, domain })),
+    { name: 'SPF', ...value.spf },
+    { name: 'DMARC', ...value.dmarc },
+  ]
+  return (
+    <details>
+      <summary>{t('Checks of a receiving server')}</summary>
+      <ul class="checks">
+        {results.map(({ name, result, domain }) => (
+          <li key={`${name} ${domain}`}>
+            {name} <Pill state={result === 'pass' ? 'valid' : 'warning'} word={result} />{' '}
+            <span class="soft">{domain}</span>
+          </li>
+        ))}
+      </ul>
+      <a href={sandboxGetRawEmail.at({ id })} target="_blank" rel="noreferrer">
+        {t('Source')}
+      </a>
+    </details>
   )
 }
 

@@ -33,7 +33,7 @@ export function Chat({ number }: { number: string }) {
   const ask = () => pageAt<ChatMessage>(sandboxMessengerHandset.at({ query: { phone: number, limit: 50 } }), {})
   const { value, error, reload } = useLoad(number, ask)
   const [refused, setRefused] = useState<Error | null>(null)
-  useLive('messenger.', reload)
+  useLive('messenger.', reload, { about: number })
   const messages = [...(value?.data ?? [])].reverse()
   const write = (body: string) =>
     sandboxMessengerInbound(api, { body: { from: number, type: 'text', text: { body } } }).then(reload)

@@ -6,102 +6,74 @@ import {
   operatorListChatMessages,
   operatorListDeliveries,
   operatorListEmails,
+  operatorListInvoices,
   operatorListMessages,
   operatorListPayouts,
   operatorListRequests,
+  operatorListSubscriptions,
   operatorListTransactions,
   operatorListUssdSessions,
   operatorListWebhooks,
+  operatorWriteOffInvoice,
 } from '#sdk/operations.ts'
-import { currentEnvironment } from '../../api.ts'
-import { amount, created, type ListOf, state } from '../../kit/list-page.tsx'
-import { lists } from '../../lists.ts'
+import { api, currentEnvironment } from '../../api.ts'
+import { created, type ListOf, state, textOf } from '../../kit/list-page.tsx'
+import { t } from '../../words.ts'
+import { audit, requests } from '../accounts/lists.ts'
+import { invoices, subscriptions } from '../billing/lists.ts'
+import { emails } from '../email/lists.ts'
+import { chats } from '../messenger/lists.ts'
+import { payments, payouts } from '../payments/lists.tsx'
+import { messages } from '../sms/lists.ts'
+import { sessions } from '../ussd/lists.ts'
 
 /** Address of the account's page. */
 export const accountPlace = (account_id: string): string => `/operator/accounts/${account_id}`
 
 export function accountLists(account_id: string): Readonly<Record<string, ListOf>> {
   const own = { account_id }
-  const query = { environment: currentEnvironment() }
   const place = accountPlace(account_id)
   return {
-    messages: {
-      title: 'Messages',
-      path: operatorListMessages.at(own),
-      query,
-      keyField: 'message_id',
-      columns: [
-        { ...created, to: `${place}/messages/`, toField: 'message_id' },
-        state,
-        { name: 'From', field: 'from' },
-        { name: 'To', field: 'to', as: 'mono' },
-        { name: 'Text', field: 'message' },
-        { name: 'Cost', field: 'cost', as: 'money' },
-        { name: 'Reference', field: 'reference' },
-      ],
-      filters: [
-        { name: 'status', label: 'State', among: ['queued', 'sent', 'delivered', 'failed', 'received'] },
-        { name: 'to', label: 'To' },
-      ],
-    },
-    payments: {
-      title: 'Payments',
-      path: operatorListTransactions.at(own),
-      query,
-      keyField: 'transaction_id',
-      columns: [
-        { ...created, to: `${place}/payments/`, toField: 'payment_id' },
-        { name: 'Kind', field: 'type', as: 'words' },
-        state,
-        amount,
-        { name: 'By', field: 'provider' },
-        { name: 'Phone', field: 'phone', as: 'mono' },
-        { name: 'Reference', field: 'reference' },
-      ],
-      filters: [
-        { name: 'type', label: 'Kind', among: ['payment', 'topup', 'refund', 'payout'] },
-        { name: 'reference', label: 'Reference' },
-      ],
-    },
-    ...asOperator('payouts', operatorListPayouts.at(own), query, `${place}/payouts/`),
-    ...asOperator('chats', operatorListChatMessages.at(own), query),
-    ...asOperator('emails', operatorListEmails.at(own), query),
-    ...asOperator('ussd', operatorListUssdSessions.at(own), query),
+    messages: asOperator(messages, operatorListMessages.at(own), `${place}/messages/`),
+    payments: asOperator(payments, operatorListTransactions.at(own), `${place}/payments/`),
+    payouts: asOperator(payouts, operatorListPayouts.at(own), `${place}/payouts/`),
+    chats: asOperator(chats, operatorListChatMessages.at(own), `${place}/chats/`),
+    emails: asOperator(emails, operatorListEmails.at(own), `${place}/emails/`),
+    ussd: asOperator(sessions, operatorListUssdSessions.at(own), `${place}/ussd/`),
     webhooks: {
       title: 'Webhooks',
+      icon: 'hook',
       path: operatorListWebhooks.at(own),
-      query,
+      query: { environment: currentEnvironment() },
       keyField: 'id',
+      open: [`${place}/webhooks/`, 'id'],
       columns: [
-        { name: 'Address', field: 'url', as: 'mono', to: `${place}/webhooks/`, toField: 'id' },
-        { name: 'Events', field: 'events' },
-        { name: 'In force', field: 'enabled', as: 'flag' },
-        { name: 'Since', field: 'created_at', as: 'time' },
+        { name: 'Address', field: 'url', as: 'mono', priority: 1, card: 'title', grows: true },
+        { name: 'Events', field: 'events', priority: 3, card: 'sub' },
+        { name: 'Health', field: 'health.state', as: 'state', priority: 1, card: 'state' },
+        { name: 'Created', field: 'created_at', as: 'time', priority: 2 },
       ],
     },
-    requests: {
-      title: 'Requests',
-      path: operatorListRequests.at(own),
-      query,
-      keyField: 'request_id',
-      columns: [
-        { name: 'Time', field: 'at', as: 'time' },
-        { name: 'Method', field: 'method', as: 'mono' },
-        { name: 'Path', field: 'path', as: 'mono' },
-        { name: 'Status', field: 'status', as: 'mono' },
-        { name: 'What went wrong', field: 'error_code', as: 'mono' },
-        { name: 'Request', field: 'request_id', as: 'mono' },
-      ],
-      filters: [
-        { name: 'method', label: 'Method', among: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+    invoices: {
+      ...asOperator(invoices, operatorListInvoices.at(own), `${place}/invoices/`),
+      actions: [
         {
-          name: 'status',
-          label: 'Status',
-          among: ['200', '201', '400', '401', '402', '403', '404', '409', '422', '429'],
+          name: 'Write off',
+          isDanger: true,
+          shows: ({ status }) => status === 'open' || status === 'overdue' || status === 'sent',
+          asks: ({ number, invoice_id }) => ({
+            title: t('Write off the invoice {name}?', { name: textOf(number ?? invoice_id) }),
+            consequences: [t('Nobody is asked for its money any more.'), t('It cannot be brought back.')],
+            action: t('Write it off'),
+            keep: t('Keep it'),
+          }),
+          run: ({ invoice_id }) => operatorWriteOffInvoice(api, { account_id, invoice_id: textOf(invoice_id) }),
         },
       ],
     },
-    ...asOperator('audit', operatorListAuditLog.at(own), query),
+    subscriptions: asOperator(subscriptions, operatorListSubscriptions.at(own), `${place}/subscriptions/`),
+    requests: asOperator(requests, operatorListRequests.at(own), `${place}/requests/`),
+    audit: asOperator(audit, operatorListAuditLog.at(own)),
   }
 }
 
@@ -109,26 +81,29 @@ export function accountLists(account_id: string): Readonly<Record<string, ListOf
 export function deliveriesOf(account_id: string, id: string): ListOf {
   return {
     title: 'Deliveries',
+    icon: 'hook',
     path: operatorListDeliveries.at({ account_id, id }),
     query: { environment: currentEnvironment() },
     keyField: 'id',
+    open: [`${accountPlace(account_id)}/webhooks/${id}/`, 'id'],
     columns: [
       created,
-      { name: 'Event', field: 'event', as: 'mono' },
-      { name: 'About', field: 'resource_id', as: 'mono' },
+      { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
+      { name: 'About', field: 'resource_id', as: 'mono', priority: 2, card: 'sub' },
+      { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error', priority: 1, card: 'end' },
+      { name: 'Attempts', field: 'attempts', as: 'count', priority: 3 },
       state,
-      { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error' },
-      { name: 'Attempts', field: 'attempts', as: 'count' },
     ],
     filters: [{ name: 'status', label: 'State', among: ['pending', 'delivering', 'delivered', 'failed', 'cancelled'] }],
   }
 }
 
-/** A list that members have, at another path; links of its cells lead to `to`, or nowhere. */
-function asOperator(name: string, path: string, query: Record<string, string>, to?: string): Record<string, ListOf> {
-  const list = lists[name]
-  if (!list) return {}
-  const { title, keyField, filters = [] } = list
-  const columns = list.columns.map(({ to: own, ...column }) => (own && to ? { ...column, to } : column))
-  return { [name]: { title, keyField, filters, columns, path, query } }
+/** A list that members have, at another path; its rows open pages at `to`, or none. */
+function asOperator({ live, links, none, actions, open, query, ...list }: ListOf, path: string, to?: string): ListOf {
+  return {
+    ...list,
+    path,
+    query: { ...query, environment: currentEnvironment() },
+    ...(to && open && typeof open !== 'function' ? { open: [to, open[1]] } : {}),
+  }
 }

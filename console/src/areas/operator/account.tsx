@@ -2,65 +2,43 @@
 // One account as the operator sees it: what it is and has, putting money into it, a key of its own, and its records.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import {
-  operatorCreateApiKey,
-  operatorCreditAccount,
-  operatorGetAccount,
-  operatorGetMessage,
-  operatorGetPayment,
-  operatorGetPayout,
-} from '#sdk/operations.ts'
+import { operatorCreateApiKey, operatorCreditAccount, operatorGetAccount, operatorGetUsage } from '#sdk/operations.ts'
 import type { OperatorAccountDetail } from '#sdk/schemas.ts'
-import { api, currentEnvironment, type Environment, thingAt } from '../../api.ts'
-import {
-  Card,
-  Choice,
-  Facts,
-  Field,
-  Figures,
-  NewKey,
-  Nothing,
-  PageHead,
-  Pill,
-  Problem,
-  problemOf,
-  Waiting,
-} from '../../kit/kit.tsx'
-import { ListPage, useConfirmed } from '../../kit/list-page.tsx'
+import { api, currentEnvironment, type Environment } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { useDoing } from '../../kit/doing.ts'
+import { Choice, Field, problemOf } from '../../kit/fields.tsx'
+import { Ago, Card, Facts, Figures, NewKey, Nothing, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { ListPage } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment, money, words } from '../../kit/words.ts'
+import { count, country, money, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
+import { AccountForms } from './account-forms.tsx'
 import { accountLists, accountPlace, deliveriesOf } from './account-lists.ts'
 import { OpenedThing } from './opened.tsx'
+import { type Thing, thingIn, things } from './things.ts'
 
 interface AccountProps {
   id: string
-  email: string
-}
-
-/** Paths of the records that have a page, by the list that leads to it. */
-const things: Readonly<Record<string, (account_id: string, id: string) => string>> = {
-  messages: (account_id, id) => operatorGetMessage.at({ account_id, id }),
-  payments: (account_id, payment_id) => operatorGetPayment.at({ account_id, payment_id }),
-  payouts: (account_id, payout_id) => operatorGetPayout.at({ account_id, payout_id }),
 }
 
 /** Pages below the account's own: a list of it, and what a row of that list opens. */
-export function AccountPages({ id, email, list, inner }: AccountProps & { list: string; inner: string }) {
+export function AccountPages({ id, inner: list, deeper: [inner = '', delivery = ''] }: PageProps) {
   const lists = accountLists(id)
   const found = Object.hasOwn(lists, list) ? lists[list] : undefined
-  if (!list) return <AccountPage id={id} email={email} />
-  if (!found || (inner && list !== 'webhooks' && !Object.hasOwn(things, list)))
-    return <Nothing title={t('There is no such page')}>{t('The navigation leads to what there is.')}</Nothing>
+  if (!list) return <AccountPage id={id} />
+  if (!found || (inner && list !== 'webhooks' && !thingIn(list)))
+    return (
+      <Nothing title={t('There is no such page')} isPage>
+        {t('The navigation leads to what there is.')}
+      </Nothing>
+    )
   const crumbs = <Crumbs id={id} {...(inner ? { list, title: found.title } : {})} />
-  const thing = things[list]
-  if (inner && thing) return <ThingPage id={inner} path={thing(id, inner)} crumbs={crumbs} />
-  return (
-    <ListPage {...(inner ? deliveriesOf(id, inner) : found)} email={email}>
-      {crumbs}
-    </ListPage>
-  )
+  const thing = thingIn(list)
+  if (inner && thing) return <ThingPage id={inner} thing={thing(id, inner)} crumbs={crumbs} />
+  if (delivery) return <ThingPage id={delivery} thing={things.deliveries(id, inner, delivery)} crumbs={crumbs} />
+  return <ListPage {...(inner ? deliveriesOf(id, inner) : found)}>{crumbs}</ListPage>
 }
 
 function Crumbs({ id, list, title }: { id: string; list?: string; title?: string }) {
@@ -80,21 +58,21 @@ function Crumbs({ id, list, title }: { id: string; list?: string; title?: string
   )
 }
 
-function ThingPage({ id, path, crumbs }: { id: string; path: string; crumbs: ComponentChildren }) {
+function ThingPage({ id, thing, crumbs }: { id: string; thing: Thing; crumbs: ComponentChildren }) {
   const environment = currentEnvironment()
-  const { value, error, reload } = useLoad(path, () => thingAt<unknown>(path, { environment }))
+  const { value, error, reload } = useLoad<unknown>(id, () => thing.read({ environment }))
   return (
     <div class="page">
       {crumbs}
       <PageHead title={id} />
       {error && <Problem error={error} retry={reload} />}
       {!value && !error && <Waiting />}
-      {value !== null && <OpenedThing id={id} path={path} environment={environment} body={value} hasTimeline />}
+      {value !== null && <OpenedThing id={id} timeline={thing.timeline} environment={environment} body={value} />}
     </div>
   )
 }
 
-function AccountPage({ id, email }: AccountProps) {
+function AccountPage({ id }: AccountProps) {
   const { value, error, reload } = useLoad(id, () => operatorGetAccount(api, { id }))
   if (error && !value) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting />
@@ -111,8 +89,8 @@ function AccountPage({ id, email }: AccountProps) {
           rows={[
             [t('Id'), <span class="mono">{value.id}</span>],
             [t('Plan'), value.plan],
-            [t('Country'), value.country],
-            [t('Since'), moment(value.created_at)],
+            [t('Country'), country(value.country)],
+            [t('Since'), <Ago at={value.created_at} />],
           ]}
         />
       </Card>
@@ -126,8 +104,10 @@ function AccountPage({ id, email }: AccountProps) {
         </p>
       </Card>
       <Balances account={value} />
-      <Credit account={value} email={email} onDone={reload} />
-      <FirstKey id={id} email={email} />
+      <Used id={id} />
+      <Credit account={value} onDone={reload} />
+      <FirstKey id={id} />
+      <AccountForms account={value} onDone={reload} />
     </div>
   )
 }
@@ -150,16 +130,45 @@ function Balances({ account: { wallets } }: { account: OperatorAccountDetail }) 
   )
 }
 
+/** What the account asked for and paid in the last thirty days, by area. */
+function Used({ id }: AccountProps) {
+  const environment = currentEnvironment()
+  const { value, error, reload } = useLoad(`usage ${id}`, () =>
+    operatorGetUsage(api, { account_id: id, query: { environment, group_by: ['area'] } }),
+  )
+  const spent = (area: string | null): string =>
+    value?.spend
+      .filter((one) => one.area === area)
+      .map(({ cost, currency }) => money(cost, currency))
+      .join(', ') || '–'
+  return (
+    <Card title={t('Usage, the last 30 days')}>
+      {error && <Problem error={error} retry={reload} />}
+      {value?.rows.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
+      {value && value.rows.length > 0 && (
+        <Figures
+          names={['Area', 'Requests', 'Refused', 'Cost']}
+          rows={value.rows.map(({ area, requests, errors }) => ({
+            name: words(area ?? ''),
+            key: area ?? '',
+            figures: [count(requests), count(errors), spent(area)],
+          }))}
+        />
+      )}
+    </Card>
+  )
+}
+
 /** Fields that a refusal is about where it does not name one itself. */
 const fieldOfCode = { UNSUPPORTED_CURRENCY: 'currency', AMOUNT_TOO_HIGH: 'amount', DUPLICATE_REFERENCE: 'reference' }
 
-function Credit({ account, email, onDone }: { account: OperatorAccountDetail; email: string; onDone(): void }) {
+function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone(): unknown }) {
   const [amount, setAmount] = useState('')
   const [currency, setCurrency] = useState(account.currency)
   const [environment, setEnvironment] = useState<Environment>(currentEnvironment)
   const [reference, setReference] = useState('')
   const [done, setDone] = useState<string | null>(null)
-  const { run, error, confirming } = useConfirmed(email)
+  const { run, error } = useDoing()
   const submit = (event: Event): void => {
     event.preventDefault()
     setDone(null)
@@ -179,7 +188,6 @@ function Credit({ account, email, onDone }: { account: OperatorAccountDetail; em
   return (
     <Card title={t('Put money into it')}>
       {error && !isOfField && <Problem error={error} />}
-      {confirming}
       {done && (
         <div class="callout good" role="status">
           <p>{done}</p>
@@ -212,10 +220,10 @@ function Credit({ account, email, onDone }: { account: OperatorAccountDetail; em
 }
 
 /** The secret is shown to the operator once, who hands it on. */
-function FirstKey({ id, email }: AccountProps) {
+function FirstKey({ id }: AccountProps) {
   const [name, setName] = useState(t('First live key'))
   const [made, setMade] = useState<string | null>(null)
-  const { run, error, confirming } = useConfirmed(email)
+  const { run, error } = useDoing()
   const make = (event: Event): void => {
     event.preventDefault()
     run(async () => setMade((await operatorCreateApiKey(api, { id, body: { name, environment: 'live' } })).key))
@@ -224,7 +232,6 @@ function FirstKey({ id, email }: AccountProps) {
   return (
     <Card title={t('Live key')}>
       {error && problem === undefined && <Problem error={error} />}
-      {confirming}
       {made && <NewKey secret={made} />}
       <form class="form in-line" onSubmit={make}>
         <Field label={t('Name')} value={name} onInput={setName} required problem={problem} />

@@ -3,26 +3,29 @@
 // a route.
 import {
   operatorAssignSmsNumber,
+  operatorChangeSmsRoute,
   operatorCreateAccount,
-  operatorCreateSmsBind,
   operatorCreateSmsRoute,
   operatorSetPrice,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
+import { oneOf } from '../../kit/choose.tsx'
 import type { FormOf } from '../../kit/form.tsx'
+import { accountPlans, accounts } from '../../kit/known.ts'
+import { momentAt } from '../../kit/words.ts'
 
 const country = { name: 'country', label: 'Country', hint: 'Two letters, such as KE' } as const
 const network = { name: 'network', label: 'Network' } as const
-const account = { name: 'account_id', label: 'Account', hint: 'Only for this one; acc_…' } as const
+const account = { name: 'account_id', label: 'Account', hint: 'Only for this one', show: oneOf(accounts) } as const
 const currency = { name: 'currency', label: 'Currency', isRequired: true } as const
 
 export const newAccount: FormOf = {
-  title: 'Open an account',
+  title: 'Create account',
   fields: [
     { name: 'name', label: 'Name', isRequired: true },
     { ...country, isRequired: true },
     currency,
-    { name: 'plan', label: 'Plan' },
+    { name: 'plan', label: 'Plan', show: oneOf(accountPlans) },
   ],
   async make({ name = '', country = '', currency = '', plan }) {
     const { test_api_key } = await operatorCreateAccount(api, { body: { name, country, currency, plan } })
@@ -30,45 +33,27 @@ export const newAccount: FormOf = {
   },
 }
 
-export const newCarrier: FormOf = {
-  title: 'Connect a carrier',
-  fields: [
-    { name: 'name', label: 'Name', isRequired: true, hint: 'Such as safaricom-1' },
-    { name: 'host', label: 'Host' },
-    { name: 'port', label: 'Port' },
-    { name: 'tls', label: 'TLS', among: ['no', 'yes'] },
-    { name: 'system_id', label: 'System id' },
-    { name: 'password', label: 'Password', isSecret: true },
-    { name: 'sessions', label: 'Sessions' },
-    { name: 'rate', label: 'Texts a second' },
-    { name: 'profile', label: 'Profile', hint: 'JSON, for an aggregator that takes HTTP; then no host' },
-  ],
-  async make({ name = '', host, port, tls, system_id, password, sessions, rate, profile }) {
-    const numbers = { port: numberOf(port), sessions: numberOf(sessions), rate: numberOf(rate) }
-    const how = profile ? { kind: 'http' as const, profile: JSON.parse(profile) } : { host, system_id }
-    const secure = tls === undefined ? undefined : tls === 'yes'
-    await operatorCreateSmsBind(api, { body: { name, password, tls: secure, ...numbers, ...how } })
-    return null
+const routed = [
+  {
+    name: 'carriers',
+    label: 'Carriers',
+    isRequired: true,
+    hint: 'Names, with commas; after a semicolon those that stand in',
   },
-}
+  { name: 'when_down', label: 'When down', among: ['queue', 'refuse'] },
+] as const
 
 export const newRoute: FormOf = {
-  title: 'Make a route',
+  title: 'Create route',
   fields: [
     { name: 'environment', label: 'Environment', among: ['live', 'test'] },
     country,
     network,
     account,
-    {
-      name: 'carriers',
-      label: 'Carriers',
-      isRequired: true,
-      hint: 'Names, with commas; after a semicolon those that stand in',
-    },
-    { name: 'when_down', label: 'When down', among: ['queue', 'refuse'] },
+    ...routed,
   ],
   async make({ environment, country, network, account_id, carriers = '', when_down }) {
-    const tiers = carriers.split(';').map((tier) => words(tier).map((bind) => ({ bind })))
+    const tiers = tiersOf(carriers)
     await operatorCreateSmsRoute(api, {
       body: {
         tiers,
@@ -83,6 +68,33 @@ export const newRoute: FormOf = {
   },
 }
 
+/** `name ×3` is a carrier that takes three times as much as one without a number. */
+function tiersOf(carriers: string): { bind: string; weight?: number }[][] {
+  return carriers.split(';').map((tier) =>
+    words(tier).map((one) => {
+      const [, bind = one, weight] = /^(.*?)\s*×(\d+)$/.exec(one) ?? []
+      return weight === undefined ? { bind } : { bind, weight: Number(weight) }
+    }),
+  )
+}
+
+export const changedRoute = (id: string, carriers: string, when_down: string): FormOf => ({
+  title: 'Change',
+  action: 'Save',
+  fields: routed,
+  initial: { carriers, when_down },
+  async make(filled) {
+    await operatorChangeSmsRoute(api, {
+      id,
+      body: {
+        tiers: tiersOf(filled.carriers ?? ''),
+        when_down: filled.when_down === 'refuse' ? 'refuse' : 'queue',
+      },
+    })
+    return null
+  },
+})
+
 export const newPrice: FormOf = {
   title: 'Set a price',
   fields: [
@@ -93,10 +105,11 @@ export const newPrice: FormOf = {
     country,
     network,
     account,
-    { name: 'effective_from', label: 'From', hint: 'Such as 2026-12-01T00:00:00Z; now unless given' },
+    { name: 'effective_from', label: 'From', as: 'moment', hint: 'Empty: now' },
   ],
-  async make({ area = '', unit = '', amount = '', currency = '', ...where }) {
-    await operatorSetPrice(api, { body: { area, unit, amount, currency, ...where } })
+  async make({ area = '', unit = '', amount = '', currency = '', effective_from: from, ...where }) {
+    const effective_from = from === undefined ? undefined : momentAt(from)
+    await operatorSetPrice(api, { body: { area, unit, amount, currency, ...where, effective_from } })
     return null
   },
 }
@@ -113,7 +126,6 @@ export const newNumber: FormOf = {
   },
 }
 
-const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 const words = (text: string): string[] =>
   text
     .split(',')

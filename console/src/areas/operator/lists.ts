@@ -2,18 +2,17 @@
 // Lists of the installation for operators, by the second part of the address. forms.ts has their forms.
 import {
   operatorApproveSmsSenderId,
-  operatorChangeSmsBind,
+  operatorCompleteRefund,
   operatorDiscardJob,
+  operatorFailRefund,
   operatorListAccounts,
   operatorListDebts,
   operatorListJobs,
   operatorListOverduePayouts,
   operatorListOverdueRefunds,
   operatorListPaymentDiscrepancies,
-  operatorListPaymentProviders,
   operatorListPaymentStatements,
   operatorListPrices,
-  operatorListSmsBinds,
   operatorListSmsNumbers,
   operatorListSmsRoutes,
   operatorListSmsSenderIds,
@@ -22,251 +21,412 @@ import {
   operatorRemoveSmsRoute,
   operatorResolvePaymentDiscrepancy,
   operatorRetryJob,
+  operatorSettlePayout,
+  operatorTakeBackSmsNumber,
   operatorUpdateAccount,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { amount, created, type ListOf, state, textOf } from '../../kit/list-page.tsx'
-import { newAccount, newCarrier, newNumber, newPrice, newRoute } from './forms.ts'
+import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
+import { money, percent, shortId, words } from '../../kit/words.ts'
+import { t } from '../../words.ts'
+import { changedRoute, newAccount, newNumber, newPrice, newRoute } from './forms.ts'
 
-const account = { name: 'Account', field: 'account_id', as: 'mono', to: '/operator/accounts/' } as const
-const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time' } as const
-const country = { name: 'Country', field: 'country' } as const
-const network = { name: 'Network', field: 'network' } as const
-const provider = { name: 'Provider', field: 'provider' } as const
-const environment = { name: 'Environment', field: 'environment' } as const
+const account = {
+  name: 'Account',
+  field: 'account_name',
+  orField: 'account_id',
+  to: '/operator/accounts/',
+  toField: 'account_id',
+  priority: 2,
+} as const
+const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time', priority: 1 } as const
+const country = { name: 'Country', field: 'country', as: 'country', priority: 2 } as const
+const network = {
+  name: 'Network',
+  field: 'network',
+  priority: 3,
+  text: (name: unknown) => (name ? namedOr(name) : '–'),
+} as const
+const provider = { name: 'Provider', field: 'provider', as: 'words', priority: 2 } as const
+const environment = { name: 'Environment', field: 'environment', as: 'words', priority: 3 } as const
 
-export const operatorLists: Readonly<Record<string, ListOf>> = {
-  accounts: {
-    title: 'Accounts',
-    path: operatorListAccounts.at(),
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Name', field: 'name', to: '/operator/accounts/', toField: 'id' },
-      { name: 'Id', field: 'id', as: 'mono' },
-      state,
-      { name: 'Plan', field: 'plan' },
-      country,
-      { name: 'Currency', field: 'currency' },
-    ],
-    filters: [{ name: 'status', label: 'State', among: ['active', 'suspended'] }],
-    form: newAccount,
-    actions: [
-      {
-        name: 'Suspend',
-        isDanger: true,
-        shows: ({ status }) => status === 'active',
-        run: ({ id }) => operatorUpdateAccount(api, { id: textOf(id), body: { status: 'suspended' } }),
-      },
-      {
-        name: 'Let in again',
-        shows: ({ status }) => status === 'suspended',
-        run: ({ id }) => operatorUpdateAccount(api, { id: textOf(id), body: { status: 'active' } }),
-      },
-    ],
+export const accounts: ListOf = {
+  title: 'Accounts',
+  icon: 'users',
+  path: operatorListAccounts.at(),
+  keyField: 'id',
+  open: ['/operator/accounts/', 'id'],
+  sorts: true,
+  columns: [
+    { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
+    { name: 'Id', field: 'id', as: 'id', priority: 3 },
+    { name: 'Plan', field: 'plan', priority: 2, card: 'sub' },
+    { ...country, priority: 3 },
+    { name: 'Currency', field: 'currency', priority: 4 },
+    { ...created, name: 'Created', isDay: false, priority: 4 },
+    state,
+  ],
+  filters: [{ name: 'status', label: 'State', among: ['active', 'suspended'] }],
+  form: newAccount,
+  actions: [
+    {
+      name: 'Suspend',
+      isDanger: true,
+      shows: ({ status }) => status === 'active',
+      asks: ({ name }) => ({
+        title: t('Suspend {name}?', { name: textOf(name) }),
+        consequences: [
+          t('Their keys stop at once: every request is refused.'),
+          t('Payments under way still finish; new ones are refused.'),
+          t('You can lift it any time; nothing is deleted.'),
+        ],
+        type: textOf(name),
+        action: t('Suspend {name}', { name: textOf(name) }),
+        keep: t('Do not suspend'),
+        icon: 'lock',
+      }),
+      run: ({ id }) => operatorUpdateAccount(api, { id: textOf(id), body: { status: 'suspended' } }),
+    },
+    {
+      name: 'Lift the suspension',
+      shows: ({ status }) => status === 'suspended',
+      run: ({ id }) => operatorUpdateAccount(api, { id: textOf(id), body: { status: 'active' } }),
+    },
+  ],
+}
+
+export const routes: ListOf = {
+  title: 'Routes',
+  icon: 'route',
+  path: operatorListSmsRoutes.at(),
+  keyField: 'id',
+  columns: [
+    { name: 'Carriers', field: 'tiers', text: tiersText, priority: 1, card: 'title', grows: true },
+    { ...country, priority: 1, card: 'end' },
+    network,
+    { ...account, field: 'account_id', priority: 3 },
+    { ...environment, priority: 2, card: 'sub' },
+    { name: 'When down', field: 'when_down', as: 'words', priority: 4 },
+    { name: 'Enabled', field: 'in_force', as: 'flag', priority: 3, card: 'state' },
+  ],
+  form: newRoute,
+  none: { title: 'No routes', advice: 'Without a route, texts take any carrier that is up.' },
+  actions: [
+    {
+      name: 'Change',
+      form: ({ id, tiers, when_down }) => changedRoute(textOf(id), tiersText(tiers), textOf(when_down)),
+    },
+    {
+      name: 'Remove',
+      isDanger: true,
+      asks: (row) => ({
+        title: t('Remove the route over {name}?', { name: tiersText(row.tiers) }),
+        consequences: [t('Texts that it carried take the next route that fits, or fail with no route.')],
+        action: t('Remove the route'),
+        keep: t('Keep it'),
+      }),
+      run: ({ id }) => operatorRemoveSmsRoute(api, { id: textOf(id) }),
+    },
+  ],
+}
+
+export const prices: ListOf = {
+  title: 'Prices',
+  icon: 'tag',
+  path: operatorListPrices.at(),
+  keyField: 'id',
+  sorts: true,
+  columns: [
+    { name: 'Area', field: 'area', as: 'words', priority: 1, card: 'title' },
+    { name: 'Unit', field: 'unit', text: unitText, priority: 1, card: 'sub' },
+    country,
+    network,
+    { name: 'Price', field: 'amount', text: priceText, priority: 1, card: 'end' },
+    { name: 'From', field: 'effective_from', as: 'date', priority: 3 },
+    { ...account, field: 'account_id', priority: 4 },
+  ],
+  filters: [
+    { name: 'area', label: 'Area' },
+    { name: 'country', label: 'Country' },
+  ],
+  links: [{ to: '/operator/prices/import', name: 'Import a file', icon: 'file' }],
+  form: newPrice,
+  actions: [
+    {
+      name: 'Remove',
+      isDanger: true,
+      asks: (row) => ({
+        title: t('Remove the price of {name}?', { name: `${words(textOf(row.area))}, ${unitText(row.unit)}` }),
+        consequences: [t('What is sold from now on takes the next price that fits, or is refused without one.')],
+        action: t('Remove {name}', { name: priceText(row.amount, row) }),
+        keep: t('Keep it'),
+      }),
+      run: ({ id }) => operatorRemovePrice(api, { id: textOf(id) }),
+    },
+  ],
+}
+
+export const numbers: ListOf = {
+  title: 'Numbers',
+  icon: 'hash',
+  path: operatorListSmsNumbers.at(),
+  keyField: 'number',
+  sorts: true,
+  columns: [
+    { name: 'Number', field: 'number', as: 'mono', priority: 1, card: 'title', grows: true },
+    { ...account, field: 'account_id', priority: 1 },
+    { name: 'Shared', field: 'shared', as: 'flag', priority: 2, card: 'end' },
+    { name: 'Created', field: 'created_at', as: 'time', priority: 3, card: 'sub' },
+  ],
+  form: newNumber,
+  none: { title: 'No numbers', advice: 'Numbers that accounts send from and receive at are listed here.' },
+  actions: [
+    {
+      name: 'Take back',
+      isDanger: true,
+      asks: ({ number }) => ({
+        title: t('Take {name} back?', { name: textOf(number) }),
+        consequences: [t('Texts to it reach nobody, and the account cannot send from it.')],
+        action: t('Take {name} back', { name: textOf(number) }),
+        keep: t('Keep it'),
+      }),
+      run: ({ number, account_id }) =>
+        operatorTakeBackSmsNumber(api, { number: textOf(number), query: { account_id: textOf(account_id) } }),
+    },
+  ],
+}
+
+export const senders: ListOf = {
+  title: 'Senders to approve',
+  icon: 'message',
+  path: operatorListSmsSenderIds.at(),
+  none: { title: 'No senders to approve', advice: 'Sender names that accounts ask for wait here.' },
+  keyField: 'id',
+  sorts: true,
+  columns: [
+    { name: 'Sender', field: 'sender', priority: 1, card: 'title' },
+    { ...account, field: 'account_id', priority: 3 },
+    { name: 'Countries', field: 'countries', as: 'country', priority: 3 },
+    { name: 'Purpose', field: 'purpose', priority: 1, card: 'sub', grows: true },
+    { name: 'Sample', field: 'sample', priority: 4 },
+    { ...created, name: 'Created', isDay: false, priority: 4 },
+    state,
+  ],
+  filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'] }],
+  actions: [
+    {
+      name: 'Approve',
+      isBulk: true,
+      shows: ({ status }) => status === 'pending',
+      run: ({ id }) => operatorApproveSmsSenderId(api, { id: textOf(id) }),
+    },
+    {
+      name: 'Reject',
+      isDanger: true,
+      shows: ({ status }) => status !== 'rejected',
+      asks: ({ sender }) => ({
+        title: t('Reject the sender {name}?', { name: textOf(sender) }),
+        consequences: [t('Texts from {name} are refused.', { name: textOf(sender) })],
+        reason: t('Reason, which the account reads'),
+        action: t('Reject {name}', { name: textOf(sender) }),
+        keep: t('Leave it waiting'),
+      }),
+      run: ({ id }, { reason }) => operatorRejectSmsSenderId(api, { id: textOf(id), body: { reason } }),
+    },
+  ],
+}
+
+export const failed: ListOf = {
+  title: 'Failed work',
+  icon: 'warn',
+  path: operatorListJobs.at(),
+  none: {
+    title: 'No failed work',
+    advice: 'Work that was tried as often as it may be is listed here, to be tried again.',
   },
-  carriers: {
-    title: 'Carriers',
-    note: 'connections to message centres',
-    path: operatorListSmsBinds.at(),
-    keyField: 'name',
-    columns: [
-      { name: 'Name', field: 'name', as: 'mono' },
-      { name: 'Kind', field: 'kind' },
-      { name: 'Up', field: 'is_up', as: 'flag' },
-      { name: 'Sessions', field: 'bound', as: 'count' },
-      { name: 'Waiting', field: 'pending', as: 'count' },
-      { name: 'Texts a second', field: 'current_rate', as: 'count' },
-      { name: 'In force', field: 'enabled', as: 'flag' },
-      { name: 'Last error', field: 'last_error' },
-    ],
-    form: newCarrier,
-    actions: [
-      {
-        name: 'Put in force',
-        shows: ({ enabled }) => enabled === false,
-        run: ({ name }) => operatorChangeSmsBind(api, { id: textOf(name), body: { enabled: true } }),
-      },
-      {
-        name: 'Suspend',
-        isDanger: true,
-        shows: ({ enabled }) => enabled === true,
-        run: ({ name }) => operatorChangeSmsBind(api, { id: textOf(name), body: { enabled: false } }),
-      },
-    ],
+  keyField: 'id',
+  sorts: true,
+  columns: [
+    created,
+    { name: 'Queue', field: 'lane', as: 'mono', priority: 1, card: 'title' },
+    { name: 'Last error', field: 'last_error', priority: 1, card: 'sub', grows: true },
+    { name: 'Attempts', field: 'attempts', as: 'count', priority: 3, card: 'end' },
+    { ...account, field: 'account_id', priority: 4 },
+    { name: 'State', field: 'state', as: 'state', priority: 2, card: 'state' },
+  ],
+  actions: [
+    { name: 'Try again', isBulk: true, run: ({ id }) => operatorRetryJob(api, { id: textOf(id) }) },
+    {
+      name: 'Discard',
+      isDanger: true,
+      isBulk: true,
+      asks: ({ lane }) => ({
+        title: t('Discard this job of {name}?', { name: textOf(lane) }),
+        consequences: [t('It is not tried again. What it was to do is not done.'), t('It cannot be brought back.')],
+        action: t('Discard it'),
+        keep: t('Keep it'),
+      }),
+      run: ({ id }) => operatorDiscardJob(api, { id: textOf(id) }),
+    },
+  ],
+}
+
+export const statements: ListOf = {
+  title: 'Reconciliation',
+  note: 'statements of providers',
+  icon: 'scale',
+  path: operatorListPaymentStatements.at(),
+  none: { title: 'No statements', advice: 'Upload the file of a provider, and it is compared with what we know.' },
+  keyField: 'id',
+  open: ['/operator/statements/', 'id'],
+  links: [{ to: '/operator/statements/new', name: 'Create statement' }],
+  sorts: true,
+  columns: [
+    created,
+    { ...provider, priority: 1, card: 'title', grows: true },
+    environment,
+    { name: 'Lines', field: 'lines', as: 'count', priority: 3 },
+    { name: 'Known', field: 'known_lines', as: 'count', priority: 3 },
+    { name: 'Balance', field: 'closing_balance', as: 'money', priority: 4 },
+    { name: 'Difference', field: 'difference', as: 'money', priority: 1, card: 'end' },
+    state,
+  ],
+}
+
+export const discrepancies: ListOf = {
+  title: 'Discrepancies',
+  icon: 'scale',
+  path: operatorListPaymentDiscrepancies.at(),
+  none: {
+    title: 'No discrepancies',
+    advice: 'Payments whose provider told another amount than was asked for are listed here.',
   },
-  providers: {
-    title: 'Payment providers',
-    note: 'entered with POST /v1/operator/payments/providers',
-    path: operatorListPaymentProviders.at(),
-    keyField: 'id',
-    columns: [
-      provider,
-      environment,
-      country,
-      state,
-      { name: 'In force', field: 'enabled', as: 'flag' },
-      { name: 'Changed', field: 'updated_at', as: 'time' },
+  keyField: 'payment_id',
+  columns: [
+    { name: 'Found', field: 'found_at', as: 'time', priority: 2 },
+    { name: 'Payment', field: 'payment_id', as: 'id', priority: 1, card: 'title' },
+    { ...account, field: 'account_id', priority: 3 },
+    { name: 'Asked for', field: 'asked_amount', as: 'money', priority: 2 },
+    {
+      name: 'Told',
+      field: 'told_amount',
+      as: 'money',
+      currencyField: 'told_currency',
+      orField: 'told_words',
+      priority: 1,
+      card: 'end',
+    },
+    { ...provider, card: 'sub', priority: 3 },
+    state,
+  ],
+  actions: [
+    {
+      name: 'Resolve',
+      asks: ({ payment_id }) => ({
+        title: t('Resolve the discrepancy of {name}?', { name: shortId(textOf(payment_id)) }),
+        consequences: [t('It leaves this list. No money moves by it.')],
+        reason: t('Note for the audit log'),
+        action: t('Resolve it'),
+        keep: t('Leave it open'),
+        isDanger: false,
+      }),
+      run: ({ payment_id }, { reason }) =>
+        operatorResolvePaymentDiscrepancy(api, { payment_id: textOf(payment_id), body: { note: reason } }),
+    },
+  ],
+}
+
+const doubtful = (
+  title: string,
+  path: string,
+  kind: string,
+  field: string,
+  actions: NonNullable<ListOf['actions']>,
+): ListOf => ({
+  actions,
+  title,
+  icon: 'clock',
+  path,
+  none: { title: `No ${title.toLowerCase()}`, advice: 'What a provider has not confirmed in time is listed here.' },
+  keyField: field,
+  columns: [
+    overdue,
+    { name: kind, field, as: 'id', priority: 1, card: 'title' },
+    { ...account, field: 'account_id', priority: 2 },
+    { ...provider, card: 'sub' },
+    amount,
+  ],
+})
+
+/** What the provider says became of it; its reference is kept. */
+const outcome = (
+  name: string,
+  isPaid: boolean,
+  field: string,
+  run: NonNullable<NonNullable<ListOf['actions']>[number]['run']>,
+): NonNullable<ListOf['actions']>[number] => ({
+  name,
+  isDanger: !isPaid,
+  asks: (row) => ({
+    title: t(isPaid ? 'Was {name} paid?' : 'Was {name} not paid?', { name: shortId(textOf(row[field])) }),
+    consequences: [
+      t(
+        isPaid
+          ? 'It is complete, and the money counts as gone.'
+          : 'It has failed, and the money goes back to the wallet.',
+      ),
+      t('It cannot be taken back.'),
     ],
-  },
-  routes: {
-    title: 'Routes',
-    path: operatorListSmsRoutes.at(),
-    keyField: 'id',
-    columns: [
-      environment,
-      account,
-      country,
-      network,
-      { name: 'Carriers', field: 'tiers', text: tiersText },
-      { name: 'When down', field: 'when_down', as: 'words' },
-      { name: 'In force', field: 'in_force', as: 'flag' },
-    ],
-    form: newRoute,
-    actions: [{ name: 'Remove', isDanger: true, run: ({ id }) => operatorRemoveSmsRoute(api, { id: textOf(id) }) }],
-  },
-  prices: {
-    title: 'Prices',
-    path: operatorListPrices.at(),
-    keyField: 'id',
-    columns: [
-      { name: 'Area', field: 'area' },
-      { name: 'Unit', field: 'unit' },
-      country,
-      network,
-      amount,
-      { name: 'From', field: 'effective_from', as: 'time' },
-      account,
-    ],
-    filters: [
-      { name: 'area', label: 'Area' },
-      { name: 'country', label: 'Country' },
-    ],
-    form: newPrice,
-    actions: [{ name: 'Remove', isDanger: true, run: ({ id }) => operatorRemovePrice(api, { id: textOf(id) }) }],
-  },
-  numbers: {
-    title: 'Numbers',
-    path: operatorListSmsNumbers.at(),
-    keyField: 'number',
-    columns: [
-      { name: 'Number', field: 'number', as: 'mono' },
-      account,
-      { name: 'Shared', field: 'shared', as: 'flag' },
-      { name: 'Since', field: 'created_at', as: 'time' },
-    ],
-    form: newNumber,
-  },
-  senders: {
-    title: 'Senders to approve',
-    path: operatorListSmsSenderIds.at(),
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Sender', field: 'sender' },
-      state,
-      account,
-      { name: 'Countries', field: 'countries' },
-      { name: 'Purpose', field: 'purpose' },
-      { name: 'Sample', field: 'sample' },
-    ],
-    filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'] }],
-    actions: [
-      {
-        name: 'Approve',
-        shows: ({ status }) => status === 'pending',
-        run: ({ id }) => operatorApproveSmsSenderId(api, { id: textOf(id) }),
-      },
-      {
-        name: 'Reject',
-        isDanger: true,
-        shows: ({ status }) => status !== 'rejected',
-        run: ({ id }) =>
-          operatorRejectSmsSenderId(api, { id: textOf(id), body: { reason: 'Rejected by the operator' } }),
-      },
-    ],
-  },
-  failed: {
-    title: 'Failed work',
-    path: operatorListJobs.at(),
-    keyField: 'id',
-    columns: [
-      created,
-      { name: 'Queue', field: 'lane', as: 'mono' },
-      { name: 'State', field: 'state', as: 'state' },
-      account,
-      { name: 'Attempts', field: 'attempts', as: 'count' },
-      { name: 'Last error', field: 'last_error' },
-    ],
-    actions: [
-      { name: 'Run it again', run: ({ id }) => operatorRetryJob(api, { id: textOf(id) }) },
-      { name: 'Discard', isDanger: true, run: ({ id }) => operatorDiscardJob(api, { id: textOf(id) }) },
-    ],
-  },
-  statements: {
-    title: 'Reconciliation',
-    note: 'statements of providers',
-    path: operatorListPaymentStatements.at(),
-    keyField: 'id',
-    columns: [
-      created,
-      provider,
-      environment,
-      state,
-      { name: 'Lines', field: 'lines', as: 'count' },
-      { name: 'Known', field: 'known_lines', as: 'count' },
-      { name: 'Balance', field: 'closing_balance', as: 'money' },
-      { name: 'Difference', field: 'difference', as: 'money' },
-    ],
-    filters: [{ name: 'environment', label: 'Environment', among: ['test', 'live'] }],
-  },
-  discrepancies: {
-    title: 'Discrepancies',
-    path: operatorListPaymentDiscrepancies.at(),
-    keyField: 'payment_id',
-    columns: [
-      { name: 'Found', field: 'found_at', as: 'time' },
-      { name: 'Payment', field: 'payment_id', as: 'mono' },
-      account,
-      state,
-      { name: 'Asked for', field: 'asked_amount', as: 'money' },
-      { name: 'Told', field: 'told_amount', as: 'money', currencyField: 'told_currency', orField: 'told_words' },
-      provider,
-    ],
-    actions: [
-      {
-        name: 'Looked into',
-        run: ({ payment_id }) =>
-          operatorResolvePaymentDiscrepancy(api, {
-            payment_id: textOf(payment_id),
-            body: { note: 'Looked into in the console' },
-          }),
-      },
-    ],
-  },
-  refunds: {
-    title: 'Refunds in doubt',
-    path: operatorListOverdueRefunds.at(),
-    keyField: 'refund_id',
-    columns: [overdue, { name: 'Refund', field: 'refund_id', as: 'mono' }, account, amount, provider],
-  },
-  payouts: {
-    title: 'Payouts in doubt',
-    path: operatorListOverduePayouts.at(),
-    keyField: 'payout_id',
-    columns: [overdue, { name: 'Payout', field: 'payout_id', as: 'mono' }, account, amount, provider],
-  },
-  debts: {
-    title: 'Debts',
-    path: operatorListDebts.at(),
-    keyField: 'dispute_id',
-    columns: [
-      { name: 'Since', field: 'closed_at', as: 'time' },
-      { name: 'Dispute', field: 'dispute_id', as: 'mono' },
-      account,
-      { name: 'Owed', field: 'amount_owed', as: 'money' },
-    ],
-  },
+    ...(isPaid ? { reason: t('Its id on the provider’s statement') } : {}),
+    action: t(name),
+    keep: t('Keep as unknown'),
+    isDanger: !isPaid,
+  }),
+  run,
+})
+
+export const refunds = doubtful('Refunds in doubt', operatorListOverdueRefunds.at(), 'Refund', 'refund_id', [
+  outcome('It was paid', true, 'refund_id', ({ account_id, refund_id }, { reason }) =>
+    operatorCompleteRefund(api, {
+      id: textOf(account_id),
+      refund_id: textOf(refund_id),
+      body: { provider_reference: reason },
+    }),
+  ),
+  outcome('It was not paid', false, 'refund_id', ({ account_id, refund_id }) =>
+    operatorFailRefund(api, { id: textOf(account_id), refund_id: textOf(refund_id) }),
+  ),
+])
+
+export const payouts = doubtful('Payouts in doubt', operatorListOverduePayouts.at(), 'Payout', 'payout_id', [
+  outcome('It was paid', true, 'payout_id', ({ payout_id }, { reason }) =>
+    operatorSettlePayout(api, {
+      payout_id: textOf(payout_id),
+      body: { outcome: 'paid', provider_reference: reason },
+    }),
+  ),
+  outcome('It was not paid', false, 'payout_id', ({ payout_id }) =>
+    operatorSettlePayout(api, { payout_id: textOf(payout_id), body: { outcome: 'failed' } }),
+  ),
+])
+
+export const debts: ListOf = {
+  title: 'Debts',
+  icon: 'out',
+  path: operatorListDebts.at(),
+  none: { title: 'No debts', advice: 'What accounts owe after a lost dispute is listed here.' },
+  keyField: 'dispute_id',
+  columns: [
+    { name: 'Since', field: 'closed_at', as: 'time', priority: 1 },
+    { name: 'Dispute', field: 'dispute_id', as: 'id', priority: 1, card: 'title' },
+    { ...account, field: 'account_id', priority: 1 },
+    { name: 'Owed', field: 'amount_owed', as: 'money', priority: 1, card: 'end' },
+  ],
+}
+
+/** `1.2 %` where the price is a share, otherwise an amount. */
+function priceText(value: unknown, { unit, currency }: Row): string {
+  return /percent/.test(textOf(unit)) ? percent(Number(value) / 100, 3) : money(Number(value), textOf(currency))
 }
 
 /** Carriers of a route as its form takes them: names with commas, after a semicolon those that stand in. */
@@ -277,4 +437,15 @@ function tiersText(value: unknown): string {
     return weight === undefined || weight === 1 ? textOf(bind) : `${textOf(bind)} ×${textOf(weight)}`
   }
   return tiers.map((tier) => (Array.isArray(tier) ? tier.map(named).join(', ') : '')).join('; ')
+}
+
+/** `mobile_money.percent` -> `Mobile money, percent`. */
+function unitText(value: unknown): string {
+  const [first = '', ...rest] = textOf(value).split('.')
+  return [words(first), ...rest.map((one) => words(one).toLowerCase())].join(', ')
+}
+
+/** Name of a network: a code such as `mpesa` is a word of ours, others are names. */
+function namedOr(name: unknown): string {
+  return /^[a-z_]+$/.test(textOf(name)) ? words(textOf(name)) : textOf(name)
 }

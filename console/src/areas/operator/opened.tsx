@@ -5,17 +5,16 @@ import { Timeline } from '../../timeline/timeline.tsx'
 
 interface OpenedProps {
   id: string
-  /** Path of the record at the operator's routes. */
-  path: string
+  /** Path of its timeline at the operator's routes, where it has one. */
+  timeline?: string | undefined
   environment: Environment
   body: unknown
-  hasTimeline: boolean
 }
 
-export function OpenedThing({ id, path, environment, body, hasTimeline }: OpenedProps) {
+export function OpenedThing({ id, timeline, environment, body }: OpenedProps) {
   return (
     <>
-      {hasTimeline && <Timeline path={`${path}/timeline`} live="" query={{ environment }} />}
+      {timeline && <Timeline path={timeline} query={{ environment }} />}
       <figure class="code">
         <figcaption>{id}</figcaption>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}

@@ -1,44 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 // Overview for operators: one search over all accounts, and nodes, queues, carriers and providers at a glance.
-import { useState } from 'preact/hooks'
-import { operatorListSmsBinds, operatorSearch, operatorSystem } from '#sdk/operations.ts'
+import { useEffect, useState } from 'preact/hooks'
+import {
+  operatorListPaymentProviders,
+  operatorListSmsBinds,
+  operatorListVoiceTrunks,
+  operatorSearch,
+  operatorSystem,
+} from '#sdk/operations.ts'
 import type { FoundThing, System } from '#sdk/schemas.ts'
 import { api, thingAt } from '../../api.ts'
-import { Card, Field, Figures, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Spark } from '../../kit/chart.tsx'
+import { Field } from '../../kit/fields.tsx'
+import { Card, Figures, FiguresRow, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, moment } from '../../kit/words.ts'
+import { ago, count, country as nameOfCountry, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
+import { counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
+import { NeedsYou } from '../overview/overview.tsx'
 import { OpenedThing } from './opened.tsx'
 
 export function OperatorHome() {
   const system = useLoad('system', () => operatorSystem(api))
-  const carriers = useLoad('binds', () => operatorListSmsBinds(api))
+  const links = useLoad('connections', connections)
+  const now = counts.use()
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.hidden) return
+      void system.reload()
+      void links.reload()
+    }, everyMs)
+    return () => clearInterval(timer)
+  }, [])
+  const queues = system.value?.queues ?? []
+  const oldest = Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds))
+  const rate = links.value?.reduce((sum, one) => sum + (one.rate ?? 0), 0) ?? null
+  const ledger = system.value?.ledger
   return (
     <div class="page">
-      <PageHead title={t('Installation')} {...(system.value ? { note: system.value.version } : {})}>
-        <button type="button" class="btn" onClick={system.reload}>
-          {t('Look again')}
-        </button>
-      </PageHead>
-      <OperatorSearch />
+      <PageHead title="Overview" note={nodesText(system.value?.nodes.length ?? 0)} />
       {system.error && <Problem error={system.error} retry={system.reload} />}
-      {!system.value && !system.error && <Waiting />}
-      {carriers.value && (
-        <Card title={t('Carriers')} action={<Link to="/operator/carriers">{t('All carriers')}</Link>}>
-          {carriers.value.data.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
-          <p class="row">
-            {carriers.value.data.map(({ name, is_up }) => (
-              <span key={name}>
-                <span class="mono">{name}</span> <Pill state={is_up ? 'active' : 'failed'} />
-              </span>
-            ))}
-          </p>
-        </Card>
-      )}
+      <FiguresRow
+        figures={[
+          [t('Texts a second'), rate === null ? null : count(Math.round(rate)), null, '/operator/carriers'],
+          [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
+          [
+            t('Failed work'),
+            system.value && count(queues.reduce((sum, { failed }) => sum + failed, 0)),
+            null,
+            '/operator/failed',
+          ],
+          [t('Discrepancies'), count(now.discrepancies_open ?? 0), null, '/operator/discrepancies'],
+          [
+            t('Ledger'),
+            ledger ? (ledger.problems === 0 ? t('Adds up') : t('{count} problems', { count: ledger.problems })) : null,
+            ledger &&
+              (ledger.checked_at ? t('checked {time}', { time: ago(ledger.checked_at) }) : t('not checked yet')),
+          ],
+        ]}
+      />
+      <div class="cols side">
+        <OperatorSearch />
+        <NeedsYou isOperating />
+      </div>
+      <Card title={t('Carriers, providers, trunks')}>
+        {links.error && <Problem error={links.error} retry={links.reload} />}
+        {links.value?.length === 0 && <p class="soft">{t('Nothing is connected yet. Begin with a carrier.')}</p>}
+        <ul class="health">
+          {links.value?.map(({ key, name, state, words: told, to, busy }) => (
+            <li key={key}>
+              <Link to={to}>{name}</Link>
+              <Pill state={state} />
+              {busy !== undefined && <Spark values={seen.get(key) ?? []} tone={state === 'down' ? 'bad' : 'h1'} />}
+              <small>{told}</small>
+            </li>
+          ))}
+        </ul>
+      </Card>
       {system.value && <Nodes system={system.value} />}
     </div>
   )
+}
+
+const everyMs = 10_000
+
+/** How busy each connection was at the last readings, oldest first: the last ten minutes of this page. */
+const seen = new Map<string, readonly number[]>()
+const maxSeen = 60
+
+const nodesText = (nodes: number): string => (nodes === 1 ? t('1 node') : t('{count} nodes', { count: nodes }))
+
+interface Connected {
+  key: string
+  name: string
+  state: string
+  words: string
+  to: string
+  rate?: number
+  /** What its line shows: texts a second, or calls. */
+  busy?: number
+}
+
+/** Everything that the installation is connected to, with its state and why. */
+async function connections(): Promise<Connected[]> {
+  const [binds, providers, trunks] = await Promise.all([
+    operatorListSmsBinds(api),
+    operatorListPaymentProviders(api),
+    operatorListVoiceTrunks(api),
+  ])
+  const stateOf = (enabled: boolean, isUp: boolean): string => (enabled ? (isUp ? 'up' : 'down') : 'disabled')
+  const all: Connected[] = [
+    ...binds.data.map(({ name, enabled, is_up, last_error, current_rate, pending }) => ({
+      ...{ key: `sms ${name}`, name, state: stateOf(enabled, is_up), to: `/operator/carriers/${name}` },
+      words:
+        last_error ?? t('{rate} a second, {count} waiting', { rate: count(current_rate ?? 0), count: count(pending) }),
+      rate: current_rate ?? 0,
+      busy: current_rate ?? 0,
+    })),
+    ...providers.data.map(({ id, provider, enabled, status, country, environment }) => ({
+      ...{
+        key: `money ${id}`,
+        name: words(provider),
+        state: enabled ? status : 'disabled',
+        to: `/operator/providers/${id}`,
+      },
+      words: [nameOfCountry(country), words(environment)].join(' · '),
+    })),
+    ...trunks.data.map(({ name, enabled, is_up, last_error, calls, max_calls }) => ({
+      ...{ key: `calls ${name}`, name, state: stateOf(enabled, is_up), to: `/operator/trunks/${name}` },
+      words: last_error ?? t('{count} of {most} calls', { count: count(calls), most: count(max_calls) }),
+      busy: calls,
+    })),
+  ]
+  for (const { key, busy } of all)
+    if (busy !== undefined) seen.set(key, [...(seen.get(key) ?? []), busy].slice(-maxSeen))
+  return all
 }
 
 function Nodes({ system: { nodes, queues } }: { system: System }) {
@@ -54,7 +151,7 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
                   {node.version}, {node.roles.join(', ')}
                 </p>
               </div>
-              <span class="soft">{t('seen {time}', { time: moment(node.seen_at) })}</span>
+              <span class="soft">{t('seen {time}', { time: ago(node.seen_at) })}</span>
             </li>
           ))}
         </ul>
@@ -72,6 +169,9 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
     </>
   )
 }
+
+/** Kinds of records that have a timeline. */
+const hasTimeline = /^(message|payment|payout|call|ussd.session)$/
 
 const pathOf = ({ path }: FoundThing): string => path.replace(/^\/api/, '').replace(/\?.*/, '')
 
@@ -112,7 +212,7 @@ function OperatorSearch() {
             <div>
               <p class="strong mono">{one.id}</p>
               <p class="soft">
-                {one.kind}, {one.account_name}, {one.environment}, {moment(one.created_at)}
+                {one.kind}, {one.account_name}, {one.environment}, {ago(one.created_at)}
               </p>
             </div>
             <div class="row">
@@ -127,10 +227,9 @@ function OperatorSearch() {
       {opened && (
         <OpenedThing
           id={opened.found.id}
-          path={pathOf(opened.found)}
+          timeline={hasTimeline.test(opened.found.kind) ? `${pathOf(opened.found)}/timeline` : undefined}
           environment={opened.found.environment}
           body={opened.body}
-          hasTimeline={['message', 'payment', 'payout'].includes(opened.found.kind)}
         />
       )}
     </Card>

@@ -3,15 +3,17 @@
 import { useState } from 'preact/hooks'
 import { paymentsInitiateMobile } from '#sdk/operations.ts'
 import { api, currentEnvironment } from '../../api.ts'
-import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
+import type { PageProps } from '../../area.tsx'
+import { Field } from '../../kit/fields.tsx'
+import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { phoneNumber } from '../../phone/number.ts'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
 
-export function AskForPayment({ currency: own }: { currency: string }) {
+export function AskForPayment({ session }: PageProps) {
   const [phone, setPhone] = useState(() => (currentEnvironment() === 'test' ? phoneNumber() : ''))
   const [amount, setAmount] = useState('150')
-  const [currency, setCurrency] = useState(own)
+  const [currency, setCurrency] = useState(session.account.currency)
   const [reference, setReference] = useState('')
   const [error, setError] = useState<Error | null>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -26,7 +28,7 @@ export function AskForPayment({ currency: own }: { currency: string }) {
   }
   return (
     <div class="page narrow">
-      <PageHead title={t('Ask for a payment')} />
+      <PageHead title={t('Request a payment')} />
       {error && <Problem error={error} />}
       <Card title={t('By mobile money')}>
         <form class="form" onSubmit={ask}>
@@ -40,7 +42,7 @@ export function AskForPayment({ currency: own }: { currency: string }) {
             hint={t('Your own id of the payment')}
           />
           <button type="submit" class="btn primary" disabled={isBusy}>
-            {t('Ask for it')}
+            {t('Request payment')}
           </button>
         </form>
       </Card>

@@ -21,7 +21,7 @@ import { t } from '../../words.ts'
 export function Money({ number }: { number: string }) {
   const ask = () => sandboxListPrompts(api, { query: { phone: number, limit: 20 } })
   const { value, error, reload } = useLoad(number, ask)
-  useLive('pay', reload)
+  useLive('payment.', reload, { about: number })
   const prompts = [...(value?.data ?? [])].reverse()
   const waiting = prompts.findLast(({ status }) => status === 'waiting')
   return (
@@ -87,8 +87,11 @@ function ByHand({ number }: { number: string }) {
   const { value, error, reload } = useLoad('by-hand', () => sandboxPaymentBehaviour(api))
   const [refused, setRefused] = useState<Error | null>(null)
   const numbers = value?.by_hand ?? []
-  const isOn = numbers.includes(number) || numbers.includes('*')
+  /** What was just chosen, until the server has answered. */
+  const [chosen, setChosen] = useState<{ number: string; isOn: boolean } | null>(null)
+  const isOn = chosen?.number === number ? chosen.isOn : numbers.includes(number) || numbers.includes('*')
   const change = (): void => {
+    setChosen({ number, isOn: !isOn })
     const others = numbers.filter((one) => one !== number && one !== '*')
     const by_hand = isOn ? others : [...others, number]
     sandboxChangePaymentBehaviour(api, { body: { by_hand } }).then(reload, setRefused)

@@ -1,47 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
-// One payout: how far it is, its timeline, and where the money went.
-import { payoutsGet, payoutsTimeline } from '#sdk/operations.ts'
+// One payout: how far it is, its timeline, where the money goes, and approving or rejecting it.
+import { payoutsApprove, payoutsCancel, payoutsGet, payoutsReject, payoutsTimeline } from '#sdk/operations.ts'
+import type { Payout } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
-import { Card, Facts, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import type { PageProps } from '../../area.tsx'
+import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
+import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment, money } from '../../kit/words.ts'
+import { money } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
-import { Link } from '../../place.tsx'
-import { CopyCurl, Timeline } from '../../timeline/timeline.tsx'
+import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
+import { byWhat } from './lists.tsx'
 
-export function PayoutPage({ id }: { id: string }) {
+export function PayoutPage({ id }: PageProps) {
   const own = { payout_id: id }
-  const { value, error, reload } = useLoad(id, () => payoutsGet(api, own))
-  useLive('payout.', reload)
-  if (error && !value) return <Problem error={error} retry={reload} />
-  if (!value) return <Waiting />
+  const payout = useLoad(id, () => payoutsGet(api, own))
+  useLive('payout.', payout.reload, { about: id })
   return (
-    <div class="page">
-      <p class="crumbs">
-        <Link to="/payouts">{t('Payouts')}</Link> / <span class="mono">{value.payout_id}</span>
-      </p>
-      <PageHead title={money(value.amount, value.currency)}>
-        <Pill state={value.status} />
-        <CopyCurl path={payoutsGet.at(own)} />
-      </PageHead>
-      {value.failure_message && (
-        <div class="callout bad">
-          <p>{value.failure_message}</p>
-        </div>
+    <Opened record={payout}>
+      {(value) => (
+        <Detail
+          in={['/payouts', 'Payouts']}
+          id={id}
+          title={money(value.amount, value.currency)}
+          state={value.in_review ? 'in_review' : value.status}
+          deeds={deedsOf(value)}
+          onDone={payout.reload}
+          path={payoutsGet.at(own)}
+          raw={value}
+        >
+          {value.failure_message && (
+            <div class="callout bad">
+              <p>{value.failure_message}</p>
+            </div>
+          )}
+          <Timeline path={payoutsTimeline.at(own)} kind="payout" live="payout." about={id} />
+          <Card title={t('Details')}>
+            <Facts
+              rows={[
+                [t('To'), value.recipient.name ?? value.recipient.phone],
+                [t('Phone'), value.recipient.phone],
+                [t('By'), byWhat(value.method, value.provider)],
+                [t('Fee'), money(value.fee, value.currency)],
+                [t('Reference'), value.reference],
+                [t('Description'), value.description],
+                [t('Created'), <Ago at={value.created_at} />],
+                [t('Completed'), <Ago at={value.completed_at} />],
+              ]}
+            />
+          </Card>
+        </Detail>
       )}
-      <Timeline path={payoutsTimeline.at(own)} live="payout." />
-      <Card title="Details">
-        <Facts
-          rows={[
-            ['By', value.provider],
-            ['Fee', money(value.fee, value.currency)],
-            ['Reference', value.reference],
-            ['Begun', moment(value.created_at)],
-            ['Completed', moment(value.completed_at)],
-          ]}
-        />
-      </Card>
-    </div>
+    </Opened>
   )
+}
+
+function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: Payout): Deed[] {
+  const sum = money(amount, currency)
+  const whom = recipient.name ?? recipient.phone ?? t('the recipient')
+  const approve: Deed = {
+    name: 'Approve',
+    scope: 'payouts:approve',
+    icon: 'check',
+    isMain: true,
+    asks: {
+      title: t('Pay {amount} to {whom}?', { amount: sum, whom }),
+      consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+      action: t('Pay {amount}', { amount: sum }),
+      keep: t('Do not pay'),
+      isDanger: false,
+    },
+    run: () => payoutsApprove(api, { payout_id }),
+  }
+  const reject: Deed = {
+    name: 'Reject',
+    scope: 'payouts:approve',
+    icon: 'x',
+    isDanger: true,
+    asks: {
+      title: t('Reject {amount} to {whom}?', { amount: sum, whom }),
+      consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+      action: t('Reject {amount}', { amount: sum }),
+      keep: t('Leave it waiting'),
+    },
+    run: () => payoutsReject(api, { payout_id }),
+  }
+  const cancel: Deed = {
+    name: 'Cancel',
+    scope: 'payouts:write',
+    isDanger: true,
+    asks: {
+      title: t('Cancel {amount} to {whom}?', { amount: sum, whom }),
+      consequences: [t('The money goes back to the wallet.')],
+      action: t('Cancel {amount}', { amount: sum }),
+      keep: t('Leave it'),
+    },
+    run: () => payoutsCancel(api, { payout_id }),
+  }
+  if (in_review) return [reject, approve]
+  return status === 'pending' ? [cancel] : []
 }

@@ -14,7 +14,7 @@ import { t } from '../../words.ts'
 export function Texts({ number }: { number: string }) {
   const ask = () => sandboxHandset(api, { query: { phone: number, limit: 50 } })
   const { value, error, reload } = useLoad(number, ask)
-  useLive('sms.', reload)
+  useLive('sms.', reload, { about: number })
   const texts = [...(value?.data ?? [])].reverse()
   const last = texts.findLast(({ direction }) => direction === 'received')
   const to = last?.from ?? null
@@ -47,7 +47,9 @@ function Bubble({ text: { message_id, direction, from, to, message, at } }: { te
   return (
     <div class={`bubble ${direction}`}>
       <p class="who">{isReceived ? from : t('To {name}', { name: to })}</p>
-      <p class="text">{message ?? t('Erased')}</p>
+      <p class="text" dir="auto">
+        {message ?? t('Erased')}
+      </p>
       <p class="when">
         <Link to={`/messages/${message_id}`}>
           {clockTime(at)} {isReceived ? <span title={t('Arrived')}>✓✓</span> : <span title={t('Sent')}>✓</span>}

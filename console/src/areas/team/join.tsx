@@ -3,7 +3,8 @@
 // browsers send to no server.
 import { useState } from 'preact/hooks'
 import { join, type Session } from '../../api.ts'
-import { NewPassword, Problem, SignInFrame } from '../../kit/kit.tsx'
+import { NewPassword } from '../../kit/fields.tsx'
+import { Problem, SignInFrame } from '../../kit/kit.tsx'
 import { t } from '../../words.ts'
 
 export function Join({ onSignedIn }: { onSignedIn(session: Session): void }) {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member's own second factor: begun, shown to work, and given up. Recovery codes are shown once.
+// A member's own ways to sign in: passkeys, and a second factor that is begun, shown to work, and given up. Recovery codes are
+// shown once.
 import { useState } from 'preact/hooks'
-import { currentSession, ofConsole, type Session } from '../../api.ts'
-import { Card, Field, PageHead, Problem } from '../../kit/kit.tsx'
-import { useConfirmed } from '../../kit/list-page.tsx'
+import { currentSession, ofConsole } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { useDoing } from '../../kit/doing.ts'
+import { Field } from '../../kit/fields.tsx'
+import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
+import { Passkeys } from './passkeys.tsx'
 
 /** `onDone` is there where nothing else can be done before. */
-export function Security({ session, onDone }: { session: Session; onDone?(): void }) {
-  const { run, turn, error, confirming } = useConfirmed(session.member.email)
+export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onDone?(): void }) {
+  const { run, turn, error } = useDoing()
   const { value } = useLoad(`session ${turn}`, currentSession)
   const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
   const [code, setCode] = useState('')
@@ -27,9 +31,8 @@ export function Security({ session, onDone }: { session: Session; onDone?(): voi
   }
   return (
     <div class="page narrow">
-      <PageHead title={t('Second factor')} note={isOn ? t('is on') : t('is off')} />
+      <PageHead title={t('Two-factor sign-in')} note={isOn ? t('is on') : t('is off')} />
       {error && <Problem error={error} />}
-      {confirming}
       {codes.length > 0 && (
         <div class="callout good" role="status">
           <p>{t('Keep these codes somewhere safe. Each stands in for the authenticator once.')}</p>
@@ -66,20 +69,22 @@ export function Security({ session, onDone }: { session: Session; onDone?(): voi
           </form>
         </Card>
       )}
+      {!isOn && !begun && <p>{t('A code from an authenticator app is asked for after the password.')}</p>}
       {!isOn && !begun && (
         <p>
           <button type="button" class="btn primary" onClick={begin}>
-            {t('Begin')}
+            {t('Set up')}
           </button>
         </p>
       )}
       {isOn && !session.member.totp_required && (
         <p>
           <button type="button" class="btn danger" onClick={() => run(() => ofConsole('DELETE', 'totp'))}>
-            {t('Give it up')}
+            {t('Turn it off')}
           </button>
         </p>
       )}
+      {!onDone && <Passkeys />}
     </div>
   )
 }

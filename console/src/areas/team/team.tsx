@@ -4,10 +4,12 @@ import { useState } from 'preact/hooks'
 import { teamChange, teamInvite, teamList, teamRemove, teamResetPassword } from '#sdk/operations.ts'
 import type { TeamMember } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
-import { Card, Choice, Field, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
-import { useConfirmed } from '../../kit/list-page.tsx'
+import { confirm } from '../../kit/dialogs.tsx'
+import { useDoing } from '../../kit/doing.ts'
+import { Choice, Field } from '../../kit/fields.tsx'
+import { Card, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment } from '../../kit/words.ts'
+import { ago } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 
 type Role = TeamMember['role']
@@ -15,9 +17,11 @@ type Role = TeamMember['role']
 const roles: readonly Role[] = ['owner', 'admin', 'developer', 'finance', 'supervisor', 'agent', 'reviewer', 'viewer']
 const roleOf = (word: string): Role => roles.find((one) => one === word) ?? 'viewer'
 
-export function Team({ email: own }: { email: string }) {
-  const { run, turn, error: refused, confirming } = useConfirmed(own)
-  const { value, error, reload } = useLoad(`team ${turn}`, () => teamList(api, { query: { limit: 200 } }))
+export function Team() {
+  const { run, turn, error: refused } = useDoing()
+  const { value, error, reload } = useLoad(`team ${turn}`, () => teamList(api, { query: { limit: 200 } }), {
+    keeps: true,
+  })
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('developer')
   const [reset, setReset] = useState<string | null>(null)
@@ -30,12 +34,20 @@ export function Team({ email: own }: { email: string }) {
       setEmail('')
     })
   }
+  const remove = async ({ id, email: address }: TeamMember): Promise<void> => {
+    const answer = await confirm({
+      title: t('Remove {name}?', { name: address }),
+      consequences: [t('They are signed out at once.'), t('Keys that they made are revoked.')],
+      action: t('Remove {name}', { name: address }),
+      keep: t('Keep them'),
+    })
+    if (answer !== null) run(() => teamRemove(api, { id }))
+  }
   const problem = refused ?? error
   return (
     <div class="page">
       <PageHead title={t('Team')} />
       {problem && <Problem error={problem} retry={reload} />}
-      {confirming}
       {link && (
         <div class="callout good" role="status">
           <p>{t('Pass this link on. It is shown once and works for a week.')}</p>
@@ -48,7 +60,7 @@ export function Team({ email: own }: { email: string }) {
           <p class="mono">{reset}</p>
         </div>
       )}
-      <Card title={t('Invite somebody')}>
+      <Card title={t('Invite a member')}>
         <form class="form in-line" onSubmit={invite}>
           <Field label={t('E-mail address')} type="email" value={email} onInput={setEmail} required />
           <Choice
@@ -63,14 +75,15 @@ export function Team({ email: own }: { email: string }) {
           </button>
         </form>
       </Card>
+      <p class="soft">{t('Keys that a member made stop with the member. Rotate a key to take it over.')}</p>
       {!value && !error && <Waiting />}
-      <ul class="lines">
+      <ul class="lines members">
         {value?.data.map((member) => (
           <li key={member.id}>
             <div>
               <p class="strong">{member.name || member.email}</p>
               <p class="soft">
-                {member.email}, {t('last here {time}', { time: moment(member.last_login_at) })}
+                {member.email}, {t('last here {time}', { time: ago(member.last_login_at) })}
                 {member.totp_enabled && `, ${t('second factor')}`}
               </p>
             </div>
@@ -88,16 +101,18 @@ export function Team({ email: own }: { email: string }) {
                   type="button"
                   class="btn small"
                   onClick={() => run(async () => setReset((await teamResetPassword(api, { id: member.id })).reset_url))}
+                  aria-label={t('Password link for {name}', { name: member.email })}
                 >
-                  {t('Password link for {name}', { name: member.email })}
+                  {t('Password link')}
                 </button>
               )}
               <button
                 type="button"
                 class="btn small danger"
-                onClick={() => run(() => teamRemove(api, { id: member.id }))}
+                aria-label={t('Remove {name}', { name: member.email })}
+                onClick={() => void remove(member)}
               >
-                {t('Remove {name}', { name: member.email })}
+                {t('Remove')}
               </button>
             </div>
           </li>

@@ -13,7 +13,7 @@ interface Turn {
   shown: Shown
 }
 
-const mostTurns = 50
+const maxTurns = 50
 
 export function Ussd({ number }: { number: string }) {
   const [turns, setTurns] = useState<Turn[]>([])
@@ -21,7 +21,7 @@ export function Ussd({ number }: { number: string }) {
   const last = turns.at(-1)
   const session_id = last?.shown.session_id ?? ''
   const isOpen = last?.shown.action === 'continue'
-  const add = (said: string) => (shown: Shown) => setTurns((before) => [...before, { said, shown }].slice(-mostTurns))
+  const add = (said: string) => (shown: Shown) => setTurns((before) => [...before, { said, shown }].slice(-maxTurns))
   const dial = (shortcode: string) => sandboxUssdDial(api, { body: { phone: number, shortcode } }).then(add(shortcode))
   const input = (text: string) => sandboxUssdInput(api, { body: { session_id, input: text } }).then(add(text))
   const hangUp = (): void => {

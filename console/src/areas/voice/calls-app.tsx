@@ -6,29 +6,34 @@ import {
   sandboxVoiceCalls,
   sandboxVoiceHangup,
   sandboxVoiceHeard,
+  sandboxVoiceHeardText,
   sandboxVoiceInbound,
   sandboxVoiceInput,
 } from '#sdk/operations.ts'
 import type { Call } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
+import { Icon } from '../../kit/icons.tsx'
 import { Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
+import { useLevel } from '../../kit/microphone.ts'
 import { clockTime } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Line, Screen } from '../../phone/screen.tsx'
 import { t } from '../../words.ts'
+import type { PhoneLine } from './phone-line.ts'
 
 const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#']
 
-export function Calls({ number }: { number: string }) {
+export function Calls({ number, line }: { number: string; line: PhoneLine }) {
   const ask = () => sandboxVoiceCalls(api, { query: { phone: number, limit: 20 } })
   const { value, error, reload } = useLoad(number, ask)
-  useLive('call.', reload)
+  useLive('call.', reload, { about: number })
   const calls = [...(value?.data ?? [])].reverse()
   const active = calls.findLast(({ ended_at }) => ended_at === null)
   const call = (to: string) => sandboxVoiceInbound(api, { body: { from: number, to } }).then(reload)
   return (
     <>
+      <LiveSound line={line} />
       <Screen label={t('Calls on {number}', { number })} newest={calls.length}>
         {error && <Problem error={error} retry={reload} />}
         {value && calls.length === 0 && (
@@ -42,6 +47,7 @@ export function Calls({ number }: { number: string }) {
             </p>
             {/* biome-ignore lint/a11y/useMediaCaption: what a test phone heard has no captions */}
             {one.status !== 'ringing' && <audio controls preload="none" src={heardAt(one)} />}
+            {one.ended_at !== null && <HeardWords call_id={one.call_id} />}
           </div>
         ))}
       </Screen>
@@ -51,6 +57,58 @@ export function Calls({ number }: { number: string }) {
         <Line label={t('Number to call')} action="Call" mode="tel" onSend={call} />
       )}
     </>
+  )
+}
+
+/** What the phone heard, as words, once somebody asks for it: understanding speech is work. */
+function HeardWords({ call_id }: Pick<Call, 'call_id'>) {
+  const [said, setSaid] = useState<string | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const ask = (): void => {
+    setIsBusy(true)
+    sandboxVoiceHeardText(api, { call_id })
+      .then(
+        ({ text }) => setSaid(text || t('Nothing was said.')),
+        (error: Error) => setSaid(error.message),
+      )
+      .finally(() => setIsBusy(false))
+  }
+  if (said !== null)
+    return (
+      <p class="text" dir="auto">
+        {said}
+      </p>
+    )
+  return (
+    <button type="button" class="btn small" disabled={isBusy} onClick={ask}>
+      {t('In words')}
+    </button>
+  )
+}
+
+/** Microphone and loudspeaker of this computer as the phone's own. */
+function LiveSound({ line: { state, isMuted, microphone, error, start, stop, mute } }: { line: PhoneLine }) {
+  const level = useLevel(microphone)
+  return (
+    <div class="live-sound">
+      {error && <Problem error={error} />}
+      {state === 'on' ? (
+        <>
+          <meter min={0} max={1} value={isMuted ? 0 : level} aria-label={t('Level of the microphone')} />
+          <button type="button" class="btn small" aria-pressed={isMuted} onClick={mute}>
+            {t('Mute')}
+          </button>
+          <button type="button" class="btn small" onClick={stop}>
+            {t('Live sound off')}
+          </button>
+        </>
+      ) : (
+        <button type="button" class="btn small" disabled={state === 'opening'} onClick={start}>
+          <Icon name="mic" />
+          {t('Speak and listen here')}
+        </button>
+      )}
+    </div>
   )
 }
 

@@ -1,61 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // One delivery of a webhook: its timeline from the event over every attempt to the answer, and sending it again.
 
-import { useState } from 'preact/hooks'
 import { webhooksDelivery, webhooksRedeliver } from '#sdk/operations.ts'
 import type { DeliveryDetail } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
-import { Card, Facts, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import type { PageProps } from '../../area.tsx'
+import { Detail, Opened } from '../../kit/detail.tsx'
+import { Ago, Card, CopyId, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { moment } from '../../kit/words.ts'
+import { RecordLink } from '../../kit/record-link.tsx'
 import { useLive } from '../../live.ts'
-import { Link } from '../../place.tsx'
 import type { Frame } from '../../timeline/frame.ts'
-import { CopyCurl, Frames } from '../../timeline/timeline.tsx'
+import { Frames } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
-import { About } from './deliveries.tsx'
 
-export function DeliveryPage({ webhook, id }: { webhook: string; id: string }) {
+export function DeliveryPage({ id: webhook, inner: id }: PageProps) {
   const own = { id: webhook, delivery_id: id }
-  const { value, error, reload } = useLoad(id, () => webhooksDelivery(api, own))
-  const [refused, setRefused] = useState<Error | null>(null)
-  useLive('', reload)
-  if (error && !value) return <Problem error={error} retry={reload} />
-  if (!value) return <Waiting />
-  const again = (): void => {
-    setRefused(null)
-    webhooksRedeliver(api, own).then(reload, setRefused)
-  }
+  const delivery = useLoad(id, () => webhooksDelivery(api, own))
+  useLive('', delivery.reload, { about: delivery.value?.resource_id ?? id, everyMs: 2_000 })
   return (
-    <div class="page">
-      <p class="crumbs">
-        <Link to="/webhooks">{t('Webhooks')}</Link> / <Link to={`/webhooks/${webhook}`}>{webhook}</Link> /{' '}
-        <span class="mono">{value.id}</span>
-      </p>
-      <PageHead title={value.event}>
-        <Pill state={value.status} />
-        <CopyCurl path={webhooksDelivery.at(own)} />
-        {may('webhooks:write') && (
-          <button type="button" class="btn" onClick={again}>
-            {t('Send again')}
-          </button>
-        )}
-      </PageHead>
-      {refused && <Problem error={refused} />}
-      <Frames frames={framesOf(value)} path={webhooksDelivery.at(own)} />
-      <Card title={t('Details')}>
-        <Facts
-          rows={[
-            [t('Event'), <span class="mono">{value.event_id}</span>],
-            [t('About'), <About id={value.resource_id} />],
-            [t('Address'), <span class="mono">{value.request.url}</span>],
-            [t('Attempts'), String(value.attempts)],
-            [t('Next attempt'), moment(value.next_attempt_at)],
-            [t('Last error'), value.last_error],
-          ]}
-        />
-      </Card>
-    </div>
+    <Opened record={delivery}>
+      {(value) => (
+        <Detail
+          in={[`/webhooks/${webhook}`, 'Deliveries']}
+          id={id}
+          title={value.event}
+          state={value.status}
+          deeds={
+            may('webhooks:write') ? [{ name: 'Send again', icon: 'again', run: () => webhooksRedeliver(api, own) }] : []
+          }
+          onDone={delivery.reload}
+          path={webhooksDelivery.at(own)}
+          raw={value}
+        >
+          <Frames frames={framesOf(value)} path={webhooksDelivery.at(own)} />
+          <Card title={t('Details')}>
+            <Facts
+              rows={[
+                [t('Event'), <RecordLink id={value.event_id} />],
+                [t('About'), <RecordLink id={value.resource_id} />],
+                [t('Webhook'), <CopyId id={webhook} />],
+                [t('Address'), <span class="mono">{value.request.url}</span>],
+                [t('Attempts'), String(value.attempts)],
+                [t('Next attempt'), <Ago at={value.next_attempt_at} />],
+                [t('Last error'), value.last_error],
+              ]}
+            />
+          </Card>
+        </Detail>
+      )}
+    </Opened>
   )
 }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Map of a voice menu: its steps and where their keys lead, as a tree. Arrows walk over it, Enter goes to the step's form.
+import { useRef } from 'preact/hooks'
+import type { Ivr } from '#sdk/schemas.ts'
+import { Icon } from '../../kit/icons.tsx'
+import { t } from '../../words.ts'
+import { placeName } from './choose.tsx'
+import { type Names, useNames } from './names.ts'
+
+type Steps = Ivr['menus']
+type Action = NonNullable<Steps[string]['options']>[string]['action']
+
+interface Spot {
+  /** Key that leads here; empty at the beginning. */
+  readonly key: string
+  readonly name: string
+  /** Step that is edited here; null for an end. */
+  readonly step: string | null
+  readonly depth: number
+  readonly row: number
+  readonly parent: number | null
+}
+
+/** Of a spot, in rem. */
+const [width, height, gapX, gapY] = [11, 2.75, 2.5, 0.75]
+const left = ({ depth }: Spot): number => depth * (width + gapX)
+const top = ({ row }: Spot): number => row * (height + gapY)
+
+/** Where an action leads, in words. */
+function endName({ webhook, repeat, back, type, ...rest }: Action, names: Names): string {
+  if (repeat) return t('It is said again')
+  if (back) return t('The step before')
+  if (webhook !== undefined) return t('A program of yours')
+  return type === undefined ? t('Nowhere yet') : placeName({ type, ...rest }, names)
+}
+
+/** All spots, each step where it is first reached; a row for each end. */
+function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
+  const spots: Spot[] = []
+  const shown = new Set<string>()
+  let rows = 0
+  const visit = (step: string, key: string, depth: number, parent: number | null): void => {
+    shown.add(step)
+    const index = spots.length
+    const row = rows
+    spots.push({ key, name: step, step, depth, row, parent })
+    const { options = {}, collect } = steps[step] ?? {}
+    const ways: [string, Action][] = [
+      ...Object.entries(options).map(([one, { action }]): [string, Action] => [one, action]),
+      ...(collect ? [['#', collect.next] satisfies [string, Action]] : []),
+    ]
+    for (const [one, action] of ways) {
+      const going = action.then ?? action
+      const { menu } = going
+      if (menu !== undefined && steps[menu] && !shown.has(menu)) visit(menu, one, depth + 1, index)
+      else {
+        const name = menu === undefined ? endName(going, names) : t('Step {name}', { name: menu })
+        spots.push({ key: one, name, step: null, depth: depth + 1, row: rows, parent: index })
+        rows++
+      }
+    }
+    if (ways.length === 0) rows++
+  }
+  if (steps[entry]) visit(entry, '', 0, null)
+  for (const step of Object.keys(steps)) if (!shown.has(step)) visit(step, '', 0, null)
+  return spots
+}
+
+interface MapProps {
+  entry: string
+  steps: Steps
+  /** What is wrong with a step. */
+  problem(step: string): string | undefined
+  onOpen(step: string): void
+}
+
+export function MenuMap({ entry, steps, problem, onOpen }: MapProps) {
+  const spots = spotsOf(entry, steps, useNames())
+  const box = useRef<HTMLDivElement>(null)
+  const columns = Math.max(0, ...spots.map(({ depth }) => depth)) + 1
+  const rows = Math.max(0, ...spots.map(({ row }) => row)) + 1
+  const [w, h] = [columns * (width + gapX) - gapX, rows * (height + gapY) - gapY]
+  const focus = (index: number): void => box.current?.querySelectorAll('button')[index]?.focus()
+  const walk = (event: KeyboardEvent, index: number): void => {
+    const spot = spots[index]
+    const isRtl = document.documentElement.dir === 'rtl'
+    const [back, on] = isRtl ? ['ArrowRight', 'ArrowLeft'] : ['ArrowLeft', 'ArrowRight']
+    const next =
+      event.key === 'ArrowUp'
+        ? index - 1
+        : event.key === 'ArrowDown'
+          ? index + 1
+          : event.key === back
+            ? (spot?.parent ?? -1)
+            : event.key === on
+              ? spots.findIndex(({ parent }) => parent === index)
+              : null
+    if (next === null) return
+    event.preventDefault()
+    if (next >= 0) focus(next)
+  }
+  return (
+    <section class="menu-map" ref={box} aria-label={t('Steps of the call')}>
+      <div class="menu-room" style={{ width: `${w}rem`, height: `${h}rem` }}>
+        <svg class="wires" viewBox={`0 0 ${w} ${h}`} aria-hidden="true">
+          {spots.map((spot, i) => {
+            const from = spot.parent === null ? undefined : spots[spot.parent]
+            if (!from) return null
+            const [x1, y1, x2, y2] = [left(from) + width, top(from) + height / 2, left(spot), top(spot) + height / 2]
+            const middle = (x1 + x2) / 2
+            return <path key={i} d={`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`} />
+          })}
+        </svg>
+        {spots.map((spot, i) => {
+          const { key, name, step } = spot
+          const fault = step === null ? undefined : problem(step)
+          const owner = step ?? spots[spot.parent ?? -1]?.step ?? entry
+          return (
+            <button
+              key={i}
+              type="button"
+              class={`spot${step === null ? ' end' : ''}${fault ? ' bad' : ''}`}
+              style={{ insetInlineStart: `${left(spot)}rem`, top: `${top(spot)}rem` }}
+              title={fault ?? name}
+              tabIndex={i === 0 ? 0 : -1}
+              onKeyDown={(event) => walk(event, i)}
+              onClick={() => onOpen(owner)}
+            >
+              {key !== '' && <kbd>{key}</kbd>}
+              {fault && <Icon name="bad" />}
+              <span class="cut" dir="auto">
+                {name}
+              </span>
+            </button>
+          )
+        })}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// A voice menu as a map and a list of its steps: what is said, where each key leads, and what happens when nothing or something else is
+// pressed. A fault stands at the step that has it, and changes can be undone until they are saved.
+import { useState } from 'preact/hooks'
+import { callcenterChangeIvr, callcenterGetIvr } from '#sdk/operations.ts'
+import type { Ivr } from '#sdk/schemas.ts'
+import { api, may } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { Detail, Opened } from '../../kit/detail.tsx'
+import { say } from '../../kit/dialogs.tsx'
+import { useDoing } from '../../kit/doing.ts'
+import { Choice, Field, problemOf, TextField } from '../../kit/fields.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { Card, Problem } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { t } from '../../words.ts'
+import { Where } from './choose.tsx'
+import { HearIt } from './hear.tsx'
+import { MenuMap } from './menu-map.tsx'
+
+type Steps = Ivr['menus']
+type Step = Steps[string]
+type Options = NonNullable<Step['options']>
+type Option = Options[string]
+type Action = Option['action']
+
+const scope = 'callcenter:write'
+
+export function MenuPage({ id: ivr_id }: PageProps) {
+  const menu = useLoad(ivr_id, () => callcenterGetIvr(api, { ivr_id }))
+  return (
+    <Opened record={menu}>
+      {(value) => (
+        <Detail
+          in={['/voice-menus', 'Voice menus']}
+          id={ivr_id}
+          title={value.name}
+          note={t('Version {count}', { count: value.version })}
+          state={value.status}
+          deeds={[
+            value.status === 'active'
+              ? {
+                  ...{ name: 'Make it a draft', scope },
+                  run: () => callcenterChangeIvr(api, { ivr_id, body: { status: 'draft' } }),
+                }
+              : {
+                  ...{ name: 'Publish', isMain: true, scope },
+                  run: () => callcenterChangeIvr(api, { ivr_id, body: { status: 'active' } }),
+                },
+          ]}
+          onDone={menu.reload}
+          path={callcenterGetIvr.at({ ivr_id })}
+          raw={value}
+        >
+          <Builder key={value.version} menu={value} onSaved={menu.reload} />
+        </Detail>
+      )}
+    </Opened>
+  )
+}
+
+interface Draft {
+  readonly steps: Steps
+  readonly entry: string
+}
+
+/** Changes that can be undone. */
+const maxUndo = 50
+
+function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
+  const [{ steps, entry }, setDraft] = useState<Draft>({ steps: menu.menus, entry: menu.entry })
+  const [past, setPast] = useState<readonly (Draft & { readonly what: string })[]>([])
+  const [added, setAdded] = useState('')
+  const { run, error, isBusy } = useDoing()
+  /** Changes to the same thing one after the other, such as letters of a prompt, are undone together. */
+  const change = (what: string, part: Partial<Draft>): void => {
+    if (past.at(-1)?.what !== what) setPast([...past, { steps, entry, what }].slice(-maxUndo))
+    setDraft({ steps, entry, ...part })
+  }
+  const undo = (): void => {
+    const before = past.at(-1)
+    if (before) setDraft({ steps: before.steps, entry: before.entry })
+    setPast(past.slice(0, -1))
+  }
+  const set = (name: string, part: Partial<Step>): void =>
+    change(`${name} ${Object.keys({ ...part, ...part.prompt }).join(' ')}`, {
+      steps: { ...steps, [name]: { ...steps[name], ...part } },
+    })
+  const remove = (name: string): void =>
+    change(`without ${name}`, { steps: Object.fromEntries(Object.entries(steps).filter(([other]) => other !== name)) })
+  const add = (): void => {
+    const name = added.trim()
+    if (name !== '' && steps[name] === undefined)
+      change(`with ${name}`, { steps: { ...steps, [name]: { prompt: { text: '' }, options: {} } } })
+    setAdded('')
+  }
+  const save = (): void =>
+    run(async () => {
+      await callcenterChangeIvr(api, { ivr_id: menu.ivr_id, body: { entry, menus: steps } })
+      say(t('Saved'))
+      await onSaved()
+    })
+  const names = Object.keys(steps)
+  const isNamed = names.some((name) => problemOf(error, `menus.${name}`) !== undefined)
+  return (
+    <>
+      {error && !isNamed && <Problem error={error} />}
+      <MenuMap
+        entry={entry}
+        steps={steps}
+        problem={(name) => problemOf(error, `menus.${name}`)}
+        onOpen={(name) => document.querySelector<HTMLElement>(`[id="step-${name}"] :is(textarea, input)`)?.focus()}
+      />
+      <Choice
+        label="Calls begin with"
+        value={entry}
+        among={names}
+        names={Object.fromEntries(names.map((name) => [name, name]))}
+        isRequired
+        onChange={(first) => change('entry', { entry: first })}
+      />
+      {names.map((name) => (
+        <Card
+          key={name}
+          title={name}
+          action={
+            name === entry ? null : (
+              <button type="button" class="btn small push" onClick={() => remove(name)}>
+                {t('Remove')}
+              </button>
+            )
+          }
+        >
+          <div id={`step-${name}`}>
+            <StepFields
+              menu={menu}
+              step={steps[name] ?? {}}
+              among={names}
+              set={(part) => set(name, part)}
+              problem={(part) => problemOf(error, `menus.${name}${part}`)}
+            />
+          </div>
+        </Card>
+      ))}
+      <div class="form in-line">
+        <Field label="Name of another step" value={added} onInput={setAdded} />
+        <button type="button" class="btn" onClick={add}>
+          {t('Add a step')}
+        </button>
+        <button type="button" class="btn quiet" disabled={past.length === 0} onClick={undo}>
+          <Icon name="undo" />
+          {t('Undo')}
+        </button>
+        {may(scope) && (
+          <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
+            {t('Save the menu')}
+          </button>
+        )}
+      </div>
+    </>
+  )
+}
+
+const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '*', '#']
+
+interface StepProps {
+  menu: Ivr
+  step: Step
+  among: readonly string[]
+  set(part: Partial<Step>): void
+  /** What is wrong with a part, such as `.prompt`; with the whole step where none is given. */
+  problem(part: string): string | undefined
+}
+
+function StepFields({ menu, step, among, set, problem }: StepProps) {
+  const { prompt, options, collect } = step
+  const parts = [
+    '.prompt',
+    '.collect',
+    '.on_timeout',
+    '.on_invalid',
+    ...Object.keys(options ?? {}).map((key) => `.options.${key}`),
+  ]
+  const isWhole = problem('') !== undefined && !parts.some((part) => problem(part) !== undefined)
+  const places = {
+    ...Object.fromEntries(among.map((name) => [`menu:${name}`, t('Step {name}', { name })])),
+    repeat: t('It is said again'),
+    back: t('The step before'),
+  }
+  const place = (
+    label: string,
+    part: string,
+    action: Action | undefined,
+    keep: (action: Action | undefined) => void,
+  ) => (
+    <Where
+      label={label}
+      more={places}
+      value={action ? JSON.stringify(action) : ''}
+      problem={problem(part)}
+      none={t('As usual')}
+      onInput={(text) => keep(text === '' ? undefined : JSON.parse(text))}
+    />
+  )
+  const setOption = (key: string, part: Partial<Option>): void => {
+    const before: Option = options?.[key] ?? { action: {} }
+    set({ options: { ...options, [key]: { ...before, ...part } } })
+  }
+  const rename = (from: string, to: string): void =>
+    set({
+      options: Object.fromEntries(Object.entries(options ?? {}).map(([key, one]) => [key === from ? to : key, one])),
+    })
+  const free = keys.find((key) => options?.[key] === undefined)
+  return (
+    <div class="form">
+      {isWhole && (
+        <p class="callout bad" role="alert">
+          {problem('')}
+        </p>
+      )}
+      {prompt?.url === undefined ? (
+        <TextField
+          label="Prompt"
+          value={prompt?.text ?? ''}
+          rows={2}
+          problem={problem('.prompt')}
+          onInput={(text) => set({ prompt: { ...prompt, text } })}
+        />
+      ) : (
+        <Field
+          label="Address of the sound"
+          value={prompt.url}
+          problem={problem('.prompt')}
+          onInput={(url) => set({ prompt: { url } })}
+        />
+      )}
+      <div class="row">
+        {prompt?.url === undefined && may('voice:read') && (
+          <HearIt text={prompt?.text ?? ''} language={prompt?.language ?? menu.language} variables={menu.variables} />
+        )}
+        <button
+          type="button"
+          class="btn quiet small"
+          onClick={() => set({ prompt: prompt?.url === undefined ? { url: '' } : { text: '' } })}
+        >
+          {prompt?.url === undefined ? t('Play a sound instead') : t('Say a text instead')}
+        </button>
+      </div>
+      {Object.entries(options ?? {}).map(([key, option], i) => (
+        <div class="form in-line option" key={i}>
+          <Choice
+            label="Key"
+            value={key}
+            among={[...new Set([key, ...keys.filter((one) => options?.[one] === undefined)])]}
+            isRequired
+            onChange={(to) => rename(key, to)}
+          />
+          <Field label="Meaning" value={option.label ?? ''} onInput={(label) => setOption(key, { label })} />
+          {place('Leads to', `.options.${key}`, option.action, (action) => setOption(key, { action: action ?? {} }))}
+          <button
+            type="button"
+            class="btn small"
+            onClick={() =>
+              set({ options: Object.fromEntries(Object.entries(options ?? {}).filter(([one]) => one !== key)) })
+            }
+          >
+            {t('Remove')}
+          </button>
+        </div>
+      ))}
+      {collect ? (
+        <div class="form in-line">
+          <Field
+            label="Digits are kept as"
+            value={collect.variable}
+            onInput={(variable) => set({ collect: { ...collect, variable } })}
+          />
+          {place('Leads to', '.collect', collect.next, (next) => set({ collect: { ...collect, next: next ?? {} } }))}
+        </div>
+      ) : (
+        free !== undefined && (
+          <button
+            type="button"
+            class="btn small"
+            onClick={() => setOption(free, { label: '', action: { repeat: true } })}
+          >
+            {t('Add a key')}
+          </button>
+        )
+      )}
+      <div class="form in-line">
+        {place('Nothing is pressed', '.on_timeout', step.on_timeout?.action, (action) =>
+          set({ on_timeout: { ...step.on_timeout, ...(action ? { action } : {}) } }),
+        )}
+        {place('Another key is pressed', '.on_invalid', step.on_invalid?.action, (action) =>
+          set({ on_invalid: { ...step.on_invalid, ...(action ? { action } : {}) } }),
+        )}
+      </div>
+    </div>
+  )
+}

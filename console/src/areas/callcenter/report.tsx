@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Report of calls: by hour or day, in time, by person and outcome, as charts and as a file.
+import { callcenterReport } from '#sdk/operations.ts'
+import { api } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { Columns } from '../../kit/chart.tsx'
+import { Choice, Field } from '../../kit/fields.tsx'
+import { ExportButton } from '../../kit/filters.tsx'
+import { Card, Figures, FiguresRow, Nothing, PageHead, Problem } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { clockTime, count, date, isoDay, nowMs, words } from '../../kit/words.ts'
+import { filterBy, usePlace } from '../../place.tsx'
+import { t } from '../../words.ts'
+import { share } from './lists.tsx'
+import { useNames } from './names.ts'
+import { clockOf } from './states.tsx'
+
+const dayMs = 86_400_000
+
+export function CallReport({ session }: PageProps) {
+  const { query } = usePlace()
+  const names = useNames()
+  const from = query.get('from') ?? isoDay(nowMs() - 6 * dayMs)
+  const to = query.get('to') ?? isoDay(nowMs())
+  const queue = query.get('queue') ?? ''
+  const set = (part: Record<string, string>): void => filterBy({ from, to, queue, ...part })
+  const range = { from, to, timezone: session.account.timezone, ...(queue === '' ? {} : { queue_id: queue }) }
+  const key = JSON.stringify(range)
+  const interval = from === to ? 'hour' : 'day'
+  const over = useLoad(key, () => callcenterReport(api, { query: { ...range, interval } }), { keeps: true })
+  const grouped = (by: 'agent' | 'disposition') =>
+    callcenterReport(api, { query: { ...range, interval: 'month', group_by: [by] } })
+  const people = useLoad(`people ${key}`, () => grouped('agent'), { keeps: true })
+  const outcomes = useLoad(`outcomes ${key}`, () => grouped('disposition'), { keeps: true })
+  const totals = over.value?.totals
+  const rows = over.value?.rows ?? []
+  const labels = rows.map(({ interval_start }) =>
+    interval === 'hour' ? clockTime(interval_start) : date(interval_start),
+  )
+  return (
+    <div class="page">
+      <PageHead title="Call report">
+        <ExportButton
+          path={callcenterReport.at()}
+          query={{ ...range, interval, group_by: 'queue,agent' }}
+          name="Call report"
+        />
+      </PageHead>
+      <div class="filters">
+        <Field label="From day" type="date" value={from} onInput={(day) => set({ from: day })} />
+        <Field label="To day" type="date" value={to} onInput={(day) => set({ to: day })} />
+        <Choice
+          label="Queue"
+          value={queue}
+          among={Object.keys(names.queues)}
+          names={names.queues}
+          onChange={(one) => set({ queue: one })}
+        />
+      </div>
+      {over.error && <Problem error={over.error} retry={over.reload} />}
+      <FiguresRow
+        figures={[
+          [t('Calls'), totals ? count(totals.offered ?? 0) : null],
+          [t('Answered'), totals ? count(totals.answered ?? 0) : null, totals && gaveUp(totals.abandoned ?? 0)],
+          [t('Within target'), totals ? share(totals.service_level_percent) : null],
+          [t('Average wait'), totals ? clockOf(totals.asa_seconds ?? 0) : null],
+          [t('Average call'), totals ? clockOf(totals.aht_seconds ?? 0) : null],
+        ]}
+      />
+      {over.value && rows.length === 0 && (
+        <Nothing title="No calls" icon="chart">
+          <p class="soft">{t('Nobody called in this time.')}</p>
+        </Nothing>
+      )}
+      {rows.length > 0 && (
+        <div class="two">
+          <Card title="Calls over time">
+            <Columns
+              label={t('Calls over time')}
+              labels={labels}
+              series={[
+                {
+                  name: t('Answered'),
+                  total: count(totals?.answered ?? 0),
+                  values: rows.map(({ answered }) => answered ?? 0),
+                },
+                {
+                  name: t('Abandoned'),
+                  total: count(totals?.abandoned ?? 0),
+                  values: rows.map(({ abandoned }) => abandoned ?? 0),
+                },
+              ]}
+            />
+          </Card>
+          <Card title="Service level, percent">
+            <Columns
+              label={t('Service level, percent')}
+              labels={labels}
+              series={[
+                {
+                  name: t('Within target'),
+                  total: share(totals?.service_level_percent),
+                  values: rows.map(({ service_level_percent }) => service_level_percent ?? 0),
+                },
+              ]}
+            />
+          </Card>
+        </div>
+      )}
+      {rows.length > 0 && (
+        <div class="two">
+          <Card title="People">
+            <Figures
+              names={['Name', 'Answered', 'Average call', 'Passed on', 'Talk']}
+              rows={together(people.value?.rows ?? [], 'agent_id').map((sum) => ({
+                key: sum.name,
+                name: <span dir="auto">{sum.name === '' ? t('Nobody') : (names.agents[sum.name] ?? sum.name)}</span>,
+                figures: [
+                  count(sum.answered),
+                  clockOf(sum.handledSeconds / Math.max(1, sum.answered)),
+                  count(sum.transferred),
+                  clockOf(sum.talkSeconds),
+                ],
+              }))}
+            />
+          </Card>
+          <Card title="Outcomes">
+            <Figures
+              names={['Outcome', 'Calls']}
+              rows={together(outcomes.value?.rows ?? [], 'disposition').map(({ name, calls }) => ({
+                key: name,
+                name: <span dir="auto">{name === '' ? t('Not noted') : words(name)}</span>,
+                figures: [count(calls)],
+              }))}
+            />
+          </Card>
+        </div>
+      )}
+    </div>
+  )
+}
+
+type ReportRow = Awaited<ReturnType<typeof callcenterReport>>['rows'][number]
+
+interface Sum {
+  readonly name: string
+  calls: number
+  answered: number
+  transferred: number
+  handledSeconds: number
+  talkSeconds: number
+}
+
+/** Sums by group: a time may span several months, each a row of its own. */
+function together(rows: readonly ReportRow[], by: 'agent_id' | 'disposition'): Sum[] {
+  const sums = new Map<string, Sum>()
+  for (const row of rows) {
+    const name = row[by] ?? ''
+    const sum = sums.get(name) ?? { name, calls: 0, answered: 0, transferred: 0, handledSeconds: 0, talkSeconds: 0 }
+    sum.calls += row.offered ?? 0
+    sum.answered += row.answered ?? 0
+    sum.transferred += row.transferred ?? 0
+    sum.handledSeconds += (row.aht_seconds ?? 0) * (row.answered ?? 0)
+    sum.talkSeconds += row.talk_seconds ?? 0
+    sums.set(name, sum)
+  }
+  return [...sums.values()].sort((a, b) => b.calls - a.calls)
+}
+
+const gaveUp = (number: number): string => t('{count} abandoned', { count: count(number) })

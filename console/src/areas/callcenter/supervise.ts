@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Supervision from the wallboard: listening, whispering, joining and taking over, heard at the supervisor's own desk.
+import {
+  callcenterGetMonitor,
+  callcenterSetAgentStatus,
+  callcenterStartMonitor,
+  callcenterStopMonitor,
+  callcenterSwitchMonitor,
+  callcenterTransfer,
+} from '#sdk/operations.ts'
+import type { CallMonitor } from '#sdk/schemas.ts'
+import { api, type Session } from '../../api.ts'
+import { allowSound } from '../../kit/sound.ts'
+import { go } from '../../place.tsx'
+import { store } from '../../store.ts'
+import { answerNext, desk, startWork, whenReady } from './connection.ts'
+
+export type Mode = CallMonitor['mode']
+
+/** What the supervisor listens to. */
+export const monitor = store<CallMonitor | null>(null)
+
+/** Opens the supervisor's desk, without calls of queues, unless it is open. */
+async function atDesk(session: Session): Promise<string> {
+  allowSound()
+  const { member } = session
+  if (desk.get().link === 'closed') await startWork(member, 'meeting')
+  await whenReady()
+  return member.id
+}
+
+/** Listens to a call, or changes how. */
+export async function supervise(session: Session, call_id: string, mode: Mode): Promise<void> {
+  const before = monitor.get()
+  if (before?.call_id === call_id) {
+    monitor.set(await callcenterSwitchMonitor(api, { monitor_id: before.monitor_id, body: { mode } }))
+    return
+  }
+  if (before) await stopListening()
+  const supervisor_id = await atDesk(session)
+  answerNext()
+  const begun = await callcenterStartMonitor(api, { body: { call_id, mode, supervisor_id } })
+  monitor.set(begun)
+  await whenReady(({ call }) => call.state === 'connected')
+  monitor.set(await callcenterGetMonitor(api, { monitor_id: begun.monitor_id }))
+}
+
+export async function stopListening(): Promise<void> {
+  const before = monitor.get()
+  monitor.set(null)
+  if (before) await callcenterStopMonitor(api, { monitor_id: before.monitor_id })
+  await whenReady(({ call }) => call.state === 'none')
+}
+
+/** Takes a call over: the agent leaves as soon as the supervisor's desk has it. */
+export async function takeOver(session: Session, call_id: string): Promise<void> {
+  if (monitor.get()) await stopListening()
+  const destination = await atDesk(session)
+  await callcenterSetAgentStatus(api, { body: { agent_id: destination, status: 'available' } })
+  answerNext()
+  await callcenterTransfer(api, { body: { call_id, transfer_type: 'cold', destination } })
+  go('/desk')
+}
+
+/** A call that is over is listened to no more. */
+desk.listen(({ call }) => {
+  const now = monitor.get()
+  if (now?.status === 'active' && call.state === 'none') monitor.set(null)
+})

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wallboard: queues against their promise, people by what they do and since when, and calls with what a supervisor can do.
+import { useEffect, useState } from 'preact/hooks'
+import { voiceListCalls } from '#sdk/operations.ts'
+import type { Call, RealtimeMetrics } from '#sdk/schemas.ts'
+import { api, may, type Session } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { Meter } from '../../kit/chart.tsx'
+import { DeedButton } from '../../kit/detail.tsx'
+import { confirm } from '../../kit/dialogs.tsx'
+import { useDoing } from '../../kit/doing.ts'
+import { Icon, type IconName } from '../../kit/icons.tsx'
+import { Card, Nothing, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { Table } from '../../kit/table.tsx'
+import { clockTime, count } from '../../kit/words.ts'
+import { initials } from '../../navigation.tsx'
+import { Link } from '../../place.tsx'
+import { t } from '../../words.ts'
+import { AlertLimits, Alerts, AlertsButton, useAlerts } from './alerts.tsx'
+import { useBoard } from './board.ts'
+import { startConference } from './forms.tsx'
+import { share } from './lists.tsx'
+import { AgentState, clockOf, lookOf, Since } from './states.tsx'
+import { type Mode, monitor, stopListening, supervise, takeOver } from './supervise.ts'
+
+type QueueNow = RealtimeMetrics['queues'][number]
+type AgentNow = RealtimeMetrics['agents'][number]
+
+export function Wallboard({ session }: PageProps) {
+  const { now, error } = useBoard()
+  const [isLarge, setIsLarge] = useState(false)
+  const [isChoosing, setIsChoosing] = useState(false)
+  useEffect(() => {
+    document.documentElement.classList.toggle('large-board', isLarge)
+    return () => document.documentElement.classList.remove('large-board')
+  }, [isLarge])
+  const enlarge = (): void => {
+    setIsLarge(!isLarge)
+    void (isLarge ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => undefined)
+  }
+  const agents = now?.agents ?? []
+  return (
+    <div class="page wallboard">
+      <PageHead title="Wallboard" {...(now ? { note: clockTime(now.generated_at) } : {})}>
+        {may('callcenter:write') && (
+          <DeedButton deed={{ name: 'Start a conference', icon: 'users', form: startConference }} />
+        )}
+        <AlertsButton isOpen={isChoosing} onPress={() => setIsChoosing(!isChoosing)} />
+        <button type="button" class="btn" aria-pressed={isLarge} onClick={enlarge}>
+          <Icon name="desktop" />
+          {t('On a big screen')}
+        </button>
+      </PageHead>
+      {error && <Problem error={error} />}
+      {!now && !error && <Waiting lines={6} />}
+      {isChoosing && <AlertLimits />}
+      <Alerts queues={now?.queues ?? []} />
+      {now && (
+        <>
+          {now.queues.length === 0 && (
+            <Nothing title="No queues" icon="layers">
+              <Link to="/queues" class="btn primary">
+                {t('Create queue')}
+              </Link>
+            </Nothing>
+          )}
+          <div class="queues">
+            {now.queues.map((queue) => (
+              <QueueTile key={queue.queue_id} queue={queue} />
+            ))}
+          </div>
+          <Calls session={session} board={now} />
+          <Card title="People" action={<Legend agents={agents} />}>
+            {agents.length === 0 && <p class="soft">{t('Nobody is at a desk.')}</p>}
+            <ul class="agents">
+              {agents.map((agent) => (
+                <AgentTile key={agent.agent_id} agent={agent} />
+              ))}
+            </ul>
+          </Card>
+        </>
+      )}
+    </div>
+  )
+}
+
+function QueueTile({ queue }: { queue: QueueNow }) {
+  const [alert] = useAlerts()(queue)
+  const { waiting, longest_wait_seconds, agents_available, agents_logged_in, service_level_percent, abandoned } = queue
+  const level = service_level_percent ?? 100
+  return (
+    <section class={`queue ${alert?.tone ?? ''}`} aria-label={queue.name}>
+      <h2>
+        <Link to={`/queues/${queue.queue_id}`}>{queue.name}</Link>
+        {alert && <Pill state="warning" tone={alert.tone} word={alert.brief} />}
+      </h2>
+      <p class="waiting-now">{count(waiting)}</p>
+      <p>
+        {t('waiting, longest')} <b>{waiting === 0 ? '–' : clockOf(longest_wait_seconds)}</b>
+      </p>
+      <p>
+        <b>{t('{count} of {limit} free', { count: agents_available, limit: agents_logged_in })}</b>
+      </p>
+      <div class="level">
+        <p>
+          <span>{t('Within target')}</span>
+          <b>{share(service_level_percent)}</b>
+        </p>
+        <Meter share={level / 100} tone={level < queue.sla.target_percent ? 'warn' : 'h1'} />
+        <p>
+          <span>{t('Abandoned')}</span>
+          <b>{count(abandoned)}</b>
+        </p>
+      </div>
+    </section>
+  )
+}
+
+function Legend({ agents }: { agents: readonly AgentNow[] }) {
+  const counts = new Map<string, number>()
+  for (const { status } of agents) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return (
+    <span class="push row soft small">
+      {[...counts].map(([status, number]) => (
+        <span key={status}>
+          {t(lookOf(status).name)} <b>{number}</b>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function AgentTile({ agent: { agent_id, name, status, since } }: { agent: AgentNow }) {
+  const look = lookOf(status)
+  return (
+    <li class={`agent ${look.tone}`}>
+      <span class="letters" aria-hidden="true">
+        {initials(name ?? agent_id)}
+      </span>
+      <Link to={`/agents/${encodeURIComponent(agent_id)}`} class="cut">
+        {name ?? agent_id}
+      </Link>
+      <small>
+        <Icon name={look.icon} />
+        {t(look.name)} <Since at={since} />
+      </small>
+    </li>
+  )
+}
+
+/** Calls of customers that go on: each customer's own, not the legs that reach agents. */
+function Calls({ session, board }: { session: Session; board: RealtimeMetrics }) {
+  const inCalls = board.agents.map(({ call_id, status }) => `${call_id ?? ''}${status}`).join(' ')
+  const calls = useLoad(inCalls, () => voiceListCalls(api, { query: { status: 'answered', limit: 100 } }), {
+    keeps: true,
+  })
+  const rows = (calls.value?.data ?? []).filter((call) => call.parent_call_id === null && call.agent_id !== null)
+  const queues = new Map(board.queues.map(({ queue_id, name }) => [queue_id, name]))
+  const agents = new Map(board.agents.map(({ agent_id, name }) => [agent_id, name ?? agent_id]))
+  const listening = monitor.use()
+  const doing = useDoing()
+  if (!may('voice:read')) return null
+  return (
+    <Card title="Calls now" action={<span class="count">{rows.length}</span>}>
+      {calls.error && <Problem error={calls.error} retry={calls.reload} />}
+      {doing.error && <Problem error={doing.error} />}
+      {listening && (
+        <p class="callout note" role="status">
+          {t(modeWords[listening.mode])}{' '}
+          <button type="button" class="btn small" onClick={() => doing.run(stopListening)}>
+            {t('Stop listening')}
+          </button>
+        </p>
+      )}
+      {rows.length === 0 ? (
+        <p class="soft">{t('Nobody is in a call.')}</p>
+      ) : (
+        <Table<Call>
+          label={t('Calls')}
+          rows={rows}
+          keyOf={({ call_id }) => call_id}
+          columns={[
+            {
+              ...{ name: 'Caller', priority: 1, card: 'title', grows: true },
+              show: (call) => (
+                <Link to={`/calls/${call.call_id}`}>{call.direction === 'inbound' ? call.from : call.to}</Link>
+              ),
+            },
+            { name: 'With', priority: 1, card: 'sub', show: ({ agent_id }) => agents.get(agent_id ?? '') ?? agent_id },
+            { name: 'Queue', priority: 3, show: ({ queue_id }) => queues.get(queue_id ?? '') ?? '–' },
+            { name: 'State', priority: 2, card: 'state', show: ({ phase }) => <PhaseState phase={phase} /> },
+            {
+              name: 'For',
+              priority: 2,
+              card: 'end',
+              show: (call) => <Since at={call.answered_at ?? call.started_at} />,
+            },
+            ...(may('callcenter:write')
+              ? [
+                  {
+                    ...{ name: 'Supervise', isActions: true },
+                    show: (call: Call) => <Supervising session={session} call={call} doing={doing} />,
+                  },
+                ]
+              : []),
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function PhaseState({ phase }: { phase: string | null }) {
+  return phase === 'on_hold' ? <Pill state="paused" word={t('On hold')} tone="warn" /> : <AgentState status="on_call" />
+}
+
+const modes: readonly (readonly [mode: Mode, icon: IconName, name: string])[] = [
+  ['listen', 'ear', 'Listen'],
+  ['whisper', 'whisper', 'Whisper'],
+  ['barge', 'join', 'Barge in'],
+]
+const modeWords: Readonly<Record<Mode, string>> = {
+  listen: 'You listen; nobody hears you.',
+  whisper: 'You whisper; only the agent hears you.',
+  barge: 'You speak; everybody hears you.',
+}
+
+function Supervising({ session, call, doing }: { session: Session; call: Call; doing: ReturnType<typeof useDoing> }) {
+  const listening = monitor.use()
+  const isHere = listening?.call_id === call.call_id
+  const take = async (): Promise<void> => {
+    const answer = await confirm({
+      title: t('Take this call over?'),
+      consequences: [t('The agent leaves, and the caller speaks with you.')],
+      action: t('Take over'),
+      keep: t('Leave it to the agent'),
+    })
+    if (answer !== null) await takeOver(session, call.call_id)
+  }
+  if (call.agent_id === session.member.id) return <span class="soft">{t('Your own call')}</span>
+  return (
+    <span class="row-actions supervising">
+      {modes.map(([mode, icon, name]) => (
+        <button
+          key={mode}
+          type="button"
+          class="btn small"
+          aria-pressed={isHere && listening.mode === mode}
+          disabled={doing.isBusy}
+          title={t(name)}
+          onClick={() => doing.run(() => supervise(session, call.call_id, mode))}
+        >
+          <Icon name={icon} />
+          <span class="word">{t(name)}</span>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="btn small"
+        disabled={doing.isBusy}
+        title={t('Take over')}
+        onClick={() => doing.run(take)}
+      >
+        <Icon name="transfer" />
+        <span class="word">{t('Take over')}</span>
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inbox: conversations over all channels, the one that is open, and who it is with.
+import { useEffect } from 'preact/hooks'
+import { conversationsList } from '#sdk/operations.ts'
+import { api } from '../../api.ts'
+import type { PageProps } from '../../area.tsx'
+import { Nothing, Problem, Waiting } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { isTyping } from '../../kit/table.tsx'
+import { useLive } from '../../live.ts'
+import { filterBy, go, usePlace } from '../../place.tsx'
+import { t } from '../../words.ts'
+import { askMs, Line } from './line.tsx'
+import { Talk } from './talk.tsx'
+import { Who } from './who.tsx'
+
+/** Views of the inbox: their names, and what they ask for. */
+const views = {
+  mine: 'Mine',
+  open: 'Open',
+  snoozed: 'Snoozed',
+  closed: 'Closed',
+} as const
+type View = keyof typeof views
+
+export function InboxPage({ id, session }: PageProps) {
+  const { query } = usePlace()
+  const asked = query.get('show')
+  const view: View = asked === 'mine' || asked === 'snoozed' || asked === 'closed' ? asked : 'open'
+  const wanted = view === 'mine' ? { state: 'open' as const, assignee: session.member.id } : { state: view }
+  const list = useLoad(`inbox ${view}`, () => conversationsList(api, { query: { ...wanted, limit: 100 } }), {
+    keeps: true,
+  })
+  useLive('conversation.', list.reload, { askMs })
+  const { value, error } = list
+  const rows = value?.data ?? []
+  const suffix = view === 'open' ? '' : `?show=${view}`
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (isTyping(event) || event.ctrlKey || event.metaKey || !['j', 'k'].includes(event.key)) return
+      const at = rows.findIndex((row) => row.id === id)
+      const next = rows[event.key === 'j' ? at + 1 : Math.max(0, at - 1)]
+      if (next) go(`/inbox/${next.id}${suffix}`)
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [rows, id, suffix])
+  return (
+    <div class={id ? 'inbox opened' : 'inbox'}>
+      <nav class="inbox-list" aria-label={t('Conversations')}>
+        <header>
+          <h1>{t('Inbox')}</h1>
+          <div class="segments">
+            {(Object.keys(views) as View[]).map((one) => (
+              <button
+                key={one}
+                type="button"
+                aria-pressed={one === view}
+                onClick={() => filterBy(one === 'open' ? {} : { show: one })}
+              >
+                {t(views[one])}
+              </button>
+            ))}
+          </div>
+        </header>
+        {error && <Problem error={error} retry={list.reload} />}
+        {!value && !error && <Waiting lines={6} />}
+        {value && rows.length === 0 && (
+          <Nothing title="Nothing waits" icon="inbox">
+            What customers write by text or chat appears here.
+          </Nothing>
+        )}
+        <ul class="conversations">
+          {rows.map((row) => (
+            <li key={row.id}>
+              <Line row={row} isCurrent={row.id === id} to={`/inbox/${row.id}${suffix}`} />
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {id ? (
+        <Talk key={id} id={id} session={session} />
+      ) : (
+        <section class="talk">
+          <Nothing title="No conversation is open" icon="chat">
+            Choose one to read and answer it.
+          </Nothing>
+        </section>
+      )}
+      {id && <Who id={rows.find((row) => row.id === id)?.customer_id ?? null} />}
+    </div>
+  )
+}

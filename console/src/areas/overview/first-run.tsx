@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// First run: five steps that tick themselves off by what happens, not by a click. It is the page until its last step is done or
+// it is closed, and never comes back by itself.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { apiKeysList, smsList, webhooksList } from '#sdk/operations.ts'
+import { api, may } from '../../api.ts'
+import { Icon } from '../../kit/icons.tsx'
+import { PageHead } from '../../kit/kit.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { useLive } from '../../live.ts'
+import { Link } from '../../place.tsx'
+import { t } from '../../words.ts'
+import { TextForm } from '../sms/text-form.tsx'
+
+const kept = 'pamoja-first-run'
+
+export const isFirstRunOver = (): boolean => localStorage.getItem(kept) === 'over'
+
+/** What has happened so far. */
+async function progress(): Promise<{
+  sent: string | null
+  isDelivered: boolean
+  isAnswered: boolean
+  hasHook: boolean
+  hasKey: boolean
+}> {
+  const [out, back, hooks, keys] = await Promise.all([
+    smsList(api, { query: { direction: 'outbound', limit: 1 } }),
+    smsList(api, { query: { direction: 'inbound', limit: 1 } }),
+    may('webhooks:read') ? webhooksList(api, { query: { limit: 1 } }) : { data: [] },
+    may('keys:read') ? apiKeysList(api, { query: { limit: 1 } }) : { data: [] },
+  ])
+  const [first] = out.data
+  return {
+    sent: first?.message_id ?? null,
+    isDelivered: first?.status === 'delivered',
+    isAnswered: back.data.length > 0,
+    hasHook: hooks.data.length > 0,
+    hasKey: keys.data.some(({ last_used_at }) => last_used_at !== null),
+  }
+}
+
+export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
+  const done = useLoad('progress', progress)
+  const [text, setText] = useState(t('Habari! This is my first text with Pamoja.'))
+  useLive('sms. webhook', done.reload)
+  const close = (): void => {
+    localStorage.setItem(kept, 'over')
+    onClose()
+  }
+  const now = done.value
+  return (
+    <div class="page">
+      <PageHead
+        title={t('Karibu, {name}', { name })}
+        note={t('Five steps, about three minutes. Nothing here reaches a person or costs money.')}
+      >
+        <button type="button" class="btn quiet" onClick={close}>
+          {t('Show the overview')}
+        </button>
+      </PageHead>
+      <ol class="card steps">
+        <Step isDone title={t('You are in')} words={t('This installation is yours. Its data stays on it.')} />
+        <Step
+          isDone={now?.sent !== null && now !== null}
+          title={t('Send your first text')}
+          words={t('To the phone beside this page.')}
+        >
+          <TextForm message={text} onMessage={setText} onSent={() => void done.reload()} />
+        </Step>
+        <Step
+          isDone={now?.isDelivered ?? false}
+          title={t('See it arrive')}
+          words={t('On the phone, with two ticks. Then open its timeline: every step, down to the bytes.')}
+        >
+          {now?.sent && (
+            <Link to={`/messages/${now.sent}`} class="btn small">
+              {t('Open the timeline')}
+            </Link>
+          )}
+        </Step>
+        <Step
+          isDone={now?.isAnswered ?? false}
+          title={t('Answer it')}
+          words={t('Write back on the phone. The reply is listed with your messages.')}
+        />
+        <Step
+          isDone={now?.hasHook ?? false}
+          title={t('Send events to your server')}
+          words={t('Replies and receipts come to your server as webhooks; an address that catches them is one click.')}
+        >
+          <Link to="/webhooks" class="btn small">
+            {t('Webhooks')}
+          </Link>{' '}
+          <Link to="/keys" class="btn small">
+            {t('Keys')}
+          </Link>
+        </Step>
+      </ol>
+    </div>
+  )
+}
+
+function Step({
+  isDone,
+  title,
+  words,
+  children,
+}: {
+  isDone: boolean
+  title: string
+  words: string
+  children?: ComponentChildren
+}) {
+  return (
+    <li class={isDone ? 'step done' : 'step'}>
+      <span class="tick">
+        <Icon name={isDone ? 'check' : 'right'} />
+        <span class="hidden">{isDone ? t('Done') : t('To do')}</span>
+      </span>
+      <div>
+        <h2>{title}</h2>
+        <p class="soft">{words}</p>
+        {children}
+      </div>
+    </li>
+  )
+}

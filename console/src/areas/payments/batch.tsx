@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many payouts that were asked for at once: how far they are, which rows were refused and why.
+import { payoutsCancelBulk, payoutsGetBulk } from '#sdk/operations.ts'
+import type { PayoutBatchRecord } from '#sdk/schemas.ts'
+import { api } from '../../api.ts'
+import type { Deed } from '../../kit/detail.tsx'
+import { Card, Figures, FiguresRow, Pill } from '../../kit/kit.tsx'
+import { RecordLink } from '../../kit/record-link.tsx'
+import { recordPage } from '../../kit/record-page.tsx'
+import { count, money } from '../../kit/words.ts'
+import { t } from '../../words.ts'
+
+export const BatchPage = recordPage<PayoutBatchRecord>({
+  in: ['/payouts', 'Payouts'],
+  get: (id) => payoutsGetBulk(api, { batch_id: id, query: { limit: 100 } }),
+  at: (id) => payoutsGetBulk.at({ batch_id: id }),
+  live: 'payout.',
+  title: ({ description, reference, total_count }) =>
+    description ?? reference ?? t('{count} payouts', { count: count(total_count) }),
+  note: ({ total_amount, currency }) => money(total_amount, currency),
+  state: ({ status }) => status,
+  facts: [
+    { name: 'Reference', field: 'reference' },
+    { name: 'Fee', field: 'total_fee', as: 'money' },
+    { name: 'Created', field: 'created_at', as: 'time' },
+  ],
+  deeds: ({ batch_id, status, total_count }): Deed[] =>
+    status === 'processing'
+      ? [
+          {
+            name: 'Cancel',
+            isDanger: true,
+            scope: 'payouts:write',
+            asks: {
+              title: t('Cancel the remaining {count} payouts?', { count: count(total_count) }),
+              consequences: [
+                t('What the provider already has is paid all the same.'),
+                t('The money goes back to the wallet.'),
+              ],
+              action: t('Cancel remaining'),
+              keep: t('Leave it'),
+            },
+            run: () => payoutsCancelBulk(api, { batch_id }),
+          },
+        ]
+      : [],
+  more: (batch) => (
+    <>
+      <FiguresRow
+        figures={[
+          [t('Rows'), count(batch.total_count)],
+          [t('Accepted'), count(batch.accepted_count)],
+          [t('Completed'), count(batch.completed_count)],
+          [t('Failed'), count(batch.failed_count)],
+        ]}
+      />
+      <Card title={t('Payouts')}>
+        <Figures
+          names={['Row', 'Amount', 'Error']}
+          rows={batch.payouts.map((row) => ({
+            key: String(row.index),
+            name: (
+              <>
+                {row.index + 1} <RecordLink id={row.payout_id} /> <Pill state={row.status} />
+              </>
+            ),
+            figures: [
+              row.amount === undefined ? '–' : money(row.amount, row.currency ?? batch.currency),
+              row.failure_reason ?? '–',
+            ],
+          }))}
+        />
+      </Card>
+    </>
+  ),
+})

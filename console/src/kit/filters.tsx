@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filters over a list: what is typed is asked for after a pause, days are the account's own, and all of it is in the address.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { exported } from '../api.ts'
+import { filterBy } from '../place.tsx'
+import { t } from '../words.ts'
+import { complain } from './dialogs.tsx'
+import { Choice } from './fields.tsx'
+import { Icon } from './icons.tsx'
+import { isoDay, momentOfDay, nowMs } from './words.ts'
+
+export interface FilterOf {
+  readonly name: string
+  readonly label: string
+  readonly among?: readonly string[]
+}
+
+interface Filtered {
+  readonly filters?: readonly FilterOf[]
+  readonly dates?: readonly [from: string, to: string]
+  readonly sorts?: boolean
+}
+
+export interface FiltersNow {
+  /** As they stand in the address. */
+  readonly typed: Readonly<Record<string, string>>
+  /** As the API takes them. */
+  readonly asked: Record<string, string>
+  readonly order: 'asc' | 'desc'
+  readonly isOn: boolean
+}
+
+const typingMs = 300
+
+export function filtersOf({ filters = [], dates, sorts }: Filtered, query: URLSearchParams): FiltersNow {
+  const names = [...filters.map(({ name }) => name), ...(dates ?? []), ...(sorts ? ['order'] : [])]
+  const typed = Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']))
+  const [from, to] = dates ?? []
+  const asked = { ...typed }
+  if (from && typed[from]) asked[from] = momentOfDay(typed[from])
+  if (to && typed[to]) asked[to] = momentOfDay(typed[to], true)
+  const isOn = Object.entries(typed).some(([name, value]) => name !== 'order' && value !== '')
+  return { typed, asked, order: typed.order === 'asc' ? 'asc' : 'desc', isOn }
+}
+
+export function Filters({
+  list,
+  filters: { typed },
+  children,
+}: {
+  list: Filtered
+  filters: FiltersNow
+  children?: ComponentChildren
+}) {
+  const { filters = [], dates } = list
+  return (
+    <search class="filters">
+      {filters.map(({ name, label, among }) =>
+        among ? (
+          <Choice
+            key={name}
+            label={t(label)}
+            value={typed[name] ?? ''}
+            among={among}
+            onChange={(value) => filterBy({ ...typed, [name]: value })}
+          />
+        ) : (
+          <Typed
+            key={name}
+            label={label}
+            value={typed[name] ?? ''}
+            onValue={(value) => filterBy({ ...typed, [name]: value })}
+          />
+        ),
+      )}
+      {dates && <Days dates={dates} typed={typed} />}
+      {children}
+    </search>
+  )
+}
+
+/** A field whose value is asked for when typing stops. */
+function Typed({ label, value, onValue }: { label: string; value: string; onValue(value: string): void }) {
+  const [typed, setTyped] = useState(value)
+  const id = useId()
+  useEffect(() => setTyped(value), [value])
+  useEffect(() => {
+    if (typed === value) return
+    const timer = setTimeout(() => onValue(typed.trim()), typingMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <div class="field">
+      <label for={id}>{t(label)}</label>
+      <input id={id} type="search" dir="auto" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+    </div>
+  )
+}
+
+const dayMs = 86_400_000
+const spans: readonly [name: string, days: number][] = [
+  ['Today', 1],
+  ['7 days', 7],
+  ['30 days', 30],
+]
+
+function Days({
+  dates: [from, to],
+  typed,
+}: {
+  dates: readonly [string, string]
+  typed: Readonly<Record<string, string>>
+}) {
+  const id = useId()
+  const set = (first: string, last: string): void => filterBy({ ...typed, [from]: first, [to]: last })
+  const [first = '', last = ''] = [typed[from], typed[to]]
+  const span = spans.find(([, days]) => first === isoDay(nowMs() - (days - 1) * dayMs) && last === '')
+  const isOwn = !span && (first !== '' || last !== '')
+  const [isOpen, setIsOpen] = useState(isOwn)
+  const choose = (name: string): void => {
+    setIsOpen(name === 'own')
+    const [, days] = spans.find(([one]) => one === name) ?? []
+    if (days !== undefined) set(isoDay(nowMs() - (days - 1) * dayMs), '')
+    if (name === '') set('', '')
+  }
+  return (
+    <>
+      <div class="choice">
+        <label for={id}>{t('Days')}</label>
+        <select
+          id={id}
+          value={isOpen ? 'own' : (span?.[0] ?? '')}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="">{t('All days')}</option>
+          {spans.map(([name]) => (
+            <option key={name} value={name}>
+              {t(name)}
+            </option>
+          ))}
+          <option value="own">{t('Between two days')}</option>
+        </select>
+      </div>
+      {isOpen && (
+        <>
+          <Day label={t('From day')} value={first} onValue={(value) => set(value, last)} />
+          <Day label={t('To day')} value={last} onValue={(value) => set(first, value)} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Day({ label, value, onValue }: { label: string; value: string; onValue(value: string): void }) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} type="date" value={value} onChange={(event) => onValue(event.currentTarget.value)} />
+    </div>
+  )
+}
+
+/** The whole list as the API's CSV, with the filters that are on. */
+export function ExportButton({ path, query, name }: { path: string; query: Record<string, string>; name: string }) {
+  const [isBusy, setIsBusy] = useState(false)
+  const save = (): void => {
+    setIsBusy(true)
+    exported(path, query)
+      .then((file) => {
+        const link = document.createElement('a')
+        link.href = URL.createObjectURL(file)
+        link.download = `${name.toLowerCase().replaceAll(' ', '-')}-${isoDay(nowMs())}.csv`
+        link.click()
+        setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+      }, complain)
+      .finally(() => setIsBusy(false))
+  }
+  return (
+    <button
+      type="button"
+      class="btn quiet export"
+      onClick={save}
+      disabled={isBusy}
+      title={t('Download all rows as CSV')}
+    >
+      <Icon name="download" />
+      CSV
+    </button>
+  )
+}

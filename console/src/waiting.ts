@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits for whoever reads, for the badges of the navigation, and how far the test clock is ahead: one answer for all of it,
+// read again some seconds after something happened.
+import { useEffect } from 'preact/hooks'
+import { accountWaiting, operatorWaiting } from '#sdk/operations.ts'
+import { api, may } from './api.ts'
+import { tellTimesAhead } from './kit/words.ts'
+import { useLive } from './live.ts'
+import { store } from './store.ts'
+
+export const counts = store<Readonly<Record<string, number>>>({})
+/** Seconds by which the clock of the test account is ahead. */
+export const clockAhead = store(0)
+
+export function keepClock(seconds: number): void {
+  tellTimesAhead(seconds * 1_000)
+  clockAhead.set(seconds)
+}
+
+async function read(isOperating: boolean): Promise<void> {
+  if (isOperating) return counts.set((await operatorWaiting(api)).counts)
+  if (!may('account:read')) return
+  const waiting = await accountWaiting(api)
+  counts.set(waiting.counts)
+  keepClock(waiting.clock_offset_seconds)
+}
+
+/** Keeps the counts up to date while it is shown. */
+export function useWaiting(environment: string, isOperating: boolean): void {
+  const again = () => read(isOperating).catch(() => undefined)
+  useEffect(() => void again(), [environment, isOperating])
+  useLive('', again, { everyMs: 10_000 })
+}
