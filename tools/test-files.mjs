@@ -2,10 +2,11 @@
 // Test files: which there are, which are meant by a word, which are the core that other versions of Node and PostgreSQL
 // have to pass too, and which processes they share.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sourceFiles } from './bootstrap.mjs'
+import { secondTier } from './test-tiers.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 export const durationsFile = join(root, 'test', 'durations.json')
@@ -13,15 +14,12 @@ export const durationsFile = join(root, 'test', 'durations.json')
 /** Milliseconds for a file that nobody has measured yet: about the median of the journeys. */
 const unknownMs = 5_000
 
-/** Tests of the core, for every Node and PostgreSQL: laws, ledger and engine; a journey of each area is added below. */
+/** Tests of the core, for every Node and PostgreSQL: laws, ledger and engine. */
 const core = [
   /^test\/laws\//,
   /^src\/ledger\//,
   /^src\/platform\/(work|commit|commit\/row-encoding|db|limits)\.test\.ts$/,
 ]
-
-/** The journey that stands for an area is named after it, but for these. */
-const journeys = { accounts: 'account', billing: 'invoices', events: 'streams' }
 
 /**
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
@@ -39,17 +37,20 @@ const ownProcess = [
   'test/journeys/identity-faces.test.ts',
   'test/laws/sql.test.ts',
 ]
-const isAlone = (source) => /^test\/(faults\/|interop\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+const isAlone = (source) =>
+  /^test\/(faults\/|interop\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
-/** Test files as their sources, so that output of a deleted test is never run. */
-export function testFiles(chosen, { isCore = false } = {}) {
+/**
+ * Test files as their sources, so that output of a deleted test is never run: those that are named, or else those of the
+ * first tier, of both tiers (`isAll`), or of the core.
+ */
+export function testFiles(chosen, { isCore = false, isAll = false } = {}) {
   const all = [...sourceFiles('src'), ...sourceFiles('test')].filter((file) => file.endsWith('.test.ts'))
   const missed = chosen.find((part) => !all.some((file) => isMeant(file, part)))
   if (missed) throw new Error(`No test file matches ${missed}.`)
   const meant = chosen.length === 0 ? all : all.filter((file) => chosen.some((part) => isMeant(file, part)))
-  if (!isCore) return meant
-  const ofAreas = journeysOfAreas(all)
-  return meant.filter((file) => core.some((pattern) => pattern.test(file)) || ofAreas.includes(file))
+  if (isCore) return meant.filter((file) => core.some((pattern) => pattern.test(file)))
+  return isAll || chosen.length > 0 ? meant : meant.filter((file) => !(file in secondTier))
 }
 
 function isMeant(file, part) {
@@ -59,19 +60,6 @@ function isMeant(file, part) {
       .replace(/^dist\//, '')
       .replace(/\.js$/, '.ts'),
   )
-}
-
-/** Journeys, one for each area; one that has none yet is named, so that a run says what it does not show. */
-function journeysOfAreas(all) {
-  if (!existsSync(join(root, 'src/areas'))) return []
-  const areas = readdirSync(join(root, 'src/areas'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return areas.flatMap(({ name }) => {
-    const named = `test/journeys/${journeys[name] ?? name}`
-    const file = all.includes(`${named}.test.ts`) ? `${named}.test.ts` : all.find((one) => one.startsWith(`${named}-`))
-    if (file !== undefined) return [file]
-    process.stderr.write(`The area ${name} has no journey in the core: add ${named}.test.ts.\n`)
-    return []
-  })
 }
 
 /** Whether a file starts the program as a process, which takes its bundle: then it imports test/program.ts, or what does. */
@@ -96,7 +84,7 @@ export function startsPrograms(files) {
  */
 export function sharedAndAlone(files) {
   const measured = readDurations()
-  const lengthOf = (file) => measured[file] ?? unknownMs
+  const lengthOf = (file) => measured[file]?.ms ?? unknownMs
   const byLength = [...files].sort((a, b) => lengthOf(b) - lengthOf(a) || a.localeCompare(b))
   return { shared: byLength.filter((file) => !isAlone(file)), alone: byLength.filter(isAlone) }
 }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// `npm test -- [file or part of its path ...] [--full] [--core] [--durations] [options of node --test]`: makes the checkout
-// ready, starts one PostgreSQL server that all test files share (unless DATABASE_URL names one), and runs the tests, once.
-//   --full       properties are run as often as they say instead of a quarter of it
+// `npm test -- [file or part of its path ...] [--all] [--full] [--core] [--durations] [options of node --test]`: makes the
+// checkout ready, starts one PostgreSQL server that all test files share (unless DATABASE_URL names one), and runs the tests
+// of the first tier (test-tiers.mjs), or those that are named, once.
+//   --all        the second tier too
+//   --full       properties are run as often as they say instead of a quarter of it; the second tier too
 //   --core       only what other versions of Node and PostgreSQL have to pass too
-//   --durations  writes test/durations.json, by which the longest files begin first
+//   --durations  writes test/durations.json: what each file takes, by which the longest begin first
+//   --verbose    names every test, as it does where files are named
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { prepare } from './bootstrap.mjs'
 import { durationsFile, sharedAndAlone, startsPrograms, testFiles } from './test-files.mjs'
+import { Progress } from './test-progress.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
@@ -26,10 +31,11 @@ const processesAtOnce = groups + Math.min(availableParallelism() + 1, 6)
 const compileCache = join(root, 'dist', '.compile-cache')
 
 const words = process.argv.slice(2)
-const own = ['--full', '--core', '--durations']
+const own = ['--all', '--full', '--core', '--durations', '--verbose']
 const chosen = words.filter((word) => !word.startsWith('-'))
 const options = words.filter((word) => word.startsWith('-') && !own.includes(word))
 const isFull = words.includes('--full')
+const isVerbose = words.includes('--verbose') || chosen.length > 0 || options.length > 0
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
 let interruptedBy = null
@@ -42,9 +48,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 try {
-  const files = testFiles(chosen, { isCore: words.includes('--core') })
+  const files = testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') })
   await prepare('test', { isBundled: startsPrograms(files) })
-  process.exitCode = await onServer((settings) => testRun(files, settings))
+  const builtMs = cpuMs()
+  const outcome = await onServer((settings) => testRun(files, settings))
+  // The work of the server is known only now that it has ended.
+  const endedMs = cpuMs()
+  await tell(files, { ...outcome, work: { all: endedMs - builtMs, server: endedMs - outcome.testedMs } })
+  process.exitCode = outcome.code
 } catch (problem) {
   say([problem.message, problem.details].filter(Boolean).join('\n'))
   process.exitCode = 1
@@ -85,10 +96,12 @@ async function onTemplate(databaseUrl, run) {
 async function testRun(files, settings) {
   const scratch = await mkdtemp(join(tmpdir(), 'pamoja-tests-'))
   const report = join(scratch, 'report.json')
+  const journal = join(scratch, 'journal')
   const seed = process.env.PAMOJA_TEST_SEED ?? String(randomInt(2 ** 31))
   say(`Properties begin with PAMOJA_TEST_SEED=${seed}${isFull ? '' : ' and have a quarter of their runs'}.`)
   // Options may choose tests by their names, which are those of the files only if each file is run by itself.
   const isSeparate = options.length > 0
+  const progress = new Progress(journal, files)
   try {
     const entries = isSeparate ? files.map(compiledFrom) : await shareProcesses(files, scratch)
     const surroundings = {
@@ -96,16 +109,20 @@ async function testRun(files, settings) {
       PAMOJA_TEST_SEED: seed,
       PAMOJA_TEST_FULL: String(isFull),
       PAMOJA_TEST_SEPARATE: String(isSeparate),
+      PAMOJA_TEST_JOURNAL: journal,
     }
+    if (!isVerbose) progress.begin()
     const code = await runNode(entries, report, surroundings)
-    const result = JSON.parse(await readFile(report, 'utf8').catch(() => '{}'))
-    if (words.includes('--durations')) await writeDurations(result.milliseconds)
-    await tell(files, result, isSeparate)
+    progress.end()
+    // A run that was interrupted has written none, or a part of it.
+    const result = JSON.parse((await readFile(report, 'utf8').catch(() => '')) || '{}')
+    if (words.includes('--durations')) await writeDurations(progress.measured)
     // Whoever claims a file and ends without a word of it leaves it to nobody.
     const silent = isSeparate ? [] : files.filter((file) => result.milliseconds?.[file] === undefined)
     for (const file of silent) say(`not run to its end: ${file}`)
-    return silent.length > 0 ? code || 1 : code
+    return { ...result, isSeparate, progress, testedMs: cpuMs(), code: silent.length > 0 ? code || 1 : code }
   } finally {
+    progress.end()
     await rm(scratch, { recursive: true, force: true })
   }
 }
@@ -142,7 +159,7 @@ function runNode(entries, report, settings) {
     '--enable-source-maps',
     '--test',
     ...(isLimited ? [] : [`--test-concurrency=${processesAtOnce}`]),
-    '--test-reporter=spec',
+    `--test-reporter=${isVerbose ? 'spec' : join(root, 'tools/test-failures.mjs')}`,
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'tools/test-report.mjs')}`,
     `--test-reporter-destination=${report}`,
@@ -166,23 +183,42 @@ function testEnvironment(settings) {
 }
 
 /** Says at the end how many of how many; PAMOJA_TEST_COUNTS names a file for those who add up several runs. */
-async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [] }, isSeparate) {
+async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [], ...run }) {
   const broken = [...new Set(failedFiles)]
   for (const file of broken) say(`failed: ${file}`)
-  const whole = isSeparate ? files.length - broken.length : Object.keys(milliseconds).length - broken.length
+  const whole = run.isSeparate ? files.length - broken.length : Object.keys(milliseconds).length - broken.length
   const all = passed + failed + skipped
   process.stdout.write(`\n${whole} of ${files.length} files and ${passed} of ${all} tests passed.\n`)
+  process.stdout.write(`${run.progress.elapsed} minutes${describeWork(run.work, run.progress.measured)}\n`)
   const line = `${passed} passed, ${failed} failed, ${skipped} skipped\n`
   process.stdout.write(line)
   if (process.env.PAMOJA_TEST_COUNTS) await appendFile(process.env.PAMOJA_TEST_COUNTS, line)
 }
 
+/** Processor time of this process and of everything that it has started and seen end; 0 where the system does not tell. */
+function cpuMs() {
+  if (process.platform !== 'linux') return 0
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return 10 * fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0)
+}
+
+/** Work of the run and the files that needed most of it. */
+function describeWork({ all, server }, measured) {
+  if (all === 0) return ''
+  const seconds = (ms) => Math.round(ms / 1_000)
+  const costliest = Object.entries(measured).sort(([, a], [, b]) => b.cpu_ms - a.cpu_ms)
+  const most = costliest.slice(0, 5).map(([file, { cpu_ms }]) => `${file} ${seconds(cpu_ms)}`)
+  return `, ${seconds(all)} CPU-seconds (${seconds(server)} of them PostgreSQL); most: ${most.join(', ')}`
+}
+
 /** Files of this run are measured anew; the others that there still are stay as they were. */
-async function writeDurations(milliseconds) {
+async function writeDurations(measured) {
   const known = JSON.parse(await readFile(durationsFile, 'utf8').catch(() => '{}'))
-  const all = testFiles([]).flatMap((file) => {
-    const ms = milliseconds[file] ?? known[file]
-    return ms === undefined ? [] : [[file, ms]]
+  const all = testFiles([], { isAll: true }).flatMap((file) => {
+    const took = measured[file] ?? known[file]
+    return took === undefined ? [] : [`${JSON.stringify(file)}: { "ms": ${took.ms}, "cpu_ms": ${took.cpu_ms} }`]
   })
-  await writeFile(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`)
+  await writeFile(durationsFile, `{\n  ${all.join(',\n  ')}\n}\n`)
 }
