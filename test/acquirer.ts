@@ -43,7 +43,7 @@ interface Door {
   close(): void
 }
 
-/** Put a door before the installation's acquirer that takes no capture the first few times. */
+/** Puts a door before the installation's acquirer that takes no capture the first few times. */
 export async function busyAtCapture({ app, operator }: World, times: number): Promise<Door> {
   const { acquirer = {} } = simulatedAccounts(app)
   const server = createServer(async (request, response) => {

@@ -24,3 +24,16 @@ export function statusesOf(answers: readonly { status: number }[]): Record<numbe
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
   return counts
 }
+
+/** Does something with each of a list, a few at a time: what waits for one is used by another. */
+export async function forEachOf<Item>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<unknown>,
+  together = 4,
+): Promise<void> {
+  const waiting = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of waiting) await work(item, index)
+  }
+  await Promise.all(Array.from({ length: together }, worker))
+}

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { root } from '../src/platform/program/root.ts'
 
 const program = '/usr/bin/chromium'
@@ -25,17 +25,32 @@ export function openBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] })
 }
 
-/** Problems that axe finds in a page, one line for each element. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
-  // The policy of the page lets no script in; the tools of the browser are not bound by it.
+/** Problems that axe finds in a page, one line for each element; `rules` names some of its rules, all unless given. */
+export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
+  // The policy of the page lets no script in; the tools of the browser are not bound by it. The session ends with the page:
+  // Chromium takes a page's virtual authenticators away as soon as any session of it is detached.
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: axe.source })
   const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run().then(({ violations }) => JSON.stringify(
+    expression: `axe.run(${JSON.stringify(rules ? { runOnly: rules } : {})}).then(({ violations }) => JSON.stringify(
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary))))`,
     awaitPromise: true,
     returnByValue: true,
   })
-  await session.detach()
   return JSON.parse(String(result.value))
+}
+
+/** Entries of the navigation, also those of groups that are folded. */
+export function entriesOf(page: Page, name?: string): Locator {
+  const named = name === undefined ? {} : { name, exact: true }
+  return page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { includeHidden: true, ...named })
+}
+
+/** Goes to a page by the navigation, and unfolds its group where it is folded. */
+export async function openEntry(page: Page, name: string): Promise<void> {
+  const entry = entriesOf(page, name)
+  await entry.waitFor({ state: 'attached' })
+  const folded = page.locator('#pages details:not([open])').filter({ has: page.locator(`a[title="${name}"]`) })
+  if ((await folded.count()) > 0) await folded.locator('summary').click()
+  await entry.click()
 }

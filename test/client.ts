@@ -43,6 +43,11 @@ export class Client {
     return new Client(this.#origin, null, key, this.#agent)
   }
 
+  /** Client of another node of the same installation, without a key. */
+  at(origin: string): Client {
+    return new Client(origin, null, null, this.#agent)
+  }
+
   get(path: string, options: RequestOptions = {}): Promise<Reply> {
     return this.request('GET', path, options)
   }
@@ -83,7 +88,7 @@ export class Client {
           const chunks: Buffer[] = []
           const done = (): void => {
             const text = Buffer.concat(chunks).toString()
-            const isJson = response.headers['content-type']?.includes('json') && text !== ''
+            const isJson = /\bjson\b/.test(response.headers['content-type'] ?? '') && text !== ''
             resolve({
               status: response.statusCode ?? 0,
               headers: Object.fromEntries(

@@ -121,15 +121,62 @@ test('openapi prints what a node serves, and operator key makes a key that works
   await end(running)
 })
 
-test('identity verify-audit holds beside a running node, and finds the entry that somebody changed', async () => {
+test('identity verify-audit holds beside a running node, and finds what somebody changed or took away', async () => {
   const running = await serveWith(newKey)
   const scored = await running.client.post('/v1/identity/risk-score', { email: 'ada@mailinator.com' })
   assert.equal(scored.status, 200, scored.text)
   assert.equal((await command(['identity', 'verify-audit'], newKey)).stdout, '1 chains, 1 entries: every one holds.\n')
-  await database.sql(`update identity.audit set details = '{"risk_score": 0}'`)
-  const { code, stdout } = await run(['identity', 'verify-audit'], on(newKey))
-  assert.equal(code, 1)
-  assert.match(stdout, new RegExp(`^${scored.body.risk_id}: .*\\n1 chains, 1 entries: NOT every one holds.\\n$`))
+  // Each of these is undone again by what follows it.
+  const id = scored.body.risk_id
+  const tampered: [string, string, RegExp][] = [
+    [
+      `update identity.audit set details = details || '{"by": "x"}'`,
+      `update identity.audit set details = details - 'by'`,
+      new RegExp(`^${id}: entry 1 was changed\\n1 chains, 1 entries: NOT every one holds.\\n$`),
+    ],
+    [
+      'create table kept as select * from identity.audit; delete from identity.audit',
+      'insert into identity.audit select * from kept; drop table kept',
+      new RegExp(`^${id}: every entry is missing\\n0 chains, 0 entries: NOT`),
+    ],
+    [
+      'update identity.audit_heads set entries = 2',
+      'update identity.audit_heads set entries = 1',
+      new RegExp(`^${id}: the record of how many entries it has was changed\\n`),
+    ],
+    [
+      `create table heads as select * from identity.audit_heads; update identity.audit_heads set seal = ''`,
+      `update identity.audit_heads set seal = heads.seal from heads; drop table heads`,
+      new RegExp(`^${id}: the record of how many entries it has was changed\\n`),
+    ],
+    [
+      `create table heads as select * from identity.audit_heads;
+       update identity.audit_heads set seal = '', number = 0, opened = ''`,
+      `update identity.audit_heads set (seal, number, opened) = (heads.seal, heads.number, heads.opened) from heads;
+       drop table heads`,
+      new RegExp(`^${id}: the record of how many entries it has was changed\\n`),
+    ],
+    [
+      `create table kept as select * from identity.audit; create table heads as select * from identity.audit_heads;
+       delete from identity.audit; delete from identity.audit_heads`,
+      `insert into identity.audit select * from kept; insert into identity.audit_heads select * from heads;
+       drop table kept, heads`,
+      /^acc_\w+, test, book \d+: the chains after 0 are missing\n0 chains, 0 entries: NOT/,
+    ],
+    [
+      'update identity.audit_books set chains = 0',
+      'update identity.audit_books set chains = 1',
+      /^acc_\w+, test, book \d+: the record of how many chains it has was changed\n/,
+    ],
+  ]
+  for (const [how, back, told] of tampered) {
+    await database.sql(how)
+    const { code, stdout } = await run(['identity', 'verify-audit'], on(newKey))
+    assert.equal(code, 1, how)
+    assert.match(stdout, told)
+    await database.sql(back)
+  }
+  assert.equal((await command(['identity', 'verify-audit'], newKey)).stdout, '1 chains, 1 entries: every one holds.\n')
   await end(running)
 })
 

@@ -11,7 +11,10 @@ interface Fetched {
 }
 
 export function fetchedFrom(world: World, url: string, headers: Record<string, string> = {}): Promise<Fetched> {
-  const ca = readFileSync(world.node.caFile ?? '')
+  return fetched(readFileSync(world.node.caFile ?? '', 'utf8'), url, headers)
+}
+
+export function fetched(ca: string, url: string, headers: Record<string, string> = {}): Promise<Fetched> {
   return new Promise((done, failed) => {
     get(url, { ca, headers }, (response) => {
       const chunks: Buffer[] = []

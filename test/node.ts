@@ -7,21 +7,25 @@ import { loadConfig } from '../src/config.ts'
 import { startNode } from '../src/node/server.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
-const node = await startNode({
-  config: loadConfig(process.env).config,
-  areas: [...areas, notes],
-  extraMigrations: notesMigrations,
-})
-const made = process.env.PAMOJA_TEST_WITHOUT_ACCOUNT ? null : await credentials(node)
-process.send?.({
-  nodeId: node.app.nodeId,
-  url: node.url,
-  port: node.port,
-  caFile: node.caFile,
-  adminUrl: node.adminUrl,
-  credentials: made,
-})
-process.once('SIGTERM', () => {
-  void node.stop().then(() => process.exit(0))
-})
-process.once('disconnect', () => process.exit(0))
+async function serve(): Promise<void> {
+  const node = await startNode({
+    config: loadConfig(process.env).config,
+    areas: [...areas, notes],
+    extraMigrations: notesMigrations,
+  })
+  const made = process.env.PAMOJA_TEST_WITHOUT_ACCOUNT ? null : await credentials(node)
+  process.send?.({
+    nodeId: node.app.nodeId,
+    url: node.url,
+    port: node.port,
+    caFile: node.caFile,
+    adminUrl: node.adminUrl,
+    credentials: made,
+  })
+  process.once('SIGTERM', () => {
+    void node.stop().then(() => process.exit(0))
+  })
+  process.once('disconnect', () => process.exit(0))
+}
+
+void serve()

@@ -148,7 +148,7 @@ export async function serve(
   return serving(program, JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')))
 }
 
-/** Start a node of test/node.ts, which has the areas of the tests too. */
+/** Starts a node of test/node.ts, which has the areas of the tests too. */
 export async function serveNode(environment: Readonly<Record<string, string>>): Promise<Serving> {
   const program = new Program({ environment: { PAMOJA_PORT: '0', ...environment }, file: node, tells: true })
   const [told] = await Promise.race([

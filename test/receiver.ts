@@ -26,7 +26,7 @@ export interface Receiver {
   received: Received[]
   /** Waits for the next request to a path (without its query) that was not given out before. */
   next(path: string): Promise<Received>
-  /** Say what is done with the next requests; 200 `ok` is answered unless told otherwise. */
+  /** Says what is done with the next requests; 200 `ok` is answered unless told otherwise. */
   answer(how: (request: Received, response: ServerResponse) => void): void
   stop(): Promise<void>
 }

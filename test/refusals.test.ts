@@ -128,10 +128,10 @@ test('a database that cannot be reached, or does not let us in', async () => {
   // Nobody listens on the lowest port; a free one may be given to another test before the program asks for it.
   const port = 1
   await isRefused({ DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/db` }, [
-    `The database at 127.0.0.1:${port}/db \\(DATABASE_URL\\) cannot be reached \\(connect ECONNREFUSED .*\\): check .*`,
+    `The database at 127.0.0.1:${port}/db \\(DATABASE_URL\\) cannot be reached \\((connect ECONNREFUSED .*|timeout expired)\\): check .*`,
   ])
   await isRefused({ DATABASE_URL: `postgres://me:secret@localhost:${port}/db` }, [
-    `The database at localhost:${port}/db \\(DATABASE_URL\\) cannot be reached \\(.*ECONNREFUSED.*\\): check .*`,
+    `The database at localhost:${port}/db \\(DATABASE_URL\\) cannot be reached \\((.*ECONNREFUSED.*|timeout expired)\\): check .*`,
   ])
   await isRefused({ DATABASE_URL: url.replace(/\/pamoja_test_\w+/, '/pamoja_missing') }, [
     'The database at .*/pamoja_missing \\(DATABASE_URL\\) does not exist: create it first',

@@ -2,7 +2,7 @@
 // Files of tests that share a process, one after another: reading the program from disk takes longer than most of them, and
 // what the compiler learnt from one file serves the next. Each still has a database and a node of its own.
 import assert from 'node:assert/strict'
-import { closeSync, openSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -22,6 +22,7 @@ interface TestFile {
 export async function runInTurn(files: readonly TestFile[], claims: string): Promise<void> {
   for (const [index, { source, compiled }] of files.entries()) {
     if (!claim(join(claims, String(index)))) continue
+    const finish = begin(source)
     await test(source, async () => {
       const found = surroundings()
       let isRead: (value?: unknown) => void = () => undefined
@@ -44,6 +45,7 @@ export async function runInTurn(files: readonly TestFile[], claims: string): Pro
         assert.deepEqual(changed, [], 'the next file would find it changed')
       })
     })
+    finish()
   }
   setTimeout(giveUp, graceMs).unref()
 }
@@ -61,10 +63,42 @@ function claim(file: string): boolean {
 
 /** Runs the one file of a process: nobody finds what it leaves behind, and its hooks around each test are around its own only. */
 export async function runAlone({ source, compiled }: TestFile): Promise<void> {
+  process.once('exit', begin(source))
   await suite(source, async () => {
     after(() => void setTimeout(giveUp, graceMs).unref())
     await import(pathToFileURL(compiled).href)
   })
+}
+
+/** Tells the test run that a file begins; the result tells it that the file ended, how long it took and how much work it was. */
+function begin(source: string): () => void {
+  const journal = process.env.PAMOJA_TEST_JOURNAL
+  const sinceMs = performance.now()
+  const workedMs = cpuMs()
+  const tell = (entry: object): void => {
+    if (journal) appendFileSync(journal, `${JSON.stringify(entry)}\n`)
+  }
+  tell({ begun: source, atMs: Date.now() })
+  return () => {
+    tell({ ended: source, ms: Math.round(performance.now() - sinceMs), cpu_ms: Math.round(cpuMs() - workedMs) })
+  }
+}
+
+/** Processor time of this process and, where the system tells, of the programs that it has started and seen end. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000 + childrenMs()
+}
+
+const msPerTick = 10
+
+function childrenMs(): number {
+  if (process.platform !== 'linux') return 0
+  // Fields after the name, which may hold anything: cutime and cstime are the 14th and 15th of them.
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[13]) + Number(fields[14])) * msPerTick
 }
 
 /** How long a process may take to end after its last test. */

@@ -45,7 +45,7 @@ export function priceLiveTexts(world: World, place: { country?: string } = {}): 
   return priceLive(world, { area: 'sms', unit: 'segment', amount: 0.8 }, place)
 }
 
-/** Set a live price for anything else that is charged. */
+/** Sets a live price for anything else that is charged. */
 export async function priceLive(
   { operator, app }: World,
   what: { area: string; unit: string; amount: number },

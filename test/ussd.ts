@@ -37,7 +37,7 @@ export function ended(client: Client, session_id: string) {
 
 type Speak = (asked: Record<string, unknown>) => unknown
 
-/** An application at a path of the receiver: gives a text, an object for JSON, or null to say nothing at all. */
+/** An application at a path of the receiver: gives a text, its bytes in ISO-8859-1, an object for JSON, or null to say nothing at all. */
 export function application(receiver: Receiver, speaks: Readonly<Record<string, Speak>>): void {
   receiver.answer((request, response) => {
     const speak = speaks[request.url]
@@ -46,6 +46,10 @@ export function application(receiver: Receiver, speaks: Readonly<Record<string, 
     const said = speak(isJson ? JSON.parse(request.body) : Object.fromEntries(new URLSearchParams(request.body)))
     if (said === null) return
     if (typeof said === 'string') return void response.end(said)
+    if (Buffer.isBuffer(said)) {
+      response.setHeader('content-type', 'text/plain; charset=ISO-8859-1')
+      return void response.end(said)
+    }
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(said))
   })

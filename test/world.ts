@@ -50,13 +50,22 @@ export interface World {
   stop(): Promise<void>
 }
 
+/** Settings by which a node reaches a test's database: the address itself, or a pooler with the address behind it. */
+export type Reached = (databaseUrl: string) => Promise<Partial<Config>>
+
 /** `more` are areas of the test's own. Rate limits are off unless a test is about them: a fast machine meets them sooner. */
-export async function startWorld(overrides: Partial<Config> = {}, more: readonly Area[] = []): Promise<World> {
+export async function startWorld(
+  overrides: Partial<Config> | Reached = {},
+  more: readonly Area[] = [],
+): Promise<World> {
   const database = await createMigratedDatabase()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url, ...overrides },
+    {
+      ...{ ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url },
+      ...(typeof overrides === 'function' ? await overrides(database.url) : overrides),
+    },
   )
   const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   const given = await credentials(node)
@@ -98,6 +107,8 @@ export const quiet = {
   PAMOJA_ADMIN_PORT: 0,
   PAMOJA_LOG_LEVEL: 'silent',
   PAMOJA_DATABASE_WAIT_SECONDS: 300,
+  PAMOJA_VOICE_LATENESS_MS: 60_000,
+  PAMOJA_VOICE_DRAIN_SECONDS: 0,
 } as const
 
 async function openAccount(

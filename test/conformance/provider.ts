@@ -28,6 +28,7 @@ export async function startSimulators(): Promise<Readonly<Record<string, Setting
     for (const stop of stops.splice(0).reverse()) await stop()
   })
   const { gives, stop } = await simulatePayments({
+    sharedHost: '127.0.0.1',
     clock: systemClock,
     timeScale: 0.01,
     ca: undefined,

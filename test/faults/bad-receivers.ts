@@ -18,7 +18,7 @@ type Way = 'hangs' | 'closes' | 'drips' | 'dripsBody' | 'floods' | 'oldTls' | 'r
 export interface BadReceivers {
   readonly urls: Readonly<Record<Way, string>>
   /** The most that one connection took of what a flood sent. */
-  mostTaken(): number
+  maxTaken(): number
   /** Floods that were cut short. */
   floods(): number
   stop(): Promise<void>
@@ -70,7 +70,7 @@ export async function startBadReceivers(): Promise<BadReceivers> {
   }
   return {
     urls,
-    mostTaken: () => Math.max(0, ...taken),
+    maxTaken: () => Math.max(0, ...taken),
     floods: () => taken.length,
     async stop() {
       for (const server of servers) server.close()
@@ -87,7 +87,7 @@ function drip(socket: Socket, text: string): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** Send without end, as fast as the other side takes it. */
+/** Sends without end, as fast as the other side takes it. */
 function flood(socket: Socket): void {
   let left = floodBytes
   const pump = (): void => {

@@ -9,7 +9,7 @@ export interface Gate {
   waiting(): Promise<number>
   /** Ends the sessions that wait at the gate. */
   cut(): Promise<void>
-  /** Open the gate for good; more than once does no harm. */
+  /** Opens the gate for good; more than once does no harm. */
   open(): Promise<void>
 }
 

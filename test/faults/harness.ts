@@ -3,7 +3,7 @@
 // Nodes share a home, as on one machine behind a load balancer; a node that is started again gets another port.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -143,6 +143,16 @@ export class Installation {
   /** The authority that has signed the nodes' certificates. */
   get ca(): string {
     return readFileSync(join(this.#dir, 'home/tls/ca.pem'), 'utf8')
+  }
+
+  /** Sealed bytes of a file in the nodes' storage; none where it is not there. */
+  async storedBytes(id: string): Promise<number> {
+    const files = join(this.#dir, 'home/files')
+    for (const bucket of await readdir(files).catch(() => [])) {
+      const found = await stat(join(files, bucket, id)).catch(() => null)
+      if (found) return found.size
+    }
+    return 0
   }
 
   get nodeCount(): number {

@@ -39,7 +39,7 @@ export class Hearing {
     return body.id
   }
 
-  /** Take requests and answer none from now on. */
+  /** Takes requests and answers none from now on. */
   hold(): void {
     this.#held ??= []
   }

@@ -131,7 +131,7 @@ export class Load {
     this.#lastAckMs = nowMs
   }
 
-  /** Try once at some node; the reply when it was acknowledged. */
+  /** Tries once at some node; the reply when it was acknowledged. */
   async #send(account: Account, request: (client: Client) => Promise<Reply>): Promise<Reply | null> {
     const { installation, random } = this.#options
     const client = installation.client(Math.floor(random() * installation.nodeCount), account.key)

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two nodes on one database, and calls that one of them has: the other commands them; and when their node is killed, it ends them
-// as failed, charged for what was spoken. A recording that was being encoded is encoded by the other.
+// Two nodes on one database, and calls that one of them has: the other commands them; and when their node is killed, it ends them,
+// charged for what was spoken, and says so to the other side. What was recorded is kept; a recording that was being encoded is
+// encoded by the other.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { answerAudio } from '../../src/protocols/sdp/session-description.ts'
+import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
 import { eventually } from '../eventually.ts'
+import { fetched } from '../fetched.ts'
 import { startVoiceProgram } from '../voice-program.ts'
 import { type Installation, startInstallation } from './harness.ts'
 
@@ -13,7 +19,11 @@ before(async () => {
   installation = await startInstallation({
     nodes: 2,
     database: 'shared',
-    environment: { PAMOJA_VOICE_LATENESS_MS: '60000', PAMOJA_JOB_LEASE_SECONDS: '2' },
+    environment: {
+      PAMOJA_VOICE_LATENESS_MS: '60000',
+      PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: '300',
+      PAMOJA_JOB_LEASE_SECONDS: '2',
+    },
   })
 })
 after(() => installation.stop())
@@ -35,7 +45,7 @@ test('a call is ended from the node that does not have it', async () => {
   assert.deepEqual([status, body.status, body.hangup_by], [200, 'completed', 'api'])
 })
 
-test('a node is killed in a call: the call ends as failed, and is charged for what was spoken', async () => {
+test('a node is killed in a call: the call is completed, and charged for what was spoken', async () => {
   const account = await installation.account()
   const before = await installation.balance(account)
   const id = await answeredCall(1, account.key)
@@ -52,7 +62,7 @@ test('a node is killed in a call: the call ends as failed, and is charged for wh
     'the call to be ended by the other node',
     60_000,
   )
-  assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['failed', 'network_error', 'system'])
+  assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['completed', 'network_error', 'system'])
   // The end is the last sign of life of its node, which says so every five seconds.
   assert.ok(over.duration >= 190 && over.duration < 260, `it lasted ${over.duration} s`)
   assert.equal(over.cost, over.duration / 10)
@@ -150,7 +160,7 @@ test('a node is killed while it ends a call that was never placed: its money is 
   await installation.startNode(1)
 })
 
-test('a node is killed in a call by websocket: the program sees it, and both legs end as failed', async () => {
+test('a node is killed in a call by websocket: the program sees it, and both legs are completed', async () => {
   const account = await installation.account()
   const program = await startVoiceProgram('plain')
   try {
@@ -163,7 +173,7 @@ test('a node is killed in a call by websocket: the program sees it, and both leg
     assert.equal(await talk.end(), 1_006)
     const other = installation.client(0, account.key)
     await eventually(
-      async () => (await other.get(`/v1/voice/${body.call_id}`)).body.status === 'failed',
+      async () => (await other.get(`/v1/voice/${body.call_id}`)).body.status === 'completed',
       'the call to be ended by the other node',
       60_000,
     )
@@ -173,6 +183,74 @@ test('a node is killed in a call by websocket: the program sees it, and both leg
     assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
   } finally {
     await program.stop()
+    await installation.startNode(1)
+  }
+})
+
+test('a node is killed in a recorded call: the other keeps what was recorded, and hangs up for it', async () => {
+  const account = await installation.account()
+  const events: string[] = []
+  const own = { host: '127.0.0.1', port: 40_012, version: 1 }
+  const phone = await SipEndpoint.open({
+    host: '127.0.0.1',
+    ports: { udp: 0 },
+    invited: (call) => {
+      queueMicrotask(() => call.answer(answerAudio(call.offer ?? '', own) ?? ''))
+      return { answered: () => void events.push('answered'), ended: (by) => void events.push(`ended by ${by}`) }
+    },
+  })
+  try {
+    const endpoint = [{ type: 'sip', uri: `sip:desk@127.0.0.1:${phone.ports.udp}` }]
+    const id = await placedOnSecond(account.key, { record: true, actions: [{ action: 'connect', endpoint }] })
+    const other = installation.client(0, account.key)
+    await eventually(async () => events.includes('answered'), 'the phone to be answered')
+    const recordings = `select id from voice.recordings where status = 'recording' and account_id = $1`
+    const account_id = uuidOf('account', account.id)
+    const [recording] = await eventually(async () => {
+      const rows = await installation.sql<{ id: string }>(recordings, [account_id])
+      return rows.length > 0 ? rows : null
+    }, 'the recording')
+    const name = recording?.id ?? ''
+    // Two channels of 16,000 bytes a second.
+    await eventually(async () => (await installation.storedBytes(name)) >= 4 * 64 * 1_024, 'eight seconds', 60_000)
+    const stored = await installation.storedBytes(name)
+    await installation.killNode(1)
+    const { body: call } = await eventually(
+      async () => {
+        const found = await other.get(`/v1/voice/${id}`)
+        return found.body.ended_at ? found : null
+      },
+      'the call to be ended by the other node',
+      60_000,
+    )
+    assert.deepEqual([call.status, call.hangup_cause], ['completed', 'network_error'])
+    assert.deepEqual(call.recording_ids, [idOf('recording', name)])
+    await eventually(async () => events.includes('ended by remote'), 'the BYE of the node that took over', 60_000)
+    const ready = await eventually(
+      async () => {
+        const { body } = await other.get(`/v1/voice/recording/${idOf('recording', name)}`)
+        return body.status === 'ready' ? body : null
+      },
+      'the recording to be joined',
+      60_000,
+    )
+    assert.deepEqual([ready.format, ready.channels, ready.reason], ['wav', 2, null])
+    const seconds = (ready.size_bytes - 44) / 32_000
+    assert.ok(seconds >= Math.floor(stored / 65_552) * (65_536 / 32_000), `${seconds} s of ${stored} sealed bytes`)
+    assert.equal(ready.duration, Math.round(seconds))
+    const { bytes: file } = await fetched(installation.ca, ready.file_url)
+    assert.equal(file.length, ready.size_bytes)
+    assert.equal(createHash('sha256').update(file).digest('hex'), ready.sha256)
+    assert.equal(file.readUInt32LE(40), file.length - 44, 'a whole WAV')
+    const { body: told } = await other.get('/v1/events?event=recording.ready')
+    assert.deepEqual(
+      told.data.map(({ payload }: { payload: { recording_id: string } }) => payload.recording_id),
+      [ready.recording_id],
+    )
+    assert.equal((await other.get('/v1/wallet/balance')).body.held, 0)
+    assert.equal(await installation.storedBytes(name), 0, 'what was joined is gone')
+  } finally {
+    await phone.close()
     await installation.startNode(1)
   }
 })

@@ -2,25 +2,32 @@
 // Baresip, a SIP phone that is not ours, calls a number: it hears a Swahili menu, presses keys, says a phrase that is understood,
 // and is recorded and written down. Debian has it in the package `baresip`; PAMOJA_REQUIRE_BARESIP=1 makes its absence a failure.
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { Speaker } from '../../src/areas/voice/speech/speak.ts'
-import { rms, silence } from '../../src/protocols/audio/tones.ts'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { serverIdentity } from '../../src/platform/http/certificates.ts'
+import { rms, share, silence, tone } from '../../src/protocols/audio/tones.ts'
 import { readWav } from '../../src/protocols/audio/wav.ts'
+import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { startReceiver } from '../receiver.ts'
-import { startWorld } from '../world.ts'
+import { startWorld, type World } from '../world.ts'
 import { fetched, startBaresip, withoutBaresip } from './baresip.ts'
 
 const reason = withoutBaresip()
 
 const phrase = 'Transfer money'
-const mostAsked = 5
+const maxAsked = 5
 
 test('an independent phone hears a Swahili menu, presses keys, says a phrase and is recorded', {
   skip: reason,
 }, async (t) => {
-  const world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  const world = await startWorld()
   t.after(() => world.stop())
   const shop = await startReceiver()
   t.after(() => shop.stop())
@@ -34,6 +41,8 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
   }
   let asked = 0
   shop.answer(({ url, body }, response) => {
+    // The keys come before the menu was heard, and end it.
+    const thanks = { action: 'talk', text: 'Asante. Salio lako liko tayari.', language: 'sw-KE' }
     const flows: Record<string, () => object[]> = {
       '/answer': () => [
         { action: 'talk', text: 'Karibu. Bonyeza moja kwa salio, mbili kwa msaada.', language: 'sw-KE', bargeIn: true },
@@ -41,7 +50,7 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
       ],
       '/typed': () => [listen],
       // The phone repeats itself: an utterance that began before it was listened to is asked for again.
-      '/said': () => (isPhrase(body) || ++asked >= mostAsked ? [record, { action: 'hangup' }] : [listen]),
+      '/said': () => (isPhrase(body) || ++asked >= maxAsked ? [record, thanks, { action: 'hangup' }] : [listen]),
     }
     response.end(JSON.stringify(flows[url]?.() ?? {}))
   })
@@ -52,7 +61,8 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
   })
   assert.equal(assigned.status, 200, JSON.stringify(assigned.body))
   const sip = new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:'))
-  const phone = await startBaresip(t, `sip:${number}@127.0.0.1:${sip.port}`, await repeated(phrase))
+  const dials = `sip:${number}@127.0.0.1:${sip.port}`
+  const phone = await startBaresip(t, { dials, speech: await repeated(world, phrase) })
   const call = JSON.parse((await shop.next('/answer')).body)
   assert.deepEqual([call.to, call.direction], [number, 'inbound'])
   await phone.says('established')
@@ -60,7 +70,7 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
   phone.press('5')
   assert.equal(JSON.parse((await shop.next('/typed')).body).dtmf, '15')
   let said = (await shop.next('/said')).body
-  while (!isPhrase(said) && asked < mostAsked) said = (await shop.next('/said')).body
+  while (!isPhrase(said) && asked < maxAsked) said = (await shop.next('/said')).body
   assert.ok(isPhrase(said), said)
   const recorded = JSON.parse((await shop.next('/recorded')).body)
   assert.ok(recorded.duration >= 5, JSON.stringify(recorded))
@@ -81,8 +91,98 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
   assert.deepEqual(told, ['started', 'ringing', 'answered', 'completed'])
   await phone.stop()
   const heard = await phone.heard()
-  assert.ok(typeof heard !== 'string' && rms(heard) > 200, 'the phone heard the menu')
+  assert.ok(typeof heard !== 'string' && rms(heard) > 200, 'the phone heard what was spoken')
 })
+
+/** Recording of a call that is over, one channel for each side: the phone, and us. */
+async function recordedOf(world: World, client: Client, callId: string): Promise<Int16Array[]> {
+  const url = await eventually(async () => {
+    const { body: call } = await client.get(`/v1/voice/${callId}`)
+    const { body } = await client.get(`/v1/voice/recording/${call.recording_ids[0]}`)
+    return call.ended_at && body.status === 'ready' ? String(body.file_url) : null
+  }, 'the recording')
+  const file = await fetched(url, await readFile(world.node.caFile ?? '', 'utf8'))
+  const samples = new Int16Array(file.buffer, file.byteOffset + 44, Math.floor((file.length - 44) / 2))
+  return [0, 1].map((channel) => samples.filter((_, i) => i % 2 === channel))
+}
+
+test('an independent phone calls over TLS with encrypted audio, in G.722 too, and is called so over a trunk', {
+  skip: reason,
+}, async (t) => {
+  const identities = await mkdtemp(join(tmpdir(), 'pamoja-phone-'))
+  t.after(() => rm(identities, { recursive: true, force: true }))
+  const { key, cert, caFile } = await serverIdentity({ dir: identities, now: new Date() })
+  const certificate = join(identities, 'phone.pem')
+  await writeFile(certificate, `${cert}${key}`)
+  const world = await startWorld({ PAMOJA_SIP_CA_FILE: caFile ?? '', PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  t.after(() => world.stop())
+  const shop = await startReceiver()
+  t.after(() => shop.stop())
+  const talk = { action: 'talk', text: 'Karibu kwenye duka letu la simu.', language: 'sw-KE' }
+  const flow = [{ action: 'record', channels: 2, split: 'conversation' }, talk, { action: 'hangup' }]
+  shop.answer((_request, response) => void response.end(JSON.stringify(flow)))
+  const ada = await world.account({ balance: 100 })
+  const number = '+254700333445'
+  const application = { answer_url: shop.url('/answer') }
+  await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, { application })
+  const { tlsPort } = telephoneNetworkOf(world.app).address
+  const speech = tone([1_000], 60_000)
+  const dials = `sip:${number}@127.0.0.1:${tlsPort};transport=tls`
+  for (const codec of ['pcmu/8000/1', 'g722/16000/1'] as const) {
+    const phone = await startBaresip(t, { dials, speech, codec, account: ';mediaenc=srtp-mand' })
+    const { call_id: id } = JSON.parse((await shop.next('/answer')).body)
+    const [said = silence(20)] = await recordedOf(world, ada.client, id)
+    assert.ok(framesOf(said, 1_000) > 25, `${codec}: the tone of the phone is heard`)
+    await phone.stop()
+    const heard = await phone.heard()
+    assert.ok(typeof heard !== 'string' && rms(heard) > 200, `${codec}: the phone heard the prompt`)
+  }
+
+  const port = await freePortPair()
+  const to = '+254711000020'
+  const account = ';mediaenc=srtp-mand;answermode=auto'
+  await startBaresip(t, { speech, user: to, listens: `127.0.0.1:${port}`, account, certificate })
+  const { body: made } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const live = world.stranger.as(made.key)
+  const { operator } = world
+  await operator.post('/v1/operator/voice/numbers', { number, account_id: ada.id })
+  const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'baresip' }
+  await operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+  await operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  const trunk = { name: 'phone', host: 'localhost', port: port + 1, transport: 'tls', srtp: 'required' }
+  const entered = await operator.post('/v1/operator/voice/trunks', trunk)
+  assert.equal(entered.status, 201, JSON.stringify(entered.body))
+  const placed = await eventually(async () => {
+    const { status, body } = await live.post('/v1/voice/calls', { from: number, to, record: true, actions: [talk] })
+    return status === 201 ? body : null
+  }, 'the trunk to be known')
+  const [said = silence(20)] = await recordedOf(world, live, placed.call_id)
+  assert.ok(framesOf(said, 1_000) > 25, 'the tone of the called phone is heard')
+})
+
+/** Frames of a sound that are a tone and nothing else: what is decrypted wrongly is noise. */
+function framesOf(sound: Int16Array, hertz: number): number {
+  const frames = Array.from({ length: Math.floor(sound.length / 160) }, (_, i) =>
+    sound.subarray(160 * i, 160 * (i + 1)),
+  )
+  return frames.filter((frame) => share(frame, hertz) > 0.9).length
+}
+
+/** A port that is free with the one after it, for TCP at 127.0.0.1. */
+async function freePortPair(): Promise<number> {
+  return eventually(async () => {
+    const port = 2 * randomInt(10_000, 16_000)
+    const servers = [createServer(), createServer()]
+    try {
+      for (const [i, server] of servers.entries()) await once(server.listen(port + i, '127.0.0.1'), 'listening')
+      return port
+    } catch {
+      return null
+    } finally {
+      for (const server of servers) server.close()
+    }
+  }, 'two free ports')
+}
 
 /** Whether the phrase was understood. */
 function isPhrase(body: string): boolean {
@@ -90,7 +190,7 @@ function isPhrase(body: string): boolean {
 }
 
 /** Says a phrase over and over, with pauses. */
-async function repeated(text: string): Promise<Int16Array> {
-  const once = [...(await new Speaker('espeak-ng').speak({ text, language: 'en-US' })), ...silence(2_000)]
+async function repeated({ app }: World, text: string): Promise<Int16Array> {
+  const once = [...(await telephoneNetworkOf(app).speaker.speak({ text, language: 'en-US' })), ...silence(2_000)]
   return Int16Array.from(Array.from({ length: 40 }, () => once).flat())
 }

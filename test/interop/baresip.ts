@@ -8,17 +8,15 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { resample } from '../../src/protocols/audio/resample.ts'
 import { readWav, writeWav } from '../../src/protocols/audio/wav.ts'
 import { eventually } from '../eventually.ts'
+import { withoutVoice } from '../hearing.ts'
 
 /** Reason that the phone cannot be had; false when it can. */
 export function withoutBaresip(): string | false {
-  const missing = ['baresip', 'espeak-ng'].filter(
-    (program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
-  )
-  return missing.length > 0 && process.env.PAMOJA_REQUIRE_BARESIP !== '1'
-    ? `not installed: ${missing.join(', ')}`
-    : false
+  if (process.env.PAMOJA_REQUIRE_BARESIP === '1') return false
+  return spawnSync('sh', ['-c', 'command -v baresip']).status === 0 ? withoutVoice() : 'not installed: baresip'
 }
 
 interface BaresipPhone {
@@ -31,23 +29,45 @@ interface BaresipPhone {
   heard(): Promise<Int16Array | string>
 }
 
-/** A phone of its own that dials at once, speaks and writes down what it hears. It hangs up when it has spoken. */
-export async function startBaresip(t: TestContext, uri: string, speech: Int16Array): Promise<BaresipPhone> {
+interface PhoneOptions {
+  /** Address that it dials at once; absent waits for calls, and answers them. */
+  dials?: string
+  speech: Int16Array
+  /** Name in its address, by which it is called. */
+  user?: string
+  /** Address and port of SIP over UDP and TCP; TLS is at the port after it. */
+  listens?: string
+  codec?: 'pcmu/8000/1' | 'g722/16000/1'
+  /** Further parameters of its account, such as how audio is encrypted. */
+  account?: string
+  /** File with its certificate and key, for calls that come over TLS. */
+  certificate?: string
+}
+
+/** A phone of its own that dials or answers, speaks and writes down what it hears. It hangs up when it has spoken. */
+export async function startBaresip(t: TestContext, options: PhoneOptions): Promise<BaresipPhone> {
+  const { dials, speech, user = 'phone', listens = '127.0.0.1:0', codec = 'pcmu/8000/1', account = '' } = options
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-baresip-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
-  await writeFile(join(dir, 'say.wav'), writeWav([speech]))
-  await writeFile(join(dir, 'accounts'), '<sip:phone@127.0.0.1>;regint=0;audio_codecs=pcmu/8000/1\n')
+  await writeFile(join(dir, 'say.wav'), codec === 'g722/16000/1' ? wideWav(speech) : writeWav([speech]))
+  await writeFile(
+    join(dir, 'accounts'),
+    `<sip:${user}@127.0.0.1${account.includes('srtp') ? ';transport=tls' : ''}>;regint=0;audio_codecs=${codec}${account}\n`,
+  )
   const config = [
     'module_path /usr/lib/baresip/modules',
     'module stdio.so',
     'module g711.so',
+    'module g722.so',
+    'module srtp.so',
     'module aufile.so',
     'module aubridge.so',
     'module sndfile.so',
     'module_app account.so',
     'module_app menu.so',
     // The kernel chooses the port: one that was free a moment ago may be taken by now.
-    'sip_listen 127.0.0.1:0',
+    `sip_listen ${listens}`,
+    ...(options.certificate ? [`sip_certificate ${options.certificate}`] : []),
     `audio_source aufile,${join(dir, 'say.wav')}`,
     'audio_player aubridge,nobody',
     'audio_alert aubridge,nobody',
@@ -55,7 +75,9 @@ export async function startBaresip(t: TestContext, uri: string, speech: Int16Arr
     'net_interface 127.0.0.1',
   ]
   await writeFile(join(dir, 'config'), `${config.join('\n')}\n`)
-  const child = spawn('baresip', ['-f', dir, '-e', `/dial ${uri}`], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn('baresip', ['-f', dir, ...(dials === undefined ? [] : ['-e', `/dial ${dials}`])], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
@@ -74,6 +96,14 @@ export async function startBaresip(t: TestContext, uri: string, speech: Int16Arr
     press: (key) => void child.stdin.write(key),
     stop,
   }
+}
+
+/** File of 16,000 samples a second, which is the rate that the phone wants for G.722. */
+function wideWav(speech: Int16Array): Buffer {
+  const file = writeWav([resample(speech, 8_000, 16_000)])
+  file.writeUInt32LE(16_000, 24)
+  file.writeUInt32LE(32_000, 28)
+  return file
 }
 
 async function ended(child: ChildProcess): Promise<void> {

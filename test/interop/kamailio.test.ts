@@ -30,7 +30,7 @@ let proxy: ChildProcess
 let ports: { proxy: number; phone: number; ours: number }
 before(async () => {
   if (skip) return
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld()
   shop = await startReceiver()
   dir = await mkdtemp(join(tmpdir(), 'pamoja-kamailio-'))
   const ours = Number(new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:')).port)

@@ -3,23 +3,27 @@
 // centre of ours, with free ports and a temporary directory. Debian has it in the package `kannel`.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, closeSync, constants, openSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { eventually } from '../eventually.ts'
 
-const account = { systemId: 'kannel', password: 'secret' }
+const usualAccount = { systemId: 'kannel', password: 'secret' }
 /** Accounts that the message centre has to let in. */
-export const kannelAccounts = { [account.systemId]: account.password }
+export const kannelAccounts = { [usualAccount.systemId]: usualAccount.password }
 
 export interface KannelOptions {
   /** Port of the message centre, on this machine. */
   smscPort: number
+  /** What to bind with, unless it is `kannelAccounts`. */
+  account?: { systemId: string; password: string }
   /** Messages without an answer. */
   window: number
   /** Called with GET when a handset wrote something; Kannel fills in %p, %P and %b. */
   inboundUrl?: string
+  /** Whether accepted messages are kept in files until they are over; otherwise in memory. Kannel never calls fsync. */
+  spool?: boolean
 }
 
 export interface Kannel {
@@ -49,7 +53,9 @@ export async function startKannel(options: KannelOptions): Promise<Kannel> {
   try {
     const ports = { admin: await freePort(), box: await freePort(), send: await freePort() }
     const file = join(dir, 'kannel.conf')
-    await writeFile(file, configuration(ports, options))
+    const store = options.spool ? join(dir, 'spool') : null
+    if (store !== null) await mkdir(store)
+    await writeFile(file, configuration(ports, options, store))
     const statusUrl = `http://127.0.0.1:${ports.admin}/status.txt?password=admin`
     children.push(run('bearerbox', file, dir))
     await until(children, dir, 'bearerbox to be bound', async () => /SMPP.*\(online/.test(await textOf(statusUrl)))
@@ -80,7 +86,8 @@ export async function startKannel(options: KannelOptions): Promise<Kannel> {
 
 function configuration(
   ports: { admin: number; box: number; send: number },
-  { smscPort, window, inboundUrl }: KannelOptions,
+  { smscPort, account = usualAccount, window, inboundUrl }: KannelOptions,
+  store: string | null,
 ): string {
   return `
 group = core
@@ -89,7 +96,7 @@ admin-password = admin
 smsbox-port = ${ports.box}
 box-allow-ip = "127.0.0.1"
 dlr-storage = internal
-log-level = 3
+${store === null ? '' : `store-type = spool\nstore-location = ${store}\n`}log-level = 3
 
 group = smsc
 smsc = smpp

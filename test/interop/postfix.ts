@@ -60,6 +60,11 @@ export interface MailReceiver {
   stop(): Promise<void>
 }
 
+/** A Postfix, whose master leaves its parent. */
+export interface Postfix extends MailReceiver {
+  readonly pid: number
+}
+
 /** smtp-sink, which keeps each message in a file. */
 export async function startSink(): Promise<MailReceiver> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-sink-'))
@@ -92,7 +97,7 @@ export async function startPostfix(
   domain: string,
   relayTo: number | null = null,
   signer: Signer | null = null,
-): Promise<MailReceiver> {
+): Promise<Postfix> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-postfix-'))
   await chmod(dir, 0o755)
   const port = await freePort()
@@ -111,8 +116,10 @@ export async function startPostfix(
   const started = await runProgram('postfix', ['-c', config, 'start'])
   if (started.code !== 0) throw new Error(`Postfix does not start: ${started.said}`)
   await eventually(() => isListening(port), 'Postfix to listen')
+  const pid = Number((await readFile(join(dir, 'queue/pid/master.pid'), 'utf8')).trim())
   return {
     port,
+    pid,
     messages: async () => {
       const files = await readdir(join(mail, 'box/new')).catch(() => [])
       return Promise.all(files.sort().map((file) => readFile(join(mail, 'box/new', file))))

@@ -17,7 +17,7 @@ let world: World
 let shop: Receiver
 before(async () => {
   if (skip) return
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld()
   shop = await startReceiver()
 })
 after(async () => {

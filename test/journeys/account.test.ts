@@ -17,6 +17,7 @@ test('settings are changed one by one, unset with null, and nothing else is kept
     address: null,
     brand_color: null,
     brand_logo: null,
+    callback_events: null,
     default_sender: null,
     email_webhook_url: null,
     invoice_number_pattern: null,
@@ -107,4 +108,48 @@ test('usage is of the 30 days that end where it is asked to end', async () => {
   assert.deepEqual([status, body.start_date, body.end_date], [200, '2026-03-02', '2026-03-31'])
   const { policy, limit, window } = body.limits[0]
   assert.deepEqual([policy, limit, window], ['key', 100, 1], 'what is left of the limits stands beside it')
+})
+
+test('one search finds what a number and a reference have, of this account alone, and what the key may read', async () => {
+  const [{ client }, other] = await Promise.all([world.account({ balance: 1_000 }), world.account()])
+  const phone = '+254711000077'
+  const sent = await client.post('/v1/sms/send', { to: phone, from: 'PAMOJA', message: 'Habari', reference: 'order-7' })
+  assert.equal(sent.status, 200, sent.text)
+  const paid = await client.post('/v1/payments/mobile/initiate', {
+    ...{ amount: 100, currency: 'KES', phone, provider: 'mpesa', reference: 'order-8' },
+  })
+  assert.ok(paid.status < 300, paid.text)
+  const found = async (q: string, by = client): Promise<string[]> => {
+    const { status, body, text } = await by.get(`/v1/account/search?q=${encodeURIComponent(q)}`)
+    assert.equal(status, 200, text)
+    return body.data.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`).sort()
+  }
+  const message = `message ${sent.body.message_id}`
+  const payment = `payment ${paid.body.payment_id}`
+  assert.deepEqual(await found(phone), [message, payment])
+  assert.deepEqual(await found('order-7'), [message])
+  assert.deepEqual(await found('order-8'), [payment])
+  assert.deepEqual(await found(sent.body.message_id), [message])
+  assert.deepEqual(await found(phone, other.client), [])
+  const { body } = await client.post('/v1/api-keys', { name: 'Money', scopes: ['account:read', 'payments:read'] })
+  assert.deepEqual(await found(phone, world.stranger.as(body.key)), [payment])
+})
+
+test('what waits is counted in one answer, with the clock; traffic is told by channel; the clock goes back', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  const traffic = (await client.get('/v1/account/traffic?range=week')).body
+  const sms = traffic.channels.find(({ name }: { name: string }) => name === 'sms')
+  assert.deepEqual([sms.total, sms.values.length, sms.values.at(-1), sms.before], [1, 28, 1, 0])
+  assert.equal((await client.post('/v1/sandbox/clock', { advance_seconds: 86_400 })).status, 200)
+  const { body } = await client.get('/v1/account/waiting')
+  assert.equal(body.clock_offset_seconds, 86_400)
+  const { body: dayLater } = await client.get('/v1/account/traffic?range=day')
+  const [before] = dayLater.channels.filter(({ name }: { name: string }) => name === 'sms')
+  assert.deepEqual([before.total, before.before], [0, 1], 'the text was sent in the day before')
+  assert.deepEqual([body.counts.payouts_to_approve, body.counts.webhooks_failing], [0, 0])
+  assert.equal((await client.delete('/v1/sandbox/clock')).body.offset_seconds, 0)
+  assert.equal((await client.get('/v1/account/waiting')).body.clock_offset_seconds, 0)
+  assert.ok((await world.operator.get('/v1/operator/waiting')).body.counts.jobs_failed >= 0)
+  assert.deepEqual((await client.get('/v1/voice/calls?number=%2B254711000001')).body.data, [])
 })

@@ -4,11 +4,8 @@ import assert from 'node:assert/strict'
 import { connect as connectTcp } from 'node:net'
 import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
-import { areas } from '../../src/areas.ts'
 import type { Client } from '../client.ts'
-import { notes } from '../notes/area.ts'
-import { share } from '../properties.ts'
-import { type Account, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let ada: Account
@@ -202,6 +199,10 @@ test('a query may hold U+0000 nowhere: not in a value, nor in one of several, no
 test('the largest amount is decided on, and one more is refused wherever money is asked for', async () => {
   const { id, client } = await world.account({ balance: 1_000 })
   const paid = await client.post('/v1/payments', { amount: 100, currency: 'KES', phone: '+254700000001' })
+  await eventually(
+    async () => (await client.get(`/v1/payments/${paid.body.payment_id}`)).body.status === 'completed',
+    'the payment to be completed, so that its refund is judged by its amount',
+  )
   const ofAccount = `/v1/operator/accounts/${id}`
   const sku = { currency: 'UGX', description: 'Rent' }
   const conditions = (value: number) => [{ field: 'amount', operator: 'gte', value }]
@@ -303,69 +304,6 @@ test('money is exact or refused', async () => {
   const { body: listed } = await client.get('/v1/wallet/transactions')
   const ids = listed.data.map(({ transaction_id }: { transaction_id: string }) => transaction_id)
   assert.ok(ids.includes(again.body.error.existing_id), 'it is in the list of the wallet')
-})
-
-test('no route falls over whatever is thrown at it', async () => {
-  const junk = [
-    undefined,
-    null,
-    0,
-    -1,
-    1e308,
-    '',
-    'x',
-    '\u202e',
-    '😀',
-    'x'.repeat(5000),
-    true,
-    [],
-    [[]],
-    {},
-    { a: { b: { c: 1 } } },
-  ]
-  const account = await world.account({ balance: 0 })
-  for (const [r, route] of [...areas, notes].flatMap((area) => area.routes).entries()) {
-    const client: Client = route.scope === 'operator' ? world.operator : account.client
-    const names = [
-      'name',
-      'text',
-      'amount',
-      'currency',
-      'environment',
-      'plan',
-      'limits',
-      'status',
-      'scopes',
-      'expires_at',
-      'allowed_ips',
-      'settings',
-      'advance_seconds',
-      'scope',
-      'expires_in',
-      'prices',
-      'reference',
-      'grace_period',
-      'rate_limit_per_second',
-      'country',
-      'timezone',
-      'area',
-      'unit',
-    ]
-    for (const i of share([...junk.keys()], r)) {
-      const value = junk[i]
-      const body = Object.fromEntries(names.map((name, n) => [name, junk[(i + n) % junk.length]]))
-      const query = `?limit=${encodeURIComponent(String(value))}&cursor=${encodeURIComponent(String(value))}&status=${i}&group_by=,&start_date=${encodeURIComponent(String(value))}`
-      const path = route.path.replaceAll(/:\w+/g, encodeURIComponent(String(value).slice(0, 200)) || 'x')
-      const reply = await client.request(
-        route.method,
-        path + (route.method === 'GET' ? query : ''),
-        route.method === 'GET' ? {} : { body },
-      )
-      assert.ok(reply.status < 500, `${route.method} ${path}: ${reply.text}`)
-      const alone = await client.request(route.method, path, route.method === 'GET' ? {} : { body: value })
-      assert.ok(alone.status < 500, `${route.method} ${path}: ${alone.text}`)
-    }
-  }
 })
 
 test('bytes that are no request get an answer in JSON and harm nobody', async () => {

@@ -2,7 +2,9 @@
 // Agents at desks: a websocket and WebRTC, as their browsers have them. Callers are phones of the sandbox; who hears whom is told
 // by the tone that each of them sends.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
 import { WebSocket } from 'ws'
 import { callcenter } from '../../src/areas/callcenter/area.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
@@ -20,21 +22,28 @@ import {
   eventsOf,
   later,
   login,
+  numberOf,
   queueOf,
 } from '../callcentre.ts'
+import { accessibilityProblems, buildConsole, entriesOf, openBrowser, withoutChromium } from '../chromium.ts'
 import { TestDesk } from '../desk.ts'
-import { hearsNow, hum } from '../hearing.ts'
+import { patienceMs } from '../eventually.ts'
+import { endless, hearsNow, hum } from '../hearing.ts'
+import { type SpeechProgram, speechProgram } from '../speech-program.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
+let speech: SpeechProgram
 const desks: TestDesk[] = []
 
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  speech = await speechProgram()
+  world = await startWorld({ PAMOJA_SPEECH_PROGRAM: speech.path })
 })
 after(async () => {
   for (const desk of desks) if (!desk.closed) await desk.die()
   await world?.stop()
+  await speech?.remove()
 })
 
 const open = () => world.account({ balance: 1_000 })
@@ -99,7 +108,7 @@ test('an agent at a desk is rung once the audio is up, answers, holds, mutes, se
   await desk.done({ type: 'call.accept' })
   await connected(ada, call, 'amina')
   await desk.says('call.state', ({ state, call_id }) => state === 'connected' && call_id === call)
-  assert.ok(carrier().say(call, hum(1_000)))
+  assert.ok(carrier().say(call, hum(1_000), endless))
   await desk.hears(1_000)
   await phoneHears(call, 440)
 
@@ -130,7 +139,7 @@ test('an agent at a desk is rung once the audio is up, answers, holds, mutes, se
   assert.deepEqual([live.queues[0].queue_id, live.queues[0].waiting], [queue, 0])
   // The same track carries the next call.
   const next = await answeredAt(ada, desk, 'amina', '+254711000022')
-  assert.ok(carrier().say(next, hum(700)))
+  assert.ok(carrier().say(next, hum(700), endless))
   await desk.hears(700)
   await phoneHears(next, 440)
   await done(ada, `/v1/voice/call/${next}/hangup`, {})
@@ -150,7 +159,7 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await amina.says('call.state', ({ state }) => state === 'ringing')
   await amina.done({ type: 'call.accept' })
   await connected(ada, call, 'amina')
-  assert.ok(carrier().say(call, hum(1_000)))
+  assert.ok(carrier().say(call, hum(1_000), endless))
 
   // Whispering: the agent hears the supervisor, the customer does not; listening: neither does.
   const boss = await atDesk(ada, 'boss', {}, 1_500)
@@ -197,7 +206,7 @@ test('a browser that dies in a call may come back to it; one that does not gives
   const session = await done(ada, '/v1/voice/agent/login', { agent_id: 'amina', queues: [queue] })
   const first = await deskOf(session.token)
   const call = await answeredAt(ada, first, 'amina')
-  assert.ok(carrier().say(call, hum(1_000)))
+  assert.ok(carrier().say(call, hum(1_000), endless))
   await first.hears(1_000)
   await first.die()
   await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the customer to hear music')
@@ -246,8 +255,8 @@ test('calls whose flows name one conversation speak with each other, and go on w
   const guest = (await talk('+254711000033', { mute: true })).call_id
   for (const call of [host, guest]) await callIs(ada, call, ({ phase }) => phase === 'conference', 'the others to join')
   await eventually(async () => (await eventsOf(ada, 'conference.participant_joined')).length === 3, 'all three to join')
-  assert.ok(carrier().say(early, hum(700)) && carrier().say(host, hum(1_000)))
-  assert.ok(carrier().say(guest, hum(1_500)))
+  assert.ok(carrier().say(early, hum(700), endless) && carrier().say(host, hum(1_000), endless))
+  assert.ok(carrier().say(guest, hum(1_500), endless))
   await phoneHears(early, 1_000)
   await phoneHears(host, 700)
   await phoneHears(guest, 700)
@@ -339,13 +348,525 @@ test('a desk takes the token of an agent who is logged in, and few and small mes
   assert.deepEqual(await many.isClosed(), { code: 1008, reason: 'too many messages' })
 })
 
-test('the page of a desk asks nothing of anywhere else, and runs no script of its own text', async () => {
-  const ada = await open()
-  const page = await ada.client.get('/desk')
-  assert.equal(page.status, 200)
-  const policy = page.headers['content-security-policy'] ?? ''
-  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
-  assert.doesNotMatch(policy, /unsafe/)
-  assert.doesNotMatch(page.text, /<script(?![^>]* src=)|style="| on\w+="/)
-  for (const path of ['/desk/desk.js', '/desk/desk.css']) assert.equal((await ada.client.get(path)).status, 200)
+describe('members in the console', { skip: withoutChromium() }, () => {
+  let browser: Browser
+  let ada: Account
+  const complaints: string[] = []
+  const number = '+254711000023'
+
+  before(async () => {
+    buildConsole()
+    browser = await openBrowser(fakeAudio)
+    ada = await open()
+  })
+  after(() => browser?.close())
+
+  /** A member of a role, whose microphone hears a tone, signed in by the invitation. */
+  const memberOf = async (role: string, name: string, hertz: number): Promise<Page> => {
+    const { invite_url } = await done(ada, '/v1/team/members', { email: `${role}@example.com`, name, role }, 201)
+    const context = await browser.newContext({
+      ...{ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } },
+      permissions: ['microphone', 'notifications'],
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(patienceMs(45_000))
+    page.on('pageerror', ({ message }) => complaints.push(message))
+    await page.addInitScript(keepSound, hertz)
+    await page.goto(invite_url)
+    await page.getByLabel('Choose a password').fill('correct horse battery staple')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    return page
+  }
+  /** The API as a page of the member has it. */
+  const asMember = async (page: Page) => {
+    const [cookie] = await page.context().cookies(world.node.url)
+    const { csrf } = Object(await page.evaluate("fetch('/console/api/session').then((answer) => answer.json())"))
+    const headers = { cookie: `${cookie?.name}=${cookie?.value}`, 'x-pamoja-csrf': csrf }
+    return {
+      get: (path: string) => world.stranger.get(path, { headers }),
+      post: (path: string, body: object) => world.stranger.post(path, body, { headers }),
+    }
+  }
+  const at = (path: string): string => `${world.node.url}/console/${path}`
+  const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
+  const h1 = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
+  const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
+  /** PAMOJA_TEST_SHOTS names a folder for pictures, wide and narrow, light and dark. */
+  const shot = async (page: Page, name: string): Promise<void> => {
+    const { PAMOJA_TEST_SHOTS: folder } = process.env
+    if (!folder) return
+    for (const theme of ['light', 'dark']) {
+      await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+      for (const [width, height] of [[390, 844] as const, [1280, 800] as const]) {
+        await page.setViewportSize({ width, height })
+        await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` })
+      }
+    }
+    await page.evaluate("document.documentElement.dataset.theme = 'light'")
+  }
+
+  let supervisor: Page
+  let agent: Page
+  let agentId = ''
+  let call = ''
+
+  test('a supervisor makes a queue, hours, a menu whose fault stands at its step, and a rule, and tries a call', async () => {
+    supervisor = await memberOf('supervisor', 'Sara Supervisor', hertz.supervisor)
+    await supervisor.goto(at('queues'))
+    await press(supervisor, 'Create queue')
+    await dialog(supervisor, 'Create queue').getByLabel('Name').fill('Orders')
+    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Make it' }).click()
+    await h1(supervisor, 'Orders')
+    const queue = supervisor.url().split('/').at(-1) ?? ''
+    await assign(ada, { routing: true })
+
+    await supervisor.goto(at('hours'))
+    await press(supervisor, 'Set business hours')
+    const hours = dialog(supervisor, 'Set business hours')
+    await hours.getByLabel('Name').fill('Office')
+    await hours.getByLabel('Time zone').fill('Africa/Nairobi')
+    await hours.getByLabel('Monday').fill('8-17')
+    await hours.getByRole('button', { name: 'Save' }).click()
+    await hours.getByText(/must be a time such as 08:00/i).waitFor()
+    await hours.getByLabel('Monday').fill('08:00-12:30, 14:00-17:00')
+    await hours.getByRole('button', { name: 'Save' }).click()
+    await h1(supervisor, 'Office')
+    await supervisor.getByText('08:00-12:30, 14:00-17:00').waitFor()
+
+    await supervisor.goto(at('voice-menus'))
+    await press(supervisor, 'Create voice menu')
+    const menu = dialog(supervisor, 'Create voice menu')
+    await menu.getByLabel('Name').fill('Reception')
+    await menu.getByLabel('Prompt').fill('For orders press one.')
+    await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
+    await menu.getByRole('button', { name: 'Make it' }).click()
+    await h1(supervisor, 'Reception')
+    await supervisor.getByLabel('Name of another step').fill('later')
+    await press(supervisor, 'Add a step')
+    await press(supervisor, 'Save the menu')
+    const step = supervisor.getByRole('region', { name: 'later' })
+    await step.getByText('Must not have fewer than 1 characters.').waitFor()
+    await shot(supervisor, 'menu')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    const map = supervisor.getByRole('region', { name: 'Steps of the call' })
+    await map.locator('.spot.bad', { hasText: 'later' }).waitFor()
+    await map.getByRole('button', { name: 'main' }).focus()
+    await supervisor.keyboard.press('ArrowRight')
+    assert.equal(await supervisor.locator('.spot:focus').textContent(), '1Queue Orders')
+    await supervisor.keyboard.press('ArrowLeft')
+    await supervisor.keyboard.press('Enter')
+    assert.equal(await supervisor.locator('textarea:focus').inputValue(), 'For orders press one.')
+    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Hear the prompt' }).click()
+    await eventually(
+      async () => Number(await supervisor.evaluate('heard.loudest')) > 0.01,
+      'the prompt to be heard in the browser',
+    )
+    assert.match(await speech.said(), /For orders press one\./)
+    await step.getByRole('button', { name: 'Remove' }).click()
+    await map.getByRole('button', { name: 'later' }).waitFor({ state: 'detached' })
+    await press(supervisor, 'Undo')
+    await map.getByRole('button', { name: 'later' }).waitFor()
+    await step.getByRole('button', { name: 'Remove' }).click()
+    await press(supervisor, 'Save the menu')
+    await supervisor.getByText('Version 2').waitFor()
+
+    await supervisor.goto(at('routing-rules'))
+    await press(supervisor, 'Create rule')
+    const rule = dialog(supervisor, 'Create rule')
+    await rule.getByLabel('Name').fill('Kenya')
+    await rule.getByRole('button', { name: 'Add a condition' }).click()
+    await rule.getByLabel('Compared with').fill('KE')
+    await rule.getByLabel('The call goes to').selectOption({ label: 'Voice menu Reception' })
+    await shot(supervisor, 'rule')
+    await rule.getByRole('button', { name: 'Make it' }).click()
+    await supervisor.getByText('Country of the caller is KE').waitFor()
+    await supervisor.getByLabel('Called number').fill(numberOf(ada))
+    await supervisor.getByLabel('Caller', { exact: true }).fill(number)
+    await supervisor.getByLabel('Keys pressed').fill('1')
+    await press(supervisor, 'Try it')
+    await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
+    await shot(supervisor, 'rules')
+    await done(ada, '/v1/voice/routing/rules', { name: 'All', priority: 5, action: { type: 'queue', id: queue } }, 201)
+  })
+
+  test('an agent signs in as a member, sees the desk and nothing else, and is given a queue by the supervisor', async () => {
+    // Times at the desk are told by the account's clock, which is ahead.
+    await later(ada, 7_200)
+    agent = await memberOf('agent', 'Zawadi Kamau', hertz.agent)
+    await h1(agent, 'Desk')
+    assert.equal(await entriesOf(agent, 'Queues').count(), 0)
+    await press(agent, 'Test the microphone')
+    await agent.getByText('The microphone hears you.').waitFor()
+    await press(agent, 'Test the loudspeaker')
+    await shot(agent, 'start')
+    await press(agent, 'Start work')
+    await agent.getByText('You serve no queue yet').waitFor()
+    const { body } = await ada.client.get('/v1/voice/agent')
+    agentId = body.data[0].agent_id
+    assert.deepEqual([body.data[0].name, body.data[0].status], ['Zawadi Kamau', 'available'])
+    await supervisor.goto(at('agents'))
+    await supervisor.getByRole('button', { name: 'Change' }).click()
+    await dialog(supervisor, 'Edit agent').getByLabel('Orders').check()
+    await dialog(supervisor, 'Edit agent').getByRole('button', { name: 'Save' }).click()
+    await agent.getByRole('cell', { name: 'Orders' }).waitFor()
+    await shot(supervisor, 'agents')
+    await agent.getByRole('button', { name: 'Break' }).click()
+    await agent.getByRole('button', { name: 'Lunch' }).click()
+    assert.equal((await agentIs(ada, agentId, 'break')).reason, 'lunch')
+    const timer = agent.locator('.availability .since')
+    await eventually(
+      async () => /^(?!0:00)\d:\d\d$/.test((await timer.textContent()) ?? ''),
+      'a timer that counts from now',
+    )
+    await agent.getByRole('button', { name: 'Free' }).click()
+    await agentIs(ada, agentId, 'available')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'free')
+  })
+
+  test('a call rings so that it is heard and seen, is answered by a key, held, muted and noted', async () => {
+    const tones = Number(await agent.evaluate('heard.tones'))
+    call = await callerOf(ada, number)
+    await agent.getByRole('alertdialog', { name: `${number} is calling` }).waitFor()
+    assert.ok(Number(await agent.evaluate('heard.tones')) >= tones + 2, 'a bell is heard')
+    assert.deepEqual(await agent.evaluate('heard.notices'), [`${number} is calling`])
+    await eventually(async () => (await agent.title()).startsWith('(1) '), 'the title to flash')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'ringing')
+    await agent.keyboard.press('Enter')
+    await connected(ada, call, agentId)
+    await agent.getByRole('region', { name: `Call with ${number}` }).waitFor()
+    await eventually(async () => (await agent.title()).startsWith('Desk'), 'the title to be the page’s again')
+    assert.ok(carrier().say(call, hum(1_000), endless))
+    await browserHears(agent, 1_000)
+    await phoneHears(call, hertz.agent)
+    await agent.keyboard.press('m')
+    await agent.getByRole('button', { name: 'Mute', pressed: true }).waitFor()
+    await agent.keyboard.press('m')
+    await agent.getByRole('button', { name: 'Mute', pressed: false }).waitFor()
+    await agent.keyboard.press('h')
+    await callIs(ada, call, ({ phase }) => phase === 'on_hold', 'the caller to be held')
+    await agent.getByText('On hold: the caller hears music').waitFor()
+    await agent.keyboard.press('h')
+    await agent.getByText('You speak', { exact: true }).waitFor()
+    await agent.keyboard.press('d')
+    await press(agent, '5')
+    await eventually(async () => carrier().heard(call)?.digits === '5', 'the key to be heard')
+    await agent.getByLabel('Notes').fill('Asks for order 4512')
+    await agent.keyboard.press('Escape')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'call')
+  })
+
+  test('a supervisor sees the call on the wallboard, listens, whispers, joins and stops, heard at their own desk', async () => {
+    await supervisor.goto(at('wallboard'))
+    await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
+    await supervisor.getByText('Zawadi Kamau').first().waitFor()
+    await supervisor.getByRole('button', { name: 'Listen' }).click()
+    await supervisor.getByText('You listen; nobody hears you.').waitFor()
+    for (const tone of [1_000, hertz.agent]) await browserHears(supervisor, tone)
+    await browserHears(agent, hertz.supervisor, false)
+    await supervisor.getByRole('button', { name: 'Whisper' }).click()
+    await supervisor.getByText('You whisper; only the agent hears you.').waitFor()
+    await browserHears(agent, hertz.supervisor)
+    await phoneHears(call, hertz.supervisor, false)
+    await shot(supervisor, 'wallboard')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    await press(supervisor, 'Barge in')
+    await supervisor.getByText('You speak; everybody hears you.').waitFor()
+    await phoneHears(call, hertz.supervisor)
+    await press(supervisor, 'Stop listening')
+    await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
+    await phoneHears(call, hertz.supervisor, false)
+  })
+
+  test('a desk whose connection drops says what became of the call, and speaks on', async () => {
+    await agent.evaluate('heard.sockets.at(-1).close()')
+    await agent.getByText('The connection was lost. The caller hears music for 30 seconds').waitFor()
+    await agent.getByText('You are connected again: speak on.').waitFor()
+    await browserHears(agent, 1_000)
+    assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
+  })
+
+  test('a colleague is asked, all three speak, the agent leaves, saves the outcome by a key, and the report has it', async () => {
+    await login(ada, 'baraka', 2, { name: 'Baraka Otieno' })
+    await agent.keyboard.press('p')
+    const colleague = agent.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
+    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
+    await shot(agent, 'consulting')
+    await press(agent, 'Take the call back')
+    await agent.getByText('You speak', { exact: true }).waitFor()
+    await agentIs(ada, 'baraka', 'available')
+    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await press(agent, 'Speak all three')
+    await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
+    await browserHears(agent, 1_000)
+    await phoneHears(call, hertz.agent)
+    await shot(agent, 'three')
+    await agent.keyboard.press('Control+e')
+    await connected(ada, call, 'baraka')
+    await agent.getByRole('heading', { name: `How did it go with ${number}?` }).waitFor()
+    assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
+    await agent.keyboard.press('2')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'after')
+    await agent.keyboard.press('Control+Enter')
+    await agentIs(ada, agentId, 'available')
+    await done(ada, `/v1/voice/call/${call}/hangup`, {})
+    const { body } = await ada.client.get('/v1/call-center/reports?group_by=agent,disposition')
+    const own = body.rows.find(({ agent_id }: { agent_id: string }) => agent_id === agentId)
+    assert.deepEqual([own.disposition, own.answered, own.transferred], ['passed_on', 1, 1])
+    const { body: context } = await ada.client.get(`/v1/voice/agent/baraka/context?phone=${encodeURIComponent(number)}`)
+    assert.equal(context.notes[0].text, 'Asks for order 4512')
+    await supervisor.goto(at('call-report'))
+    await supervisor.getByRole('cell', { name: 'Zawadi Kamau' }).waitFor()
+    await supervisor.getByRole('cell', { name: 'Passed on' }).waitFor()
+    await shot(supervisor, 'report')
+    const download = supervisor.waitForEvent('download')
+    await press(supervisor, 'CSV')
+    const [head = '', ...rows] = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
+    assert.ok(head.split(',').includes('answered'), head)
+    assert.ok(
+      rows.some((row) => row.includes(agentId)),
+      rows.join('\n'),
+    )
+  })
+
+  test('a call is put off by Escape, answered, and taken over by the supervisor', async () => {
+    const next = await callerOf(ada, '+254711000024')
+    await agent.getByRole('alertdialog').waitFor()
+    await agent.keyboard.press('Escape')
+    assert.equal((await agentIs(ada, agentId, 'away')).reason, 'rejected')
+    // The wallboard alerts at limits that are kept in the browser, and is heard once that is switched on.
+    await supervisor.goto(at('wallboard'))
+    await press(supervisor, 'Alerts')
+    const alert = supervisor.getByRole('status', { name: 'Alerts' }).getByText('1 or more wait')
+    await supervisor.getByLabel('A sound when an alert begins').check()
+    const tones = Number(await supervisor.evaluate('heard.tones'))
+    assert.equal(await alert.count(), 0)
+    await supervisor.getByLabel('Callers who wait').fill('1')
+    await alert.waitFor()
+    await eventually(
+      async () => Number(await supervisor.evaluate('heard.tones')) === tones + 2,
+      'the alert to be heard',
+    )
+    await shot(supervisor, 'alerts')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    await supervisor.reload()
+    await alert.waitFor()
+    await agent.getByRole('button', { name: 'Free' }).click()
+    await agent.getByRole('alertdialog').waitFor()
+    await agent.keyboard.press('Enter')
+    await connected(ada, next, agentId)
+    await alert.waitFor({ state: 'detached' })
+    assert.ok(carrier().say(next, hum(1_000), endless))
+    await supervisor.goto(at('wallboard'))
+    await supervisor.getByRole('button', { name: 'Take over' }).click()
+    await dialog(supervisor, 'Take this call over?').getByRole('button', { name: 'Take over' }).click()
+    await h1(supervisor, 'Desk')
+    await supervisor.getByRole('region', { name: 'Call with +254711000024' }).waitFor()
+    await browserHears(supervisor, 1_000)
+    await phoneHears(next, hertz.supervisor)
+    await agent.getByRole('heading', { name: 'How did it go with +254711000024?' }).waitFor()
+    await press(supervisor, 'Hang up')
+    await ended(ada, next)
+    await agent.keyboard.press('1')
+    await agent.keyboard.press('Control+Enter')
+    await agentIs(ada, agentId, 'available')
+  })
+
+  test('the phone beside every page rings, speaks and listens', async () => {
+    const admin = await memberOf('admin', 'Asha Admin', hertz.phone)
+    const phone = admin.getByRole('complementary', { name: 'Phone' })
+    if ((await phone.count()) === 0) await admin.getByRole('button', { name: 'Phone', exact: true }).click()
+    await phone.getByRole('button', { name: 'Calls' }).click()
+    await phone.getByRole('button', { name: 'Speak and listen here' }).click()
+    await phone.getByRole('button', { name: 'Live sound off' }).waitFor()
+    await phone.getByLabel('Number to call').fill(numberOf(ada))
+    await phone.getByRole('button', { name: 'Call', exact: true }).click()
+    await agent.getByRole('alertdialog').waitFor()
+    await agent.keyboard.press('Enter')
+    await agentIs(ada, agentId, 'on_call')
+    await browserHears(agent, hertz.phone)
+    await browserHears(admin, hertz.agent)
+    assert.deepEqual(await accessibilityProblems(admin), [])
+    await phone.getByRole('button', { name: 'Mute' }).click()
+    await browserHears(agent, hertz.phone, false)
+    await phone.getByRole('button', { name: 'Mute' }).click()
+    await phone.getByRole('button', { name: 'Hang up' }).click()
+    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await agent.keyboard.press('1')
+    await agent.keyboard.press('Control+Enter')
+    await agentIs(ada, agentId, 'available')
+
+    // A call to it rings, also while another app is open.
+    await phone.getByRole('button', { name: 'Texts' }).click()
+    const tones = Number(await admin.evaluate('heard.tones'))
+    await agent.getByLabel('Place a call').fill(await phone.getByLabel('Number of the phone').inputValue())
+    await agent.getByLabel('From').fill(numberOf(ada))
+    await press(agent, 'Call')
+    await phone.getByRole('button', { name: 'Answer the call' }).waitFor()
+    assert.ok(Number(await admin.evaluate('heard.tones')) >= tones + 2, 'the phone rings')
+    await phone.getByRole('button', { name: 'Answer the call' }).click()
+    await browserHears(agent, hertz.phone)
+    await browserHears(admin, hertz.agent)
+    await phone.getByRole('button', { name: 'Hang up' }).click()
+    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await press(agent, 'End work')
+    await agentIs(ada, agentId, 'offline')
+    assert.deepEqual(complaints, [])
+  })
+
+  test('texts that are assigned to an agent stand beside calls and are answered; those of others are not there', async () => {
+    const conversations: { id: string; phone: string }[] = []
+    for (const from of ['+254711000051', '+254711000052']) {
+      const text = { from, to: '22003', message: `Where is my order, asks ${from}` }
+      await done(ada, '/v1/sandbox/sms/inbound', text, 201)
+      await eventually(async () => {
+        const { data } = (await ada.client.get('/v1/conversations')).body
+        return data.length === conversations.length + 1 && conversations.push(data[0])
+      }, 'a conversation')
+    }
+    const [own, other] = conversations
+    assert.ok(own && other)
+    await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: agentId })
+    await agent.goto(at('desk'))
+    await agent.getByRole('link', { name: /Where is my order/ }).waitFor()
+    await shot(agent, 'conversations')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await agent.getByRole('link', { name: /Where is my order/ }).click()
+    await agent.getByRole('region', { name: own.phone }).getByText('Where is my order').waitFor()
+    assert.equal(await agent.getByRole('navigation', { name: 'Conversations' }).getByRole('listitem').count(), 1)
+    await agent.getByLabel('Answer').fill('On its way')
+    await shot(agent, 'conversation')
+    await press(agent, 'Send')
+    await agent.getByRole('region', { name: own.phone }).getByText('On its way').waitFor()
+
+    const asAgent = await asMember(agent)
+    const listed = await asAgent.get('/v1/conversations')
+    assert.deepEqual(
+      listed.body.data.map(({ id }: { id: string }) => id),
+      [own.id],
+    )
+    assert.deepEqual((await asAgent.get('/v1/conversations?assignee=none')).body.data, [])
+    for (const way of ['', '/messages']) {
+      assert.equal((await asAgent.get(`/v1/conversations/${other.id}${way}`)).status, 404)
+      assert.equal((await asAgent.get(`/v1/conversations/${own.id}${way}`)).status, 200)
+    }
+    for (const [way, body] of [
+      ['assign', { member_id: agentId }],
+      ['reply', { channel: 'sms', text: 'Hello' }],
+      ['close', {}],
+    ] as const)
+      assert.equal((await asAgent.post(`/v1/conversations/${other.id}/${way}`, body)).status, 404, way)
+    assert.equal((await asAgent.post('/v1/conversations', { phone: other.phone })).status, 403)
+    await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: null })
+    assert.equal((await asAgent.get(`/v1/conversations/${own.id}`)).status, 404)
+    const { key } = await done(ada, '/v1/api-keys', { name: 'Own', scopes: ['conversations:own'] }, 201)
+    assert.equal((await world.stranger.as(key).get('/v1/conversations')).status, 403)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('a session opens a desk from a page of the console only, and makes no token', async () => {
+    const [cookie] = await agent.context().cookies(world.node.url)
+    const refused = (headers: Record<string, string>) =>
+      new Promise((resolve) => {
+        const line = new WebSocket(`${world.node.url.replace(/^http/, 'ws')}/v1/voice/desk`, {
+          ...{ rejectUnauthorized: false, headers: { cookie: `${cookie?.name}=${cookie?.value}`, ...headers } },
+        })
+        line.on('unexpected-response', (_request, { statusCode }) => resolve(statusCode))
+        line.on('close', (code) => resolve(code))
+        line.on('error', () => undefined)
+      })
+    assert.equal(await refused({}), 403)
+    assert.equal(await refused({ origin: 'https://elsewhere.example' }), 403)
+    assert.equal(await refused({ origin: world.node.url }), 4409)
+    const asAgent = await asMember(agent)
+    const post = (body: object) => asAgent.post('/v1/voice/agent/login', body)
+    assert.equal((await post({ agent_id: agentId })).body.token, null)
+    assert.equal((await post({ agent_id: 'baraka' })).status, 403)
+    assert.equal((await post({ agent_id: agentId, queues: [] })).status, 403)
+  })
 })
+
+/** Tones that the microphones of the console's members hear. */
+const hertz = { agent: 600, supervisor: 1_500, phone: 2_100 }
+
+/** Microphone of a browser without one; its sound is replaced by a tone. */
+const fakeAudio = [
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+  '--autoplay-policy=no-user-gesture-required',
+]
+
+/** Gives the page a microphone that hears a tone, and keeps what it plays, shows and connects where a test can look at it. */
+function keepSound(hertz: number): void {
+  const scope = Object(globalThis)
+  scope.navigator.mediaDevices.getUserMedia = async () => {
+    const context = new scope.AudioContext()
+    const tone = new scope.OscillatorNode(context, { frequency: hertz })
+    const loudness = new scope.GainNode(context, { gain: 0.3 })
+    const spoken = context.createMediaStreamDestination()
+    tone.connect(loudness).connect(spoken)
+    tone.start()
+    return spoken.stream
+  }
+  const notices: string[] = []
+  const sockets: unknown[] = []
+  const peers: unknown[] = []
+  const heard = { tones: 0, loudest: 0, notices, sockets, peers }
+  const { start } = scope.OscillatorNode.prototype
+  scope.OscillatorNode.prototype.start = function (this: unknown, ...given: unknown[]) {
+    heard.tones++
+    return start.apply(this, given)
+  }
+  const { start: startFile } = scope.AudioBufferSourceNode.prototype
+  scope.AudioBufferSourceNode.prototype.start = function (this: {
+    buffer: { getChannelData(channel: 0): Float32Array }
+  }) {
+    heard.loudest = this.buffer.getChannelData(0).reduce((most, one) => Math.max(most, one), heard.loudest)
+    return startFile.apply(this)
+  }
+  const keeping = (kept: unknown[]) => ({
+    construct(target: new () => object, given: unknown[]) {
+      const made = Object(Reflect.construct(target, given))
+      kept.push(made)
+      return made
+    },
+  })
+  scope.WebSocket = new Proxy(scope.WebSocket, keeping(heard.sockets))
+  scope.RTCPeerConnection = new Proxy(scope.RTCPeerConnection, keeping(heard.peers))
+  scope.Notification = class {
+    static permission = 'granted'
+    constructor(title: string) {
+      heard.notices.push(title)
+    }
+    close(): void {}
+  }
+  scope.heard = heard
+}
+
+/** Waits until a tone is in what the browser is sent, or is in it no more. */
+async function browserHears(page: Page, hertz: number, isHeard = true): Promise<void> {
+  const isSo = async () => Number(await page.evaluate(loudnessAt, hertz)) > -60 === isHeard
+  await eventually(isSo, `the browser ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`)
+}
+
+/** Decibels that the browser hears at a frequency. */
+function loudnessAt(hertz: number): number {
+  const scope = Object(globalThis)
+  scope.context ??= new scope.AudioContext()
+  const { track } = scope.heard.peers.at(-1).getReceivers()[0]
+  if (scope.ear?.track !== track) {
+    const analyser = scope.context.createAnalyser()
+    analyser.fftSize = 4_096
+    scope.context.createMediaStreamSource(new scope.MediaStream([track])).connect(analyser)
+    scope.ear = { track, analyser }
+  }
+  const bins = new Float32Array(scope.ear.analyser.frequencyBinCount)
+  scope.ear.analyser.getFloatFrequencyData(bins)
+  const middle = Math.round((hertz * 4_096) / scope.context.sampleRate)
+  return Math.max(...bins.subarray(middle - 3, middle + 4))
+}

@@ -31,10 +31,10 @@ let world: World
 let sql: pg.Client
 
 /** Calls that an account may have under way. */
-const mostCalls = 8
+const maxCalls = 8
 
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_CALLS_PER_ACCOUNT: mostCalls })
+  world = await startWorld({ PAMOJA_VOICE_CALLS_PER_ACCOUNT: maxCalls })
   sql = new pg.Client({ connectionString: world.databaseUrl })
   await sql.connect()
 })
@@ -250,6 +250,8 @@ test('a call is recorded when that was asked for, and its data are told as they 
     async () => (await ada.client.patch(`/v1/voice/call/${recorded.call_id}`, pause)).status === 200,
     'it to be recorded',
   )
+  const resumed = await ada.client.patch(`/v1/voice/call/${recorded.call_id}`, { recording: 'resume' })
+  assert.equal(resumed.status, 200)
   await done(ada, '/v1/voice/transfer', { call_id: recorded.call_id, transfer_type: 'cold', destination: next })
   const [told] = await eventsOf(ada, 'call.transferred')
   assert.deepEqual(told.payload.custom_data, { order: '78' })
@@ -257,7 +259,19 @@ test('a call is recorded when that was asked for, and its data are told as they 
   await login(ada, 'baraka', 2, { queues: [next] })
   await connected(ada, recorded.call_id, 'baraka')
   assert.equal((await callNow(ada, recorded.call_id)).status, 'answered')
-  await done(ada, `/v1/voice/call/${recorded.call_id}/hangup`, {})
+  const hungUp = await done(ada, `/v1/voice/call/${recorded.call_id}/hangup`, {})
+  assert.equal(hungUp.recording_ids.length, 1)
+  const [ready] = await eventually(async () => {
+    const all = await eventsOf(ada, 'recording.ready')
+    return all.length > 0 && all
+  }, 'the recording to be ready')
+  const { payload } = ready
+  assert.deepEqual(
+    [payload.recording_id, payload.call_id, payload.conference_id],
+    [hungUp.recording_ids[0], recorded.call_id, null],
+  )
+  const over = (await eventsOf(ada, 'call.completed')).find((one: Told) => one.payload.call_id === recorded.call_id)
+  assert.deepEqual(over.payload.recording_ids, hungUp.recording_ids)
 })
 
 test('the token of an agent ends with its login, and renews itself for no longer than it was made for', async () => {
@@ -405,9 +419,9 @@ test('a conference counts among the calls that an account may have under way', a
   const ada = await open()
   const numbers = (count: number) => Array.from({ length: count }, (_, i) => `+2547110001${String(40 + i)}`)
   const wanted = { name: 'All', from: numberOf(ada) }
-  const many = await ada.client.post('/v1/voice/conference', { ...wanted, participants: numbers(mostCalls + 1) })
+  const many = await ada.client.post('/v1/voice/conference', { ...wanted, participants: numbers(maxCalls + 1) })
   assert.deepEqual([many.status, many.body.error?.code], [429, 'CONCURRENCY_LIMIT'], many.text)
-  const made = await done(ada, '/v1/voice/conference', { ...wanted, participants: numbers(mostCalls) }, 201)
+  const made = await done(ada, '/v1/voice/conference', { ...wanted, participants: numbers(maxCalls) }, 201)
   const path = `/v1/voice/conference/${made.conference_id}`
   await eventually(
     async () =>

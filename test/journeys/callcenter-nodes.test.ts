@@ -36,7 +36,7 @@ let world: World
 let second: RunningNode
 
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 3 })
+  world = await startWorld({ PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 3 })
   const { config } = loadConfig(
     {},
     {

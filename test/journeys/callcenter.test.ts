@@ -3,6 +3,9 @@
 // and RTP between phones of the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { rms } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -21,17 +24,22 @@ import {
   phoneOf,
   queueOf,
 } from '../callcentre.ts'
-import { type SpeechProgram, speechProgram } from '../speech-program.ts'
+import { framesWith, hearsNow } from '../hearing.ts'
+import { type SpeechProgram, speechProgram, spokenHertz } from '../speech-program.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let speech: SpeechProgram
+let sql: pg.Client
 
 before(async () => {
   speech = await speechProgram()
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_SPEECH_PROGRAM: speech.path })
+  world = await startWorld({ PAMOJA_SPEECH_PROGRAM: speech.path })
+  sql = new pg.Client({ connectionString: world.databaseUrl })
+  await sql.connect()
 })
 after(async () => {
+  await sql?.end()
   await world?.stop()
   await speech?.remove()
 })
@@ -119,6 +127,58 @@ test('an agent who does not answer is away, and the caller is the first in the q
   await connected(ada, call, 'awake')
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
+
+test('a round that gives callers to agents reads them, their calls and the queues once', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 10, sla: { target_percent: 100, threshold_seconds: 1 } })
+  await assign(ada, { queue_id: queue })
+  const first = await callerOf(ada)
+  const second = await callerOf(ada, '+254711000022')
+  await callIs(ada, second, ({ phase }) => phase === 'queued', 'the callers to wait')
+  const transactions = await transactionsDuring(async () => {
+    await login(ada, 'amina', 1, { queues: [queue] })
+    await connected(ada, first, 'amina')
+    await done(ada, `/v1/sandbox/voice/${first}/hangup`, {})
+    await agentIs(ada, 'amina', 'wrap_up')
+    await later(ada, 11)
+    await connected(ada, second, 'amina')
+  })
+  const giving = transactions.filter((names) => names.includes('callcenter.note_turn'))
+  assert.equal(giving.length, 2, 'each caller is given in a round')
+  for (const names of giving)
+    for (const name of ['callcenter.agents_at_work', 'callcenter.contacts_under_way', 'callcenter.list_queues'])
+      assert.equal(names.filter((one) => one === name).length, 1, `${name} in ${names.join()}`)
+  assert.ok(!transactions.flat().includes('callcenter.contacts_since'), 'no lock is held while a day is read')
+  await done(ada, `/v1/voice/call/${second}/hangup`, {})
+})
+
+/** Names of the statements of each transaction that ends while something is done. */
+async function transactionsDuring(work: () => Promise<void>): Promise<string[][]> {
+  const ended: string[][] = []
+  const open = new WeakMap<object, string[]>()
+  const { query } = pg.Client.prototype
+  const seen = (client: object, asked: unknown) => {
+    const { name, text } = Object(asked)
+    if (typeof text === 'string' && text.startsWith('begin')) open.set(client, [])
+    else if (text === 'commit' || text === 'rollback') {
+      if (text === 'commit') ended.push(open.get(client) ?? [])
+      // What this connection is asked next belongs to no transaction.
+      open.delete(client)
+    } else if (typeof name === 'string') open.get(client)?.push(name)
+  }
+  pg.Client.prototype.query = new Proxy(query, {
+    apply(target, client, asked) {
+      seen(client, asked[0])
+      return Reflect.apply(target, client, asked)
+    },
+  })
+  try {
+    await work()
+  } finally {
+    pg.Client.prototype.query = query
+  }
+  return ended
+}
 
 test('a caller who gives up has abandoned, and a short wait counts apart', async () => {
   const ada = await open()
@@ -269,6 +329,7 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   await ada.client.patch(`/v1/voice/transfer/${third.transfer_id}`, { action: 'merge' })
   await callIs(ada, call, ({ phase }) => phase === 'connected', 'all three to speak')
   assert.equal((await agentNow(ada, 'chipo')).status, 'on_call')
+  await later(ada, 60)
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
   await agentIs(ada, 'chipo', 'wrap_up')
   await later(ada, 31)
@@ -279,20 +340,111 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   )
   assert.deepEqual(told, ['completed', 'completed', 'completed'])
   const { body } = await ada.client.get('/v1/call-center/reports')
-  assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [2, 100])
+  assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [3, 100])
+  const { body: agents } = await ada.client.get('/v1/call-center/reports?group_by=agent')
+  const spoke = (agent: string) => agents.rows.find((row: { agent_id: string }) => row.agent_id === agent)
+  assert.ok(spoke('chipo').talk_seconds >= 60 && spoke('amina').talk_seconds >= 60, JSON.stringify(agents.rows))
+  assert.deepEqual([spoke('chipo').transferred, spoke('amina').transferred], [1, 1])
+})
+
+test('two agents speak with a customer: the one who goes leaves the call to the other, with the time of each', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 30 })
+  await assign(ada, { queue_id: queue })
+  const { token } = await login(ada, 'amina', 1, { queues: [queue] })
+  await login(ada, 'baraka', 2)
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  const warm = await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'warm', destination: 'baraka' })
+  await agentIs(ada, 'baraka', 'on_call')
+  await ada.client.patch(`/v1/voice/transfer/${warm.transfer_id}`, { action: 'merge' })
+  await callIs(ada, call, ({ phase }) => phase === 'connected', 'all three to speak')
+  // Both may hold the call: each token names the contact of its agent.
+  const amina = world.stranger.as(token)
+  assert.equal((await amina.patch(`/v1/voice/call/${call}`, { hold: true })).body.agent_id, 'amina')
+  assert.equal((await amina.patch(`/v1/voice/call/${call}`, { hold: false })).status, 200)
+  await later(ada, 40)
+  const { resource_id: leg } = (await eventsOf(ada, 'call.answered')).find(
+    ({ payload }: { payload: { to: string } }) => payload.to === phoneOf(1),
+  )
+  await done(ada, `/v1/sandbox/voice/${leg}/hangup`, {})
+  await agentIs(ada, 'amina', 'wrap_up')
+  await connected(ada, call, 'baraka')
+  const noted = await amina.patch(`/v1/voice/call/${call}`, { wrap_up: { disposition: 'solved' } })
+  assert.deepEqual([noted.status, noted.body.agent_id, noted.body.disposition], [200, 'amina', 'solved'])
+  await later(ada, 20)
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  await ended(ada, call)
+  await agentIs(ada, 'baraka', 'wrap_up')
+  const { body } = await ada.client.get('/v1/call-center/reports?group_by=agent')
+  const rows = body.rows.map(
+    (row: { agent_id: string; answered: number; transferred: number; talk_seconds: number }) => [
+      row.agent_id,
+      row.answered,
+      row.transferred,
+      row.talk_seconds >= (row.agent_id === 'amina' ? 40 : 60),
+    ],
+  )
+  assert.deepEqual(rows, [
+    ['amina', 1, 1, true],
+    ['baraka', 1, 0, true],
+  ])
+})
+
+test('an agent who could not be rung stays available, is paused for longer each time, and the caller is offered to others', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  await done(ada, '/v1/voice/agent/login', {
+    agent_id: 'cut',
+    endpoint: { type: 'phone', number: '+254711000005' },
+    queues: [queue],
+  })
+  const call = await callerOf(ada)
+  const paused = (missed: number) =>
+    eventually(async () => {
+      const { rows } = await sql.query('select missed_offers from callcenter.agents where agent_id = $1', ['cut'])
+      return rows[0].missed_offers === missed ? agentNow(ada, 'cut') : null
+    }, `offer ${missed} to fail`)
+  const first = await paused(1)
+  assert.deepEqual([first.status, first.reason], ['available', 'network_error'])
+  const pauseOf = (agent: { since: string; next_offer_at: string }) =>
+    Date.parse(agent.next_offer_at) - Date.parse(agent.since)
+  assert.equal(pauseOf(first), 2_000)
+  await later(ada, 3)
+  assert.equal(pauseOf(await paused(2)), 10_000)
+  await later(ada, 11)
+  assert.equal(pauseOf(await paused(3)), 30_000)
+  await login(ada, 'amina', 1, { queues: [queue] })
+  await connected(ada, call, 'amina')
+  const told = (await eventsOf(ada, 'agent.status_changed'))
+    .filter(({ resource_id }: { resource_id: string }) => resource_id === 'cut')
+    .map(({ payload }: { payload: { status: string } }) => payload.status)
+  assert.ok(!told.includes('away'), told.join())
+  await done(ada, '/v1/voice/agent/status', { agent_id: 'cut', status: 'available' })
+  assert.equal((await agentNow(ada, 'cut')).next_offer_at, null, 'who says so is available at once')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
 test('a call that was handed on outlives the telephone of the agent who writes it down', async () => {
   const ada = await open()
   const queue = await queueOf(ada, { wrap_up_seconds: 30 })
   await assign(ada, { queue_id: queue })
-  await login(ada, 'amina', 1, { queues: [queue] })
+  const { token } = await login(ada, 'amina', 1, { queues: [queue] })
   const call = await callerOf(ada)
   await connected(ada, call, 'amina')
   await login(ada, 'baraka', 2)
   await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: 'baraka' })
   await connected(ada, call, 'baraka')
   await agentIs(ada, 'amina', 'wrap_up')
+  const amina = world.stranger.as(token)
+  const wrap_up = { disposition: 'handed over', notes: 'Wants a refund.' }
+  const noted = await amina.patch(`/v1/voice/call/${call}`, { wrap_up })
+  assert.deepEqual([noted.status, noted.body.agent_id, noted.body.notes], [200, 'amina', wrap_up.notes], noted.text)
+  const held = await amina.patch(`/v1/voice/call/${call}`, { hold: true })
+  assert.deepEqual([held.status, held.body.error.code], [409, 'CALL_NOT_ACTIVE'], 'the call is another agent’s now')
+  const { body: context } = await ada.client.get(`/v1/voice/agent/baraka/context?call_id=${call}`)
+  assert.deepEqual(context.notes[0].text, wrap_up.notes)
   await eventually(async () => (await eventsOf(ada, 'call.completed')).length > 0, 'a telephone to be put down')
   const monitor = { call_id: call, mode: 'listen', endpoint: { type: 'phone', number: '+254711000042' } }
   const { monitor_id } = await done(ada, '/v1/voice/monitor', monitor, 201)
@@ -327,7 +479,7 @@ test('a supervisor listens, whispers, barges and stops; each is told and audited
   const queue = await queueOf(ada)
   await assign(ada, { queue_id: queue })
   await login(ada, 'amina', 1, { queues: [queue] })
-  await login(ada, 'boss', 2)
+  await login(ada, 'boss', 2, { status: 'away' })
   const call = await callerOf(ada)
   await connected(ada, call, 'amina')
   const monitor = await done(ada, '/v1/voice/monitor', { call_id: call, mode: 'listen', supervisor_id: 'boss' }, 201)
@@ -339,7 +491,7 @@ test('a supervisor listens, whispers, barges and stops; each is told and audited
     assert.deepEqual((await ada.client.patch(path, { mode })).body.mode, mode)
   const stopped = await ada.client.delete(path)
   assert.equal(stopped.body.status, 'ended')
-  await agentIs(ada, 'boss', 'available')
+  await agentIs(ada, 'boss', 'away')
   assert.deepEqual((await ada.client.patch(path, { mode: 'barge' })).status, 409)
   const again = await done(
     ada,
@@ -510,6 +662,19 @@ test('callers hear where they stand; a queue that is paused gives nobody a call;
   await later(ada, 21)
   const announced = 'Please stay with us. You are number 1 in the queue.'
   await eventually(async () => (await speech.said()).includes(announced), 'the announcement to be spoken')
+  await eventually(async () => {
+    const heard = simulatedCarrier.of(world.app)?.heard(call)?.samples ?? new Int16Array(0)
+    const isOver = framesWith(heard, spokenHertz) > 10 && hearsNow(heard, spokenHertz) === false
+    return isOver && rms(heard.subarray(-4_000)) > 200
+  }, 'the music to come back after the announcement')
+  await ada.client.patch(`/v1/voice/queue/${queue}`, {
+    announcements: { position: true, every_seconds: 20, language: 'sw-KE' },
+  })
+  await later(ada, 21)
+  await eventually(
+    async () => (await speech.said()).includes('Wewe ni namba 1 kwenye foleni.'),
+    'it to be said in Swahili',
+  )
   const [breach] = await eventually(async () => {
     const told = await eventsOf(ada, 'queue.sla_breached')
     return told.length > 0 && told
@@ -523,6 +688,27 @@ test('callers hear where they stand; a queue that is paused gives nobody a call;
   assert.equal((await agentNow(ada, 'amina')).status, 'available', 'nobody is rung by a queue that is paused')
   await ada.client.patch(`/v1/voice/queue/${queue}`, { status: 'open' })
   await connected(ada, call, 'amina')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('whoever answers a queue is told what it is for, and the recording is announced', async () => {
+  const ada = await open()
+  const prompts = { recording_prompt: 'This call is recorded.', agent_prompt: 'A call for the workshop.' }
+  const queue = await queueOf(ada, { record: true, ...prompts })
+  const { body: kept } = await ada.client.get(`/v1/voice/queue/${queue}`)
+  assert.deepEqual([kept.recording_prompt, kept.agent_prompt], Object.values(prompts))
+  await assign(ada, { queue_id: queue })
+  await login(ada, 'amina', 1, { queues: [queue] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await eventually(async () => {
+    const said = await speech.said()
+    return Object.values(prompts).every((text) => said.includes(text))
+  }, 'both to be said')
+  await eventually(async () => {
+    const heard = simulatedCarrier.of(world.app)?.heard(call)?.samples ?? new Int16Array(0)
+    return framesWith(heard, spokenHertz) > 10
+  }, 'the caller to hear that the call is recorded')
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 

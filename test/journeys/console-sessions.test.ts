@@ -2,6 +2,7 @@
 // Members sign in to the console, and their sessions act as their account through the ordinary API: what a browser of
 // another site sends is refused, guessing is slowed down, and a session ends when it should.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { credentials } from '../../src/commands/welcome.ts'
 import { hourMs } from '../../src/kernel/time.ts'
@@ -11,7 +12,7 @@ import { startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ PAMOJA_TRUSTED_PROXIES: ['127.0.0.0/8', '::1'] })
 })
 after(() => world.stop())
 
@@ -156,6 +157,21 @@ test('guesses from many addresses of one IPv6 network are counted together', asy
   assert.equal((await guess(5)).status, 429)
 })
 
+test('guesses from everywhere are counted by member too, and lock nobody out of where they are signed in', async () => {
+  const { email } = given()
+  const cookieOf = await signedIn()
+  const from = (password: string, ip: string) => login({ email, password }, { 'x-forwarded-for': ip })
+  assert.equal((await from('guess', '203.0.113.1')).status, 401)
+  await world.app.db.query(manyFailures, { hash: createHash('sha256').update(email).digest(), failures: 49 })
+  assert.equal((await from('guess', '203.0.113.2')).status, 401)
+  const locked = await from('guess', '203.0.113.3')
+  assert.deepEqual([locked.status, locked.body.error.code], [429, 'RATE_LIMITED'])
+  assert.equal((await from(given().password, '203.0.113.4')).status, 429)
+  assert.ok(cookieOf.cookie !== '' && (await signedIn()).cookie !== '')
+  await world.app.db.query(passLocks, {})
+  assert.equal((await from(given().password, '203.0.113.4')).status, 200)
+})
+
 test('many guesses at once are counted like guesses one after another', async () => {
   const tries = Array.from({ length: 12 }, (_, i) => login({ email: 'crowd@example.com', password: `guess ${i}` }))
   const statuses = (await Promise.all(tries)).map(({ status }) => status).sort()
@@ -221,6 +237,10 @@ test('members see their sessions and end one of them; a session makes no tokens'
 const passLocks = statement.home<Record<never, never>, object>(
   'test.pass_locks',
   'update accounts.failed_sign_ins set locked_until = now()',
+)
+const manyFailures = statement.home<{ hash: Buffer; failures: number }, object>(
+  'test.many_failures',
+  'update accounts.failed_sign_ins set failures = $failures where hash = $hash',
 )
 const ageSessions = statement.home<{ seen: Date; since: Date }, object>(
   'test.age_sessions',

@@ -5,9 +5,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { accessibilityProblems, openBrowser, withoutChromium } from '../chromium.ts'
+import { patienceMs } from '../eventually.ts'
 import { startWorld, type World } from '../world.ts'
 
-const patienceMs = 45_000
+const quietMs = 15_000
 
 describe('a request is tried on its page of the reference', { skip: withoutChromium() }, () => {
   let world: World
@@ -20,7 +21,7 @@ describe('a request is tried on its page of the reference', { skip: withoutChrom
     browser = await openBrowser()
     const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
     page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
+    page.setDefaultTimeout(patienceMs(quietMs))
     page.on('console', (message) => {
       if (message.type() === 'error' && !/ 4\d\d /.test(message.text())) complaints.push(message.text())
     })

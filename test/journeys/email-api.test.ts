@@ -47,6 +47,12 @@ describe('what is refused', () => {
       'MISSING_VARIABLE',
     ],
     ['a program as attachment', { attachments: [{ ...file, filename: 'x.exe' }] }, 422, 'ATTACHMENT_BLOCKED'],
+    [
+      'a second line in the type of an attachment',
+      { attachments: [{ ...file, contentType: 'text/plain\r\nX-A: b' }] },
+      422,
+      'VALIDATION_ERROR',
+    ],
     ['base64 that is none', { attachments: [{ ...file, content: 'a b' }] }, 422, 'VALIDATION_ERROR'],
     ['a path as file name', { attachments: [{ ...file, filename: '../x' }] }, 422, 'VALIDATION_ERROR'],
     [
@@ -126,6 +132,9 @@ describe('templates', () => {
     const variables = { name: '<b>"A"</b>', link: 'javascript:alert(1)', items: [1, 2] }
     const { body: preview } = await ada.client.post('/v1/email/templates/welcome/preview', { variables })
     assert.equal(preview.html, '<a href="#">&lt;b&gt;&quot;A&quot;&lt;/b&gt;</a><li>1</li><li>2</li>Nairobi')
+    const draft = { subject: 'Karibu {{name}}', html: '{{shop}}', variables: { name: 'Amina' } }
+    const { body: before } = await ada.client.post('/v1/email/templates/welcome/preview', draft)
+    assert.deepEqual([before.subject, before.variables, before.missing], ['Karibu Amina', ['name', 'shop'], ['shop']])
     const later = new Date(Date.now() + 3_600_000).toISOString()
     const { body: sent } = await ada.client.post('/v1/email/send', {
       ...message,
@@ -235,6 +244,8 @@ describe('bulk', () => {
     })
     assert.equal(status, 200, JSON.stringify(body))
     assert.deepEqual([body.total, body.accepted, body.rejected, body.suppressed, body.batches], [34, 30, 3, 1, 2])
+    assert.equal(body.suppressed_recipients.length, 1)
+    assert.match(body.suppressed_recipients[0].reason, /^[a-z_]+$/)
     assert.deepEqual(
       body.errors.map(({ index, code }: { index: number; code: string }) => [index, code]),
       [
@@ -353,8 +364,9 @@ describe('figures and the tracking webhook', () => {
     const { body: feed } = await ada.client.get(`/v1/email/${id}/events`)
     assert.deepEqual(
       feed.data.map(({ event }: { event: string }) => event),
-      ['email.delivered', 'email.sent'],
+      ['delivered', 'sent'],
     )
+    for (const { event, payload } of feed.data) assert.equal(event, payload.event, 'the word of the webhook')
     assert.equal((await ada.client.delete('/v1/email/tracking-webhook')).status, 200)
     assert.equal((await ada.client.get('/v1/email/analytics')).status, 404)
   })

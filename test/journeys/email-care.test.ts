@@ -160,6 +160,10 @@ describe('a relay that tells what became of mail', () => {
       sendMail(ada, { to: 'complained@shop.example' }),
       sendMail(ada, { to: 'left@shop.example' }),
     ])
+    for (const event of ['email.spam', 'email.complained']) {
+      const url = receiver.url(event.replace('email.', '/'))
+      assert.equal((await ada.client.post('/v1/webhooks', { url, events: [event] })).status, 201)
+    }
     const pathOf = async (id: string) => (await mailIn(ada, id)).envelope_from
     await settled(ada, bounced)
     const events = [
@@ -172,6 +176,13 @@ describe('a relay that tells what became of mail', () => {
     assert.deepEqual([status, body.accepted, body.ignored], [200, 3, 1], JSON.stringify(body))
     assert.ok((await toldOf(ada, complained)).includes('email.complained'))
     assert.ok((await toldOf(ada, left)).includes('email.unsubscribed'))
+    for (const [path, event] of [
+      ['/spam', 'spam'],
+      ['/complained', 'complained'],
+    ] as const) {
+      const heard = JSON.parse((await receiver.next(path)).body)
+      assert.deepEqual([heard.event, heard.type, heard.message_id], [event, `email.${event}`, complained])
+    }
     const { body: suppressed } = await ada.client.get('/v1/email/suppressions')
     const reasons = suppressed.data.map(({ email, reason }: { email: string; reason: string }) => `${email} ${reason}`)
     for (const one of ['complained@shop.example complaint', 'left@shop.example unsubscribe'])

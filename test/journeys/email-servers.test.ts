@@ -62,13 +62,21 @@ describe('a relay', () => {
     })
 
   test('that says what cannot be stored is understood all the same, and a bulk that it took is over', async () => {
-    behaviour = talk({ DATA: '354 go on\r\n', DKIM: '250 2.0.0 taken \0\u0001\r\n' })
+    let hello = ''
+    const talking = talk({ DATA: '354 go on\r\n', DKIM: '250 2.0.0 taken \0\u0001\r\n' })
+    behaviour = (socket) => {
+      socket.once('data', (line) => {
+        hello = line.toString()
+      })
+      talking(socket)
+    }
     const id = await sendMail(sender, { from: 'a@duka.example' })
     const record = await eventually(async () => {
       const { body } = await sender.client.get(`/v1/email/${id}`)
       return body.recipients[0].smtp_response ? body : null
     }, 'the answer')
     assert.deepEqual([record.status, record.recipients[0].smtp_code], ['sent', 250])
+    assert.equal(hello, 'EHLO mail.pamoja.test\r\n')
     const { body: bulk } = await sender.client.post('/v1/email/bulk', {
       from: 'a@duka.example',
       subject: 'Habari',

@@ -2,6 +2,7 @@
 // Mail submitted over SMTP, and what other servers bring back: bounces, complaints, requests to unsubscribe.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { connect as connectTcp } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { SmtpClient, SmtpError } from '../../src/protocols/smtp/client.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'
@@ -96,6 +97,19 @@ describe('submission', () => {
     await assert.rejects(connect({ username, password: 'wrong' }), isRefused(/^421 4\.7\.0/))
   })
 
+  test('the server names itself as a host of the DNS, in its greeting and to EHLO', async () => {
+    const socket = connectTcp(portOf('submission'), '127.0.0.1')
+    let said = ''
+    socket.setEncoding('utf8').on('data', (text) => {
+      said += text
+    })
+    await eventually(async () => said.endsWith('\r\n'), 'a greeting')
+    socket.write('EHLO shop.example\r\n')
+    await eventually(async () => /^250 /m.test(said), 'the answer to EHLO')
+    socket.destroy()
+    assert.match(said, /^220 mail\.pamoja\.test ESMTP\r\n250-mail\.pamoja\.test\r\n/)
+  })
+
   test('mail is taken only after TLS and AUTH, and only from verified domains', async () => {
     const ada = await world.account({ balance: 100 })
     const client = await connect(null)
@@ -118,6 +132,16 @@ describe('submission', () => {
       await submit(open, plain.replace('Duka <duka@sandbox.pamoja.test>', 'nobody')),
       /^553 5\.1\.3 INVALID_EMAIL/,
     )
+    const nested = (depth: number): string =>
+      depth === 0
+        ? 'Content-Type: text/plain\r\n\r\nHabari\r\n'
+        : `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n${nested(depth - 1)}\r\n--b${depth}--\r\n`
+    const [head = '', ...inside] = nested(30).split('\r\n\r\n')
+    assert.match(
+      await submit(open, `${plain}\r\n${head}`, 'amina@shop.example', inside.join('\r\n\r\n')),
+      /^550 5\.6\.0 .*nested too deep/,
+    )
+    assert.match(await submit(open, `${plain}${'\r\nX-More: 1'.repeat(600)}`), /^550 5\.6\.0 .*at most 500 fields/)
     await open.quit()
     const limited = await connect(await credential(ada, { domains: ['shop.example'] }))
     assert.match(await submit(limited, plain), /^550 5\.7\.1 DOMAIN_NOT_VERIFIED/)
@@ -165,6 +189,18 @@ describe('submission', () => {
       await eventually(async () => /^550 5\.7\.8/.test(await submit(client, plain)), 'the end of the connection')
       await client.quit()
     }
+  })
+
+  test('a suspended account sends nothing over a connection that was open, and goes on when it is active again', async () => {
+    const ada = await world.account({ balance: 100 })
+    const open = await connect(await credential(ada))
+    const become = (status: string) => world.operator.patch(`/v1/operator/accounts/${ada.id}`, { status })
+    assert.match(await submit(open, plain), /^250/)
+    await become('suspended')
+    await eventually(async () => /ACCOUNT_SUSPENDED/.test(await submit(open, plain)), 'the suspension to be known')
+    await become('active')
+    await eventually(async () => /^250/.test(await submit(open, plain)), 'the account to be active')
+    await open.quit()
   })
 
   test('an empty wallet refuses, and a message submitted twice under one key is sent once', async () => {

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, type TestContext, test } from 'node:test'
+import { patienceMs } from '../eventually.ts'
 import { root } from '../program.ts'
 import { startWorld, type World } from '../world.ts'
 
@@ -158,7 +159,7 @@ async function run(
     cwd: root,
     env: { PATH: process.env.PATH ?? '', PAMOJA_HOME: world.home, PYTHONDONTWRITEBYTECODE: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 120_000,
+    timeout: patienceMs(120_000),
   })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

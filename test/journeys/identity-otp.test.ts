@@ -89,6 +89,10 @@ test('the guard stops pumping before anything is sent or paid', async () => {
     [costly.status, costly.body.error.code, costly.body.error.reason],
     [403, 'OTP_BLOCKED', 'pumping_suspected'],
   )
+  for (const dear of ['+8816123456789', '+870773123456', '+979123456789', '+19005551234', '+254900123456']) {
+    const refused = await bea.client.post('/v1/identity/phone/send-otp', { phone: dear })
+    assert.deepEqual([refused.status, refused.body.error.reason], [403, 'number_type'], dear)
+  }
   const phone = '+254711000105'
   for (let i = 0; i < 3; i++) {
     const { status } = await bea.client.post('/v1/identity/phone/send-otp', { phone, purpose: `p${i}` })

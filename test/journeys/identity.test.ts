@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifications as a customer meets them, with the real engines on the specimens of the sandbox.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import sharp from 'sharp'
+import { prepareZXingModule, writeBarcode } from 'zxing-wasm/writer'
 import { identity } from '../../src/areas/identity/area.ts'
-import { uuidOf } from '../../src/kernel/ids.ts'
-import type { Reply } from '../client.ts'
+import { dueReviews } from '../../src/areas/identity/verify/store.ts'
+import { buckets, idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { root } from '../../src/platform/program/root.ts'
+import { type Reply, refusal } from '../client.ts'
 import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -34,14 +40,22 @@ async function decided({ body }: Reply, account = ada) {
 
 const codes = (body: { failure_reasons: { code: string }[] }) => body.failure_reasons.map(({ code }) => code)
 
+/** The first verification, of whose audit further tests are about. */
+let shown: { verification_id: string }
+
 test('a passport with the photograph of its holder is verified', async () => {
   const { status, body } = await verify({
     selfie: 'sandbox:face_a2',
-    subject: { first_name: 'Amina', last_name: 'Wanjiku', date_of_birth: '1990-02-15', external_id: 'u-1' },
+    // Of phone and email nothing is asked here.
+    subject: {
+      ...{ first_name: 'Amina', last_name: 'Wanjiku', date_of_birth: '1990-02-15', external_id: 'u-1' },
+      ...{ phone: '+254700000004', email: 'a@mailinator.com' },
+    },
     reference: 'cust-1',
     metadata: { shop: 7, b: 'of two names' },
   })
   assert.equal(status, 201)
+  shown = body
   assert.deepEqual([body.status, body.stage, codes(body)], ['verified', 'done', []], JSON.stringify(body))
   assert.deepEqual(body.results, {
     document_authentic: true,
@@ -49,6 +63,7 @@ test('a passport with the photograph of its holder is verified', async () => {
     liveness_passed: true,
     overall_risk: 'low',
   })
+  assert.deepEqual([body.risk_assessment.flags, body.consent], [['liveness_passive_only'], null])
   assert.equal(body.document.document_number, 'AK0123456')
   assert.equal(body.document.last_name, 'WANJIKU')
   assert.equal(body.document.expiry_date, '2031-02-14')
@@ -149,9 +164,40 @@ test('cards are read on both sides, and numbers by the rules of their country', 
     southAfrica.body.checks.map((c: { check: string; result: string }) => [c.check, c.result]),
   )
   assert.deepEqual([results.number_checksum, results.number_embeds_birth_date_sex], ['pass', 'pass'])
+  // The back of a smart card, whose barcode says the same, and one that says another birth date.
+  const number = southAfrica.body.document.document_number
+  const back = (birth: string) =>
+    `WANJIKU|AMINA NJERI|F|RSA|${number}|${birth}|RSA|CITIZEN|15 FEB 2021|30129|108123456|0`
+  const smart = await verify({
+    ...{ country: 'ZA', document_type: 'national_id', document_front: 'sandbox:id_za' },
+    document_back: await barcode(back('15 FEB 1990')),
+  })
+  assert.equal(smart.body.status, 'verified', JSON.stringify(smart.body))
+  const { sources } = smart.body.document
+  assert.deepEqual([sources.last_name, sources.document_number, sources.issue_date], ['barcode', 'barcode', 'barcode'])
+  assert.equal(smart.body.readings.barcode.date_of_birth, '1990-02-15')
+  const forged = await verify({
+    ...{ country: 'ZA', document_type: 'national_id', document_front: 'sandbox:id_za' },
+    document_back: await barcode(back('16 FEB 1990')),
+  })
+  assert.ok(forged.body.status !== 'verified', JSON.stringify(forged.body))
   const asLicence = await verify({ document_type: 'drivers_license', document_front: 'sandbox:id_za', wait: 25 })
   assert.deepEqual([asLicence.body.status, asLicence.body.stage], ['pending', 'awaiting_review'], asLicence.text)
 })
+
+/** Picture of the back of a card with a PDF417. */
+async function barcode(text: string): Promise<string> {
+  const wasm = readFileSync(new URL('node_modules/zxing-wasm/dist/writer/zxing_writer.wasm', root))
+  await prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(wasm).buffer }, fireImmediately: true })
+  const { svg } = await writeBarcode(text, { format: 'PDF417', scale: 3 })
+  const bars = svg.slice(svg.indexOf('<svg')).replace('<svg', '<svg x="125" y="200" preserveAspectRatio="xMinYMin"')
+  const card = `<svg xmlns="http://www.w3.org/2000/svg" width="1250" height="790"><rect width="1250" height="790" fill="#d8e2dc"/>${bars}</svg>`
+  const picture = await sharp(Buffer.from(card)).jpeg().toBuffer()
+  return picture.toString('base64')
+}
+
+/** Account with one verification, which is left as it is. */
+let paid: { account: Account; id: string }
 
 test('a verification is paid with its verdict, and nothing else is', async () => {
   const fay = await world.account({ balance: 100 })
@@ -159,11 +205,17 @@ test('a verification is paid with its verdict, and nothing else is', async () =>
   const before = await wallet()
   const refused = await fay.client.post('/v1/identity/verify-id', {
     ...passport,
-    document_front: 'sandbox:passport_blurred',
+    selfie: 'sandbox:no_face',
   })
   assert.equal(refused.status, 422)
   assert.deepEqual(await wallet(), before)
-  const { body } = await verify({}, fay)
+  // A small picture that can be read is not refused for its size.
+  const small = await sharp(readFileSync(new URL('src/areas/identity/specimens/passport_ke.jpg', root)))
+    .resize(640, 451)
+    .jpeg()
+    .toBuffer()
+  const { body } = await verify({ document_front: small.toString('base64') }, fay)
+  paid = { account: fay, id: body.verification_id }
   assert.deepEqual([body.status, body.currency, body.cost > 0], ['verified', 'KES', true])
   const after = await wallet()
   assert.equal(Math.round((before.available - after.available) * 1e6), Math.round(body.cost * 1e6))
@@ -198,8 +250,25 @@ test('a verification is paid with its verdict, and nothing else is', async () =>
 const asked = (document_number: string, account = ada) =>
   verify({ checks: ['document_verification', 'registry_lookup'], document_number }, account)
 
+test('a picture that is no document is rejected as such, never a low risk, and costs nothing', async () => {
+  const joy = await world.account({ balance: 100 })
+  const none = { document_front: 'sandbox:face_a', document_type: 'national_id', country: 'KE' }
+  const { body } = await verify(none, joy)
+  const { status, results, risk_assessment, cost } = body
+  assert.deepEqual([status, results.overall_risk, cost], ['rejected', 'high', 0], JSON.stringify(body))
+  assert.ok(codes(body).includes('DOCUMENT_UNREADABLE') && risk_assessment.flags.includes('NO_DOCUMENT'))
+  // Nor does it tell what a registry says of a number.
+  const checks = ['document_verification', 'registry_lookup']
+  const looked = await verify({ ...none, checks, document_number: '99990000' }, joy)
+  assert.equal(looked.body.status, 'rejected', looked.text)
+  assert.ok(!codes(looked.body).some((code: string) => code.startsWith('REGISTRY')), looked.text)
+  const [{ available, held }] = (await joy.client.get('/v1/wallet/balance')).body.balances
+  assert.deepEqual([available, held], [100, 0])
+})
+
 test('the registry answers as the typed number says', async () => {
-  assert.deepEqual(codes((await asked('99990000')).body), ['REGISTRY_NOT_FOUND'])
+  const unknown = (await asked('99990000')).body
+  assert.deepEqual([codes(unknown), unknown.results.overall_risk], [['REGISTRY_NOT_FOUND'], 'high'])
   assert.deepEqual(codes((await asked('99990001')).body), ['REGISTRY_MISMATCH'])
   assert.equal((await asked('99990007')).body.stage, 'awaiting_review')
   assert.equal((await asked('AK0123456')).body.status, 'verified')
@@ -269,6 +338,8 @@ test('a face that was verified before under another name waits for a person; oth
   assert.deepEqual([second.body.status, second.body.stage], ['pending', 'awaiting_review'])
   assert.ok(second.body.risk_assessment.flags.includes('duplicate_face'))
   assert.ok(second.body.risk_assessment.flags.includes('duplicate_document'))
+  const others = await ivy.client.get(`/v1/identity/verifications?person_of=${second.body.verification_id}`)
+  assert.deepEqual([others.body.data.length, others.body.data[0].status], [1, 'verified'], 'the same document')
   const other = await world.account({ balance: 100 })
   assert.equal((await verify(person('three'), other)).body.status, 'verified')
 })
@@ -290,6 +361,32 @@ test('a person decides what is in doubt, and four eyes see an override', async (
   await bea.client.patch('/v1/identity/policy', { four_eyes: false })
   const approved = await bea.client.post(path, { decision: 'approve', reason: 'after all' })
   assert.equal(approved.body.status, 'verified')
+  assert.deepEqual(approved.body.doubt, body.doubt)
+  const rejectedByMachine = (await verify({ document_front: 'sandbox:passport_bad_mrz' }, bea)).body
+  const at = `/v1/identity/verification/${rejectedByMachine.verification_id}/review`
+  assert.equal((await bea.client.post(at, { decision: 'approve', reason: 'seen at the desk' })).body.status, 'verified')
+  const { body: figures } = await bea.client.get('/v1/identity/reviews/figures')
+  assert.deepEqual(figures.overturned, { approved: 1, rejected: 0 })
+  assert.deepEqual([figures.verdicts, figures.overturned_percent, figures.doubts.approved], [1, 100, 1])
+  assert.deepEqual(figures.doubts.by_check, [{ check: body.doubt.check, approved: 1, rejected: 0 }])
+})
+
+test('a check that is erased before anybody decided it waits for nobody any more', async () => {
+  const lea = await world.account({ balance: 10_000 })
+  const doubtful = { country: 'KE', document_type: 'national_id', document_front: 'sandbox:id_za' }
+  const { body } = await verify(doubtful, lea)
+  const waiting = async () => {
+    const { body: page } = await lea.client.get('/v1/identity/verifications?stage=awaiting_review')
+    const { body: counts } = await lea.client.get('/v1/account/waiting')
+    const count = counts.counts.identity_to_review
+    return [page.data.length, count]
+  }
+  assert.deepEqual(await waiting(), [1, 1])
+  assert.equal((await lea.client.delete(`/v1/identity/verification/${body.verification_id}`)).status, 200)
+  assert.deepEqual(await waiting(), [0, 0])
+  await lea.client.post('/v1/sandbox/clock', { advance_seconds: 8 * 86_400 })
+  const due = await world.app.db.query(dueReviews, { buckets, now: new Date(), most: 500 })
+  assert.ok(!due.some(({ id }) => id === uuidOf('verification', body.verification_id)))
 })
 
 test('a reviewer sees the pictures for a minute, and deciding, the audit and erasing take scopes of their own', async () => {
@@ -306,6 +403,7 @@ test('a reviewer sees the pictures for a minute, and deciding, the audit and era
   const audit = `/v1/identity/audit/${body.verification_id}`
   for (const refused of [
     await writer.get(`${path}?include=images`),
+    await writer.get(`${path}/image?name=selfie`),
     await writer.post(`${path}/review`, decision),
     await writer.get(audit),
     await writer.delete(path),
@@ -314,11 +412,27 @@ test('a reviewer sees the pictures for a minute, and deciding, the audit and era
   assert.equal((await writer.get(`${path}?include=faces`)).status, 400)
   const reviewer = await keyWith('identity:read', 'identity:review', 'identity:audit', 'identity:erase')
   const { images } = (await reviewer.get(`${path}?include=images`)).body
-  assert.deepEqual(Object.keys(images).toSorted(), ['document_front', 'selfie'])
+  assert.deepEqual(Object.keys(images).toSorted(), ['document_front', 'portrait', 'selfie'])
   const shown = await world.stranger.get(images.selfie.slice(images.selfie.indexOf('/files/')))
   assert.deepEqual([shown.status, shown.headers['content-type']], [200, 'image/jpeg'])
+  const seen = await reviewer.get(`${path}/image?name=selfie`)
+  assert.deepEqual(
+    [seen.status, seen.headers['content-type'], seen.headers['cache-control']],
+    [200, 'image/jpeg', 'no-store'],
+  )
+  assert.deepEqual(await refusal(reviewer.get(`${path}/image?name=document_back`)), [404, 'NOT_FOUND'])
+  const record = (await reviewer.get(path)).body
+  assert.deepEqual(record.pictures, ['document_front', 'portrait', 'selfie'])
+  const portrait = await reviewer.get(`${path}/image?name=portrait`)
+  assert.deepEqual([portrait.status, portrait.headers['content-type']], [200, 'image/jpeg'])
+  assert.deepEqual([record.readings.zone.last_name, record.readings.print.last_name], ['WANJIKU', 'WANJIKU'])
+  const zone = record.regions.find(({ name }: { name: string }) => name === 'zone')
+  assert.ok(zone.image === 'document_front' && zone.box[1] > 0.8 && zone.box[2] > 0.85, JSON.stringify(zone))
   const actions = (await reviewer.get(audit)).body.data.map(({ action }: { action: string }) => action)
-  assert.ok(actions.includes('image.viewed'))
+  assert.deepEqual(
+    actions.filter((action: string) => action === 'image.viewed'),
+    ['image.viewed', 'image.viewed', 'image.viewed'],
+  )
   assert.equal((await reviewer.post(`${path}/review`, decision)).body.status, 'rejected')
   assert.equal((await reviewer.delete(path)).status, 200)
   assert.deepEqual((await reviewer.get(`${path}?include=images`)).body.images, {})
@@ -352,11 +466,9 @@ test('an erased record cannot be read again, not even from a raw copy of the dat
 })
 
 test('time expires documents and erases pictures', async () => {
-  const cleo = await world.account({ balance: 10_000 })
-  const { body } = await verify({}, cleo)
-  await cleo.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
+  await paid.account.client.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
   await doChores(world.app, identity.chores)
-  const audit = await cleo.client.get(`/v1/identity/audit/${body.verification_id}`)
+  const audit = await paid.account.client.get(`/v1/identity/audit/${paid.id}`)
   assert.ok(
     audit.body.data.some((entry: { action: string }) => entry.action === 'images.erased'),
     audit.text,
@@ -379,6 +491,16 @@ test('an audit is read page by page, each of which is held to the one before', a
   )
 })
 
+test('an audit holds while entries are added to it', async () => {
+  const at = `/v1/identity/audit/${shown.verification_id}`
+  const added = `/v1/identity/verification/${shown.verification_id}?include=images`
+  const read = await Promise.all(
+    Array.from({ length: 24 }, async (_, i) => (i % 2 === 0 ? ada.client.get(added) : ada.client.get(at))),
+  )
+  const held = read.flatMap(({ body }) => (body.chain_valid === undefined ? [] : [body.chain_valid]))
+  assert.deepEqual(held, Array(12).fill(true))
+})
+
 test('a changed audit entry is found out', async () => {
   const { body } = await ada.client.post('/v1/identity/risk-score', { email: 'x@mailinator.com', account_id: 'a' })
   const db = new pg.Client(world.databaseUrl)
@@ -390,6 +512,63 @@ test('a changed audit entry is found out', async () => {
   const other = await world.account({ balance: 10_000 })
   assert.equal((await other.client.get(`/v1/identity/audit/${body.risk_id}`)).status, 404)
 })
+
+test('entries that were taken from the end of an audit are missed, also after others were added', async () => {
+  const path = `/v1/identity/audit/${shown.verification_id}`
+  const held = async () => (await ada.client.get(path)).body.chain_valid
+  assert.equal(await held(), true)
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  await db.query(
+    `delete from identity.audit a where resource_id = $1
+        and sequence = (select max(sequence) from identity.audit where resource_id = $1)`,
+    [shown.verification_id],
+  )
+  await db.end()
+  assert.equal(await held(), false)
+  await ada.client.get(`/v1/identity/verification/${shown.verification_id}?include=images`)
+  await ada.client.delete(`/v1/identity/verification/${shown.verification_id}`)
+  assert.equal(await held(), false)
+})
+
+test('a chain from before, without a key, is taken over as it is and goes on with one', async () => {
+  const { body } = await ada.client.post('/v1/identity/phone/send-otp', { phone: '+254711000191' })
+  const id = body.otp_id
+  const db = new pg.Client(world.databaseUrl)
+  await db.connect()
+  // As the release before wrote it, and as the migration leaves it.
+  const { rows } = await db.query('select * from identity.audit where resource_id = $1 order by sequence', [id])
+  let previous: string | null = null
+  for (const row of rows) {
+    const entry = { entry_id: idOf('audit', row.id), sequence: row.sequence, timestamp: row.at.toISOString() }
+    const rest = { action: row.action, actor: row.actor, details: row.details }
+    const text: string = `${previous ?? ''}${sorted({ ...entry, ...rest })}`
+    const hash: string = `sha256:${createHash('sha256').update(text).digest('hex')}`
+    await db.query('update identity.audit set previous_hash = $1, hash = $2 where id = $3', [previous, hash, row.id])
+    previous = hash
+  }
+  await db.query(
+    `update identity.audit_heads set number = 0, opened = '', seal = '', last_hash = $1 where resource_id = $2`,
+    [previous, id],
+  )
+  const held = async () => (await ada.client.get(`/v1/identity/audit/${id}`)).body
+  assert.equal((await held()).chain_valid, true)
+  await ada.client.post('/v1/identity/phone/verify-otp', { otp_id: id, code: '000001' })
+  const after = await held()
+  assert.equal(after.chain_valid, true)
+  assert.match(after.data.at(-1).hash, /^hmac-sha256:[0-9a-f]{64}$/)
+  const { rows: heads } = await db.query('select number, seal from identity.audit_heads where resource_id = $1', [id])
+  assert.ok(heads[0].number > 0 && heads[0].seal !== '')
+  await db.end()
+})
+
+/** JSON with sorted keys. */
+function sorted(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, one]) => `${JSON.stringify(name)}:${sorted(one)}`).join()}}`
+}
 
 test('the risk is explained flag by flag', async () => {
   const { body } = await ada.client.post('/v1/identity/risk-score', {
@@ -444,8 +623,6 @@ test('a risk score looks at the age, at the name on the document and at codes th
 
 test('a verification with the check risk_score counts phone and email, and waits for a person when they look bad', async () => {
   const subject = { phone: '+254700000004', email: 'a@mailinator.com', external_id: 'u-9' }
-  const plain = await verify({ subject })
-  assert.deepEqual([plain.body.status, plain.body.risk_assessment.flags], ['verified', []])
   const scored = await verify({ subject, checks: ['risk_score'] })
   const { flags, risk_level } = scored.body.risk_assessment
   assert.deepEqual([flags, risk_level], [['sim_swap_recent', 'email_disposable'], 'high'])
@@ -482,7 +659,6 @@ test('the consent of a person is kept as it was given, until the record is erase
   const notice = { privacy_notice_url: 'https://example.com/privacy/3', language: 'sw' }
   const { body } = await verify({ consent: { granted: true, granted_at: '2026-03-01T12:00:00+03:00', ...notice } })
   assert.deepEqual(body.consent, { granted: true, granted_at: '2026-03-01T09:00:00.000Z', ...notice })
-  assert.equal((await verify({})).body.consent, null)
   const details = async () => (await ada.client.get(`/v1/identity/audit/${body.verification_id}`)).body.data[0].details
   assert.equal((await details()).consent_granted_at, '2026-03-01T09:00:00.000Z')
   const path = `/v1/identity/verification/${body.verification_id}`

@@ -437,7 +437,7 @@ test('an invoice that was tried twenty times in an hour is left alone for a whil
 })
 
 test('forms, pages and PDFs are limited for each invoice', async () => {
-  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
+  const limited = await startWorld({ PAMOJA_RATE_LIMITS: 'on', PAMOJA_TRUSTED_PROXIES: ['127.0.0.0/8', '::1'] })
   try {
     const { path } = await sentInvoice(await limited.account())
     const forms = await Promise.all(Array.from({ length: 7 }, () => submit(limited.stranger, path, { phone: '1' })))
@@ -517,6 +517,29 @@ test('an invoice is a PDF too: the same bytes for the same invoice, also a long 
   await renderInvoice(world.app, { ...row, amount_paid: 2_000_000n }, 'Ada')
   isOver = true
   assert.ok(turns > 100, `the event loop turned ${turns} times`)
+})
+
+test('a PDF that takes too long to draw is refused for now, and the next one is drawn', async (t) => {
+  const account = await world.account()
+  const { invoice_id } = await sentInvoice(account)
+  const row = await rowOf(account, invoice_id)
+  const items = Array.from({ length: 20 }, () => row.items).flat()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let isOver = false
+  const drawn = renderInvoice(world.app, { ...row, items }, 'Ada').finally(() => {
+    isOver = true
+  })
+  const refused = assert.rejects(drawn, {
+    code: 'SERVICE_UNAVAILABLE',
+    extras: { retryAfterSeconds: 2 },
+  })
+  while (!isOver) {
+    t.mock.timers.tick(30_000)
+    await new Promise(setImmediate)
+  }
+  t.mock.timers.reset()
+  await refused
+  assert.ok((await renderInvoice(world.app, row, 'Ada')).length > 0)
 })
 
 test('the PDF of an invoice to be paid has a code that leads to its page, and one that is paid has none', async () => {

@@ -121,7 +121,8 @@ test('what cannot be billed is refused with a code and the field, and leaves not
     assert.deepEqual([found, body.error?.code], [status, code], JSON.stringify(change))
     assert.match(body.error.details, details)
   }
-  for (const table of ['invoices', 'customers', 'counters']) assert.equal(await countOf(table, id), 0, table)
+  for (const table of ['billing.invoices', 'customers.customers', 'billing.counters'])
+    assert.equal(await countOf(table, id), 0, table)
   for (const path of ['?start_date=2026-13-01', '?start_date=2026-02-02&end_date=2026-02-01'])
     assert.deepEqual(await refusal(client.get(`/v1/billing/invoices${path}`)), [400, 'INVALID_DATE_RANGE'])
 })
@@ -144,7 +145,7 @@ test('a reference is used once, and a repeated request is one invoice', async ()
   const made = replies.filter(({ status }) => status === 201)
   assert.ok(made.length > 0)
   assert.equal(new Set(made.map(({ body }) => body.invoice_id)).size, 1)
-  assert.equal(await countOf('invoices', id), 2)
+  assert.equal(await countOf('billing.invoices', id), 2)
 })
 
 test('lists go by state, customer and day, and page', async () => {
@@ -562,7 +563,7 @@ async function eventsOf(client: Client, name: string): Promise<Told[]> {
 }
 
 async function countOf(table: string, account: string): Promise<number> {
-  const { rows } = await sql.query(`select count(*)::int as count from billing.${table} where account_id = $1`, [
+  const { rows } = await sql.query(`select count(*)::int as count from ${table} where account_id = $1`, [
     uuidOf('account', account),
   ])
   return rows[0].count

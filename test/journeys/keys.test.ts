@@ -200,7 +200,7 @@ test('a key may be bound to addresses, and to an end', async () => {
   const proxied = await world.stranger
     .as(far.key)
     .get('/v1/auth/whoami', { headers: { 'x-forwarded-for': '198.51.100.9, 203.0.113.7' } })
-  assert.equal(proxied.status, 200, 'a trusted proxy says who it is')
+  assert.equal(proxied.status, 403, 'nobody is believed to be a proxy unless the operator says so')
   assert.equal((await client.post('/v1/api-keys', { name: 'Bad', allowed_ips: ['203.0.113.0/99'] })).status, 422)
   assert.equal((await client.post('/v1/api-keys', { name: 'Past', expires_at: '2020-01-01T00:00:00Z' })).status, 422)
   const soon = await client.post('/v1/api-keys', { name: 'Soon', expires_at: '2099-01-01T00:00:00+03:00' })
@@ -255,7 +255,13 @@ test('a token is a smaller key with a short life, and dies with its key', async 
   const { body: log } = await client.get('/v1/audit-log?action=apikey.issue_token')
   assert.deepEqual(
     log.data.map(({ actor, target, after }: Record<string, unknown>) => [actor, target, after]),
-    [[{ type: 'key', id: key.id }, key.id, { scopes: ['sms:read'], subject: 'browser-7', expires_in: 60 }]],
+    [
+      [
+        { type: 'key', id: key.id, name: 'Backend' },
+        key.id,
+        { scopes: ['sms:read'], subject: 'browser-7', expires_in: 60 },
+      ],
+    ],
     'who handed out what, and not the token itself',
   )
   const browser = world.stranger.as(issued.body.access_token)
@@ -365,7 +371,7 @@ test('a key that came over plain HTTP is marked as seen by everyone', async () =
 })
 
 test('a live key that came over plain HTTP is revoked where the operator says so, and that is told', async () => {
-  const careful = await startWorld({ PAMOJA_REVOKE_EXPOSED_KEYS: true })
+  const careful = await startWorld({ PAMOJA_REVOKE_EXPOSED_KEYS: true, PAMOJA_TRUSTED_PROXIES: ['127.0.0.0/8', '::1'] })
   try {
     const { client, key: testKey } = await careful.account()
     const { body: test } = await client.get('/v1/auth/whoami')
@@ -387,6 +393,10 @@ test('a live key that came over plain HTTP is revoked where the operator says so
       'the test key to be marked',
     )
     assert.equal((await client.get('/v1/auth/whoami')).status, 200, 'a test key works on')
+    const { body: far } = await client.post('/v1/api-keys', { name: 'Office', allowed_ips: ['203.0.113.0/24'] })
+    const headers = { 'x-forwarded-for': '198.51.100.9, 203.0.113.7' }
+    const proxied = await careful.stranger.as(far.key).get('/v1/auth/whoami', { headers })
+    assert.equal(proxied.status, 200, 'a trusted proxy says who it is')
   } finally {
     await careful.stop()
   }

@@ -7,7 +7,7 @@ import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
-  world = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
+  world = await startWorld({ PAMOJA_RATE_LIMITS: 'on', PAMOJA_TRUSTED_PROXIES: ['127.0.0.0/8', '::1'] })
 })
 after(() => world.stop())
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { messenger } from '../../src/areas/messenger/area.ts'
 import { simulatedMessenger } from '../../src/areas/messenger/carriers/sandbox.ts'
-import { graphNoticeBody, graphSignature } from '../../src/protocols/graph.ts'
+import { graphNoticeBody, graphSignature, simulatedBusinessOf } from '../../src/protocols/graph.ts'
 import { refusal } from '../client.ts'
 import { accepted, becomes, recordOf, text, writes } from '../messaging.ts'
 import { priceLive } from '../texting.ts'
@@ -40,7 +40,7 @@ function connect(more: object = {}) {
     name: 'Shop',
     base_url: url,
     phone_number_id: number,
-    business_id: provider().businessOf(number),
+    business_id: simulatedBusinessOf(number),
     display_number: '254700111222',
     token,
     app_secret: appSecret,
@@ -117,7 +117,7 @@ test('a template that is changed is decided on anew by the provider, and one tha
   assert.deepEqual([changed.status, changed.body.data.status], [200, 'PENDING'], changed.text)
   const atProvider = async () => {
     const { url, token } = provider()
-    const answer = await fetch(`${url}/v23.0/${provider().businessOf(number)}/message_templates`, {
+    const answer = await fetch(`${url}/v23.0/${simulatedBusinessOf(number)}/message_templates`, {
       headers: { authorization: `Bearer ${token}` },
     })
     const { data } = (await answer.json()) as { data: { name: string; components: unknown }[] }

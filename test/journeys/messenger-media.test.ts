@@ -9,6 +9,7 @@ import pg from 'pg'
 import { refusal } from '../client.ts'
 import { accepted, becomes, png, upload, writes } from '../messaging.ts'
 import { type ObjectStore, startObjectStore } from '../object-store.ts'
+import { startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -26,6 +27,19 @@ after(async () => {
 })
 
 const pdf = Buffer.from(`%PDF-1.7\n${'x'.repeat(200_000)}\n%%EOF`)
+
+test('a link that gives no file fails with 131052, and one that does is fetched and sent', async () => {
+  const receiver = await startReceiver()
+  after(() => receiver.stop())
+  receiver.answer(({ url }, response) => void response.writeHead(url === '/there.png' ? 200 : 404).end('png'))
+  const to = '+254711000011'
+  await writes(ada, to)
+  const image = (path: string) => accepted(ada, { to, type: 'image', image: { link: receiver.url(path) } })
+  const gone = await becomes(ada, await image('/gone.png'), 'failed')
+  assert.equal(String(gone.errors[0].code), '131052')
+  await becomes(ada, await image('/there.png'), 'read')
+  assert.deepEqual(receiver.received.map(({ url }) => url).sort(), ['/gone.png', '/there.png'])
+})
 
 test('media comes back as it was, whole and in ranges, and its id is sent', async () => {
   const { status, body } = await upload(ada, pdf, 'application/pdf', { name: 'bill 7.pdf' })

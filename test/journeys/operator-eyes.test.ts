@@ -131,6 +131,7 @@ test('whoever looks is written down, for the account and for the operator, witho
       return one.target === '/v1/sms' && one.after.filters.includes('q')
     })
     assert.equal(entry.actor.type, 'key')
+    if (body === ours.body) assert.equal(entry.actor.name, null, 'names are of the account itself')
     assert.ok(!text.includes('secretword'))
   }
   const searches = await world.operator.get('/v1/audit-log?action=operator.search')

@@ -337,7 +337,8 @@ test('of many who make a plan of one name at once, one does', async () => {
   const gate = await world.app.db.connect()
   await gate.query('begin')
   await gate.query('lock table accounts.plans in share mode')
-  const asked = [1, 2, 3, 4, 5, 6].map((sms) =>
+  // As many as the node has connections for.
+  const asked = [1, 2, 3, 4].map((sms) =>
     world.operator.post('/v1/operator/plans', { name: 'wanted', limits: { sms } }),
   )
   const waiting = `select from pg_locks where relation = 'accounts.plans'::regclass and not granted`
@@ -345,7 +346,7 @@ test('of many who make a plan of one name at once, one does', async () => {
   await gate.query('commit')
   await gate.end()
   const all = await Promise.all(asked)
-  assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409, 409, 409, 409])
+  assert.deepEqual(all.map(({ status }) => status).sort(), [201, 409, 409, 409])
   const made = all.find(({ status }) => status === 201)
   const { body: plan } = await world.operator.get('/v1/operator/plans/wanted')
   assert.deepEqual(plan.limits, made?.body.limits)

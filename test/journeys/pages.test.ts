@@ -53,7 +53,7 @@ test('in the portal an endpoint is added, tested, changed, given a new secret, d
   await tab.press('New secret')
   await tab.press('Cancel')
   await tab.press('New secret')
-  await tab.press('Make a new secret')
+  await tab.press('Rotate secret')
   const next = (await tab.says(/new secret, shown this once: whsec_\S+/)).split(' ').at(-1)
   assert.notEqual(next, secret)
 

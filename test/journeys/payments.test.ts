@@ -468,8 +468,19 @@ test('an operator enters a provider, and live payments go to it', async () => {
     return status === 201 && body
   }, 'the provider to be asked')
   assert.deepEqual([wrong.status, wrong.failure_reason], ['failed', 'PROVIDER_ERROR'], 'with a wrong passkey')
-  const changed = await world.operator.patch(`${path}/mpesa-ke-live`, { passkey: mpesa.passkey })
+  const tested = async () => (await world.operator.post(`${path}/mpesa-ke-live/test`)).body
+  await world.operator.patch(`${path}/mpesa-ke-live`, { consumer_secret: 'wrong' })
+  const stopped = await tested()
+  assert.deepEqual(statusesOf(stopped), ['passed', 'passed', 'skipped', 'failed', 'skipped'], JSON.stringify(stopped))
+  assert.match(stopped.steps[3].detail, /^No token was given: GET \/oauth\/v1\/generate was answered with 4\d\d$/)
+  assert.match(stopped.steps[3].remedy, /^Check the name and the secrets/)
+  const { passkey, consumer_secret } = mpesa
+  const changed = await world.operator.patch(`${path}/mpesa-ke-live`, { passkey, consumer_secret })
   assert.equal(changed.status, 200, changed.text)
+  const good = await tested()
+  assert.deepEqual(statusesOf(good), ['passed', 'passed', 'skipped', 'passed', 'passed'], JSON.stringify(good))
+  assert.ok(good.is_good && !JSON.stringify(good).includes(String(consumer_secret)))
+  assert.equal((await world.operator.post(`${path}/mpesa-ug-live/test`)).status, 404)
   const paid = await eventually(async () => {
     const { body } = await live.post('/v1/payments', asked)
     return body.status === 'processing' && body
@@ -575,4 +586,9 @@ async function walletGot(id: string): Promise<number> {
 
 async function balance(client: Client): Promise<number> {
   return (await client.get('/v1/sms/balance')).body.balance
+}
+
+/** How the steps of a test of a connection ended. */
+function statusesOf({ steps }: { steps: readonly { status: string }[] }): string[] {
+  return steps.map(({ status }) => status)
 }

@@ -9,7 +9,7 @@ let world: World
 let ada: Account
 before(async () => {
   // A machine that does other things too is late, and takes calls all the same.
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld()
   ada = await world.account({ balance: 1_000 })
 })
 after(() => world.stop())

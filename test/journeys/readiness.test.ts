@@ -7,7 +7,7 @@ import { paymentWaits } from '../../src/areas/payments/collect/waiting.ts'
 import { eventually, startWorld } from '../world.ts'
 
 test('a carrier that cannot be reached degrades a node, which takes requests all the same', async (t) => {
-  const world = await startWorld()
+  const world = await startWorld({ PAMOJA_STATUS_PAGE: true })
   t.after(() => world.stop())
   const ready = async () => (await world.stranger.get('/readyz')).body
   await eventually(async () => (await ready()).status === 'ok', 'the node to be ready')
@@ -30,6 +30,17 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
   assert.ok(!degraded.text.includes('nowhere'), 'anybody may ask, so that nobody is named')
   assert.equal((await world.demo.get('/v1/auth/whoami')).status, 200)
 
+  const status = await eventually(async () => {
+    const { body } = await world.stranger.get('/status', { headers: { accept: 'application/json' } })
+    return body.status === 'slow' && body
+  }, 'the status page to show it')
+  assert.deepEqual(status.parts, { api: 'works', texts: 'slow', background: 'works' })
+  const page = await world.stranger.get('/status?lang=sw')
+  assert.equal(page.status, 200)
+  for (const part of ['<html lang="sw"', 'Baadhi ya sehemu zina tatizo', 'SMS kwenda mitandaoni', 'Polepole'])
+    assert.ok(page.text.includes(part), part)
+  assert.doesNotMatch(page.text, /nowhere/)
+
   assert.equal((await world.operator.delete('/v1/operator/sms/binds/nowhere')).status, 200)
   await eventually(async () => (await ready()).status === 'ok', 'the node to be ready again')
 })
@@ -47,6 +58,7 @@ test('a node whose database takes no writes is not ready until it does again', a
   assert.deepEqual([refused.status, refused.body.error.code], [503, 'SERVICE_UNAVAILABLE'], refused.text)
   const { status, body } = await world.stranger.get('/readyz')
   assert.deepEqual([status, body.status, body.checks.writes], [503, 'unavailable', 'refused by the database'])
+  assert.equal((await world.stranger.get('/status')).status, 404, 'nobody has made it public')
   await sql.query('drop trigger full_disk on notes.notes')
   assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
   await eventually(async () => (await world.stranger.get('/readyz')).status === 200, 'the node to be ready again')

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets stay where they belong. Every route is called in every way that could spill one; then the log and every table
-// are searched. Keys and tokens must be nowhere, the text of a note or a message only in its own table.
+// Secrets stay where they belong, and nothing that is thrown at a route makes it fail. Every route is called with junk, with
+// made-up credentials and in the ways that could spill a secret, in one walk; then the log and every table are searched. Keys
+// and tokens must be nowhere, the text of a note or a message only in its own table.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -11,6 +12,7 @@ import pg from 'pg'
 import { areas } from '../../src/areas.ts'
 import type { Route } from '../../src/platform/api/route.ts'
 import { newKey } from '../../src/platform/auth.ts'
+import { forEachOf } from '../at-once.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
 import { share } from '../properties.ts'
@@ -21,6 +23,25 @@ const routes = [...areas, notes].flatMap((area) => area.routes)
 const mark = `mark${randomBytes(12).toString('hex')}`
 const noteText = `note${randomBytes(12).toString('hex')}`
 const unknownKey = newKey('live', randomBytes)
+
+/** Credentials that are none. */
+const madeUp = [
+  `Bearer ${mark}`,
+  `Bearer pmj_test_${mark}`,
+  `Bearer ${unknownKey}`,
+  `Bearer ${encoded(`{"alg":"EdDSA","kid":"${mark}"}`)}.${encoded(mark)}.${mark}`,
+  `Basic ${mark}`,
+  mark,
+]
+
+// biome-ignore format: a table reads better dense
+const junk = [undefined, null, 0, -1, 1e308, '', 'x', '\u202e', '😀', 'x'.repeat(5000), true, [], [[]], {}, { a: { b: { c: 1 } } }]
+
+/** Fields that many routes take. */
+const fields =
+  'name text amount currency environment plan limits status scopes expires_at allowed_ips settings advance_seconds scope expires_in prices reference grace_period rate_limit_per_second country timezone area unit'.split(
+    ' ',
+  )
 
 let folder: string
 let world: World
@@ -47,14 +68,28 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('every route takes secrets in all the wrong places without a failure of its own', async () => {
-  for (const route of routes) {
+test('every route bears secrets in all the wrong places, junk, and credentials that are none', async () => {
+  await forEachOf(routes, async (route, r) => {
     const client = route.scope === 'operator' ? world.operator : account.client
-    for (const options of waysToSpill(route)) {
-      const { status, body } = await fire(client, route, options)
-      assert.ok(status < 500, `${route.operation} ${JSON.stringify(options)}: ${status} ${JSON.stringify(body)}`)
+    for (const options of share(waysToSpill(route), r)) {
+      const { status, body, headers } = await fire(client, route, options)
+      // Engines that have too much to do say so, and when to come again.
+      const isBusy = body?.error?.code === 'PROVIDER_UNAVAILABLE' && headers['retry-after'] !== undefined
+      assert.ok(
+        status < 500 || isBusy,
+        `${route.operation} ${JSON.stringify(options)}: ${status} ${JSON.stringify(body)}`,
+      )
     }
-  }
+    for (const i of share([...junk.keys()], r))
+      for (const [path, options] of waysToThrow(route, i)) {
+        const reply = await client.request(route.method, path, options)
+        assert.ok(reply.status < 500, `${route.method} ${path}: ${reply.text}`)
+      }
+    for (const authorization of share(madeUp, r)) {
+      const { status } = await fire(world.stranger, route, { headers: { authorization } })
+      assert.equal(status, 401, `${route.operation} ${authorization}`)
+    }
+  })
 })
 
 test('a key in the place of a name is neither in the request log nor in the audit log', async () => {
@@ -74,26 +109,10 @@ test('a field that was meant otherwise is in the log, and a text that was sent a
   const text = { to: '+254711000001', from: 'PAMOJA', message: 'x', callbackUrl: 'https://localhost:4000/' }
   const { headers } = await client.post('/v1/sms/send', { ...text, 'Your code is 123456': '' })
   lastRequest = headers['x-request-id'] ?? ''
-  const line = (await log()).split('\n').find((one) => one.includes(lastRequest)) ?? '{}'
-  assert.equal(JSON.parse(line).warning, 'unknown field "callbackUrl" (did you mean "callback_url"?)')
-  assert.doesNotMatch(line, /Your code/)
-})
-
-test('credentials that are none are refused by every route', async () => {
-  const token = `${Buffer.from(`{"alg":"EdDSA","kid":"${mark}"}`).toString('base64url')}.${Buffer.from(mark).toString('base64url')}.${mark}`
-  const made = [
-    `Bearer ${mark}`,
-    `Bearer pmj_test_${mark}`,
-    `Bearer ${unknownKey}`,
-    `Bearer ${token}`,
-    `Basic ${mark}`,
-    mark,
-  ]
-  for (const [r, route] of routes.entries())
-    for (const authorization of share(made, r)) {
-      const { status } = await fire(world.stranger, route, { headers: { authorization } })
-      assert.equal(status, 401, `${route.operation} ${authorization}`)
-    }
+  const lines = (await log()).split('\n').filter((one) => one.includes(lastRequest))
+  const warnings = lines.flatMap((one) => JSON.parse(one).warning ?? [])
+  assert.deepEqual(warnings, ['unknown field "callbackUrl" (did you mean "callback_url"?)'])
+  assert.doesNotMatch(lines.join('\n'), /Your code/)
 })
 
 test('what a route answers once is answered again under its key, and still not to be found', async () => {
@@ -149,7 +168,7 @@ test('keys, tokens and texts are nowhere they do not belong', async () => {
   const text = await log()
   await world.app.requestLog.flush()
   const tables = await dump()
-  assert.ok(text.split('\n').length > routes.length * 10, 'the log was written')
+  assert.ok(text.split('\n').length > routes.length * 4, 'the log was written')
   assert.ok((tables.get('platform.requests') ?? '').length > 10_000, 'the request log was written')
   assert.ok(tables.get('notes.notes')?.includes(noteText), 'the search finds what is there')
   assert.ok(holds(tables.get('platform.idempotency') ?? '', 'success'), 'answers were stored')
@@ -162,12 +181,20 @@ test('keys, tokens and texts are nowhere they do not belong', async () => {
       `${secret === mark ? 'what was marked' : secret.slice(0, 9)} was found`,
     )
   // The event of a note tells its text, and the job that publishes it carries it there; messages, mails and what
-  // somebody typed in a USSD session are kept as they are, and so are the frames in which a text went out, as long as it.
-  const places = [
-    ...['email.contents', 'events.events', 'notes.notes', 'platform.frames', 'sms.messages', 'ussd.sessions'],
-    'work.jobs',
+  // somebody typed in a USSD session or set as the screen of a code are kept as they are, and so are the frames in which a
+  // text went out, as long as it.
+  // Which of them were written depends on which requests had their turn.
+  const allowed = [
+    'email.contents',
+    'events.events',
+    'notes.notes',
+    'platform.frames',
+    'sms.messages',
+    'ussd.sessions',
+    'ussd.shortcodes',
   ]
-  assert.deepEqual(placesOf(noteText, everywhere).sort(), places)
+  const strange = placesOf(noteText, everywhere).filter((name) => ![...allowed, 'work.jobs'].includes(name))
+  assert.deepEqual(strange, [])
 })
 
 /** The same request in all the forms that could spill a secret. */
@@ -203,9 +230,31 @@ function waysToSpill(route: Route): RequestOptions[] {
   ]
 }
 
+/** Junk as the body, the query and the ids of a request, and as each of its fields. */
+function waysToThrow(route: Route, i: number): [path: string, RequestOptions][] {
+  const text = encodeURIComponent(String(junk[i]))
+  const path = route.path.replaceAll(/:\w+/g, encodeURIComponent(String(junk[i]).slice(0, 200)) || 'x')
+  const query = `?limit=${text}&cursor=${text}&status=${i}&group_by=,&start_date=${text}`
+  if (route.method === 'GET')
+    return [
+      [path + query, {}],
+      [path, {}],
+    ]
+  const body = Object.fromEntries(fields.map((name, n) => [name, junk[(i + n) % junk.length]]))
+  return [
+    [path, { body }],
+    [path, { body: junk[i] }],
+  ]
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
 async function fire(client: Client, route: Route, options: RequestOptions): Promise<Reply> {
-  // The key stands in the path and in the query, where it does not belong either.
-  const path = `${route.path.replaceAll(/:\w+/g, account.key)}?api_key=${account.key}&token=${mark}`
+  // The key stands in the path and in the query, where it does not belong either. An id that customers choose is kept as it
+  // was given.
+  const path = `${route.path.replace(':external_id', 'shop-7').replaceAll(/:\w+/g, account.key)}?api_key=${account.key}&token=${mark}`
   const reply = await client.request(route.method, path, options)
   for (const name of ['key', 'test_api_key', 'access_token']) {
     const value = reply.body?.[name]

@@ -10,6 +10,7 @@ import { eventually, startWorld } from '../world.ts'
 
 const timeScale = 0.01
 const simulated = await simulatePayments({
+  sharedHost: '127.0.0.1',
   clock: systemClock,
   timeScale,
   ca: undefined,

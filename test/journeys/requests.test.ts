@@ -428,7 +428,8 @@ test('who changed what is written down', async () => {
   assert.equal(changed.body.name, 'Ada & Co')
   const { body: log } = await client.get('/v1/audit-log?action=account.update')
   const [entry] = log.data
-  assert.deepEqual(entry.actor, { type: 'key', id: me.key_id })
+  const { body: key } = await client.get(`/v1/api-keys/${me.key_id}`)
+  assert.deepEqual(entry.actor, { type: 'key', id: me.key_id, name: key.name })
   assert.equal(entry.before.name, 'Ada')
   assert.equal(entry.after.name, 'Ada & Co')
   assert.equal(entry.request_id, changed.headers['x-request-id'])

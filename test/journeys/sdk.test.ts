@@ -2,8 +2,8 @@
 // The client of sdk/ against a real node: typed calls, pages, refusals, and what is tried again without being done twice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Options, Pamoja, PamojaError } from '../../sdk/client.ts'
-import { sandboxHandset, smsGet, smsList, smsSend, usageGet } from '../../sdk/operations.ts'
+import { Client, type Options, PamojaError } from '../../sdk/typescript/src/client.ts'
+import { sandboxHandset, smsGet, smsList, smsSend, usageGet } from '../../sdk/typescript/src/operations.ts'
 import { type Account, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -27,8 +27,8 @@ const overTheWire: Fetch = async (url, init) => {
   return new Response(text, { status, ...(retryAfter ? { headers: { 'retry-after': retryAfter } } : {}) })
 }
 
-const client = (fetch: Fetch = overTheWire, options: Partial<Options> = {}): Pamoja =>
-  new Pamoja({ baseUrl: world.node.url, apiKey: account.key, fetch, ...options })
+const client = (fetch: Fetch = overTheWire, options: Partial<Options> = {}): Client =>
+  new Client({ baseUrl: world.node.url, apiKey: account.key, fetch, ...options })
 
 const text = { to: '+254711000001', from: 'PAMOJA', message: 'Habari' }
 

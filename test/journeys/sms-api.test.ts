@@ -1086,6 +1086,12 @@ test('figures tell how messages fared, by country and by what went wrong', async
       ['TZ', 1, 0.8],
     ],
   )
+  const ofKenya = body.networks.filter((one: { country: string }) => one.country === 'KE')
+  assert.equal(
+    ofKenya.reduce((sum: number, one: { messages: number }) => sum + one.messages, 0),
+    3,
+  )
+  assert.ok(ofKenya.some((one: { network: string | null }) => one.network === 'Safaricom'))
   assert.deepEqual(
     new Set(body.errors.map((one: { error_code: string }) => one.error_code)),
     new Set(['CANCELLED', 'OPTED_OUT']),

@@ -163,6 +163,41 @@ test('a centre that speaks TLS is believed who it is by its certificate alone', 
   await isUp('secret')
 })
 
+test('a test of a bind says where it stops, and what the centre said', async (t) => {
+  const centre = await startCentre(t)
+  const { front, ca } = await startTlsFront(t, centre.port)
+  await makeBind('tried', front, { host: 'localhost', tls: true, tls_ca: ca, enabled: false }, false)
+  const change = (settings: object) => world.operator.patch('/v1/operator/sms/binds/tried', settings)
+  const tested = async () => {
+    const { status, body } = await world.operator.post('/v1/operator/sms/binds/tried/test')
+    assert.equal(status, 200, JSON.stringify(body))
+    return body
+  }
+  const stops = async (at: string, detail: RegExp) => {
+    const { is_good, steps } = await tested()
+    const failed = steps.find((step: { status: string }) => step.status === 'failed')
+    assert.deepEqual([is_good, failed?.name], [false, at], JSON.stringify(steps))
+    assert.match(failed.detail, detail)
+    assert.ok(failed.remedy && steps.at(-1).status === 'skipped')
+  }
+  const { is_good, steps } = await tested()
+  assert.ok(is_good, JSON.stringify(steps))
+  const names = steps.map((step: { name: string; status: string }) => `${step.name} ${step.status}`)
+  assert.deepEqual(
+    names,
+    ['name', 'connection', 'tls', 'sign_in', 'answer'].map((name) => `${name} passed`),
+  )
+  centre.allows = () => false
+  await stops('sign_in', /pamoja may not bind as transceiver: ESME_RBINDFAIL/)
+  await change({ tls_ca: null })
+  await stops('tls', /certificate/)
+  await change({ port: 1 })
+  await stops('connection', /ECONNREFUSED/)
+  await change({ host: 'no-such-host.invalid' })
+  await stops('name', /no-such-host\.invalid has no address/)
+  assert.equal((await world.operator.post('/v1/operator/sms/binds/nobody/test')).status, 404)
+})
+
 interface Text {
   readonly session: SmscSession
   readonly messageId: string

@@ -60,6 +60,37 @@ describe('out of the box', () => {
     assert.ok(record.sent_at && record.delivered_at)
   })
 
+  test('a callback hears the outcome only where the request, its key or its account wants it so', async () => {
+    const ada = await world.account({ balance: 100 })
+    const text = { to: '+254711000001', from: 'PAMOJA', message: 'Habari', callback_url: receiver.url('/outcome') }
+    const firstTold = async (): Promise<string> => {
+      const { status } = JSON.parse((await receiver.next('/outcome')).body)
+      if (status === 'sent') await receiver.next('/outcome')
+      return status
+    }
+    const send = async (wish: object, path = '/v1/sms/send') => {
+      const { status, text: said } = await ada.client.post(path, wish)
+      assert.equal(status < 300, true, said)
+      return firstTold()
+    }
+    const final = { callback_events: 'final' }
+    const bulk = { from: 'PAMOJA', messages: [text] }
+    assert.equal(await send(text), 'sent')
+    assert.equal(await send({ ...text, ...final }), 'delivered', 'the request')
+    assert.equal(await send({ ...bulk, ...final }, '/v1/sms/bulk'), 'delivered', 'the bulk')
+    assert.equal(await send({ ...bulk, messages: [{ ...text, ...final }] }, '/v1/sms/bulk'), 'delivered', 'its entry')
+    assert.equal(await send({ ...text, ...final, to: '+254711000002' }), 'failed', 'a failure')
+
+    const { status } = await ada.client.patch('/v1/account', { settings: final })
+    assert.equal(status, 200)
+    assert.equal(await send(text), 'delivered', 'the account')
+    assert.equal(await send({ ...text, callback_events: 'all' }), 'sent', 'the request before the account')
+    const { body: key } = await ada.client.get('/v1/api-keys')
+    const changed = await ada.client.patch(`/v1/api-keys/${key.data[0].id}`, { callback_events: 'all' })
+    assert.deepEqual([changed.status, changed.body.callback_events], [200, 'all'], changed.text)
+    assert.equal(await send(text), 'sent', 'the key before the account')
+  })
+
   test('a test handset writes to the customer, in one part or in several', async () => {
     const ada = await world.account({ balance: 100 })
     await ada.client.post('/v1/webhooks', { url: receiver.url('/received'), events: ['sms.received'] })

@@ -83,6 +83,18 @@ test('a viewer reads without personal data, in lists, records, tables, logs and 
   assert.equal((await world.demo.post('/v1/ussd/send', dialled)).status, 200)
   const chat = { from: '+254711000077', type: 'text', text: { body: 'Wanjiku here' } }
   await world.demo.post('/v1/sandbox/messenger/inbound', chat)
+  const note = 'for Wanjiku'
+  assert.equal((await world.demo.post('/v1/sms/opt-outs', { phone: '+254711000077', reason: note })).status, 201)
+  const blocked = { kind: 'phone', value: '+254711000077', reason: note }
+  assert.equal((await world.demo.post('/v1/identity/blocklist', blocked)).status, 201)
+  const linked = await world.demo.post('/v1/sms/send', {
+    ...{ to: '+254711000078', from: 'PAMOJA', message: 'https://example.com/Wanjiku', shorten_urls: true },
+  })
+  const { body: link } = await world.demo.post('/v1/payments/links', {
+    amount: 50,
+    currency: 'KES',
+    description: 'Tea',
+  })
   const { secret } = await invited('masked@example.com', 'viewer')
   const { headers } = signed(await join(secret))
   const paths = [
@@ -91,6 +103,7 @@ test('a viewer reads without personal data, in lists, records, tables, logs and 
     ...[`/v1/payments/${payment.payment_id}/timeline`, `/v1/events?resource_id=${sent.message_id}`],
     ...['/v1/billing/customers', '/v1/billing/invoices', `/v1/billing/invoices/${invoice.invoice_id}`],
     ...[`/v1/billing/customers/${invoice.customer.customer_id}`, '/v1/billing/invoices?format=csv'],
+    ...['/v1/sms/opt-outs', '/v1/identity/blocklist', `/v1/sms/${linked.body.message_id}`, '/v1/payments/links'],
     ...['/v1/ussd/sessions', '/v1/ussd/sessions/masked-1', '/v1/ussd/analytics', '/v1/messenger/messages'],
   ]
   const page = new URL(invoice.hosted_url).pathname
@@ -99,6 +112,8 @@ test('a viewer reads without personal data, in lists, records, tables, logs and 
     assert.equal(read.status, 200, `${path} ${read.text}`)
     assert.doesNotMatch(read.text, /Wanjiku|711000077/i, path)
     assert.ok(!read.text.includes(page), `${path} has the link to the page of the invoice`)
+    assert.ok(!read.text.includes(new URL(link.url).pathname), `${path} has the page of the payment link`)
+    assert.doesNotMatch(read.text, /\/l\/[0-9a-z]{6}/, `${path} has a short link`)
   }
   const { body } = await world.stranger.get(`/v1/sms/${sent.message_id}`, { headers })
   assert.deepEqual([body.message_id, body.to, body.from, body.message], [sent.message_id, '+254***77', 'PAMOJA', '***'])
@@ -134,8 +149,8 @@ test('who is disabled or removed is signed out at once', async () => {
 test('an account keeps an owner, whom only owners change', async () => {
   const owner = signed(await login(given()))
   const { id } = owner.body.member
-  assert.deepEqual(await refusal(world.demo.patch(`${team}/${id}`, { role: 'admin' })), [409, 'CONFLICT'])
-  assert.deepEqual(await refusal(world.demo.delete(`${team}/${id}`)), [409, 'CONFLICT'])
+  assert.deepEqual(await refusal(world.operator.patch(`${team}/${id}`, { role: 'admin' })), [409, 'CONFLICT'])
+  assert.deepEqual(await refusal(world.operator.delete(`${team}/${id}`)), [409, 'CONFLICT'])
   const { secret } = await invited('admin@example.com', 'admin')
   const admin = signed(await join(secret))
   const asAdmin = { headers: admin.headers }
@@ -150,7 +165,7 @@ test('a key gives no role that may do more than itself, and no key but an operat
     const { body } = await world.demo.post('/v1/api-keys', { name: 'Narrow', scopes })
     return world.stranger.as(body.key)
   }
-  const narrow = await asKey(['team:write', 'callcenter:read'])
+  const narrow = await asKey(['team:write', 'callcenter:agent', 'conversations:write'])
   for (const role of ['owner', 'admin', 'developer', 'finance', 'viewer'])
     assert.deepEqual(
       await refusal(narrow.post(team, { email: `${role}-by-key@example.com`, role })),
@@ -174,6 +189,88 @@ test('a key gives no role that may do more than itself, and no key but an operat
   const { id } = signed(await login(given())).body.member
   assert.deepEqual(await refusal(world.demo.post(`${team}/${id}/reset`, {})), [403, 'FORBIDDEN'])
   assert.equal((await world.operator.post(`${team}/${id}/reset`, {})).status, 200)
+})
+
+/** A member, signed in, with a key that they made. */
+async function withKey(email: string, role: string, key: object = {}, environment = 'live') {
+  const { id, secret } = await invited(email, role)
+  const headers = { ...signed(await join(secret)).headers, 'pamoja-environment': environment }
+  const made = await world.stranger.post('/v1/api-keys', { name: 'Theirs', ...key }, { headers })
+  assert.equal(made.status, 201, made.text)
+  return { id, headers, made, key: world.stranger.as(made.body.key) }
+}
+
+test('a key, its children and its successors do no more than the member who made it', async () => {
+  const owner = signed(await login(given())).body.member.id
+  const { id, headers, made, key } = await withKey('climber@example.com', 'admin')
+  assert.equal(made.body.member_id, id)
+  const { body: child } = await key.post('/v1/api-keys', { name: 'Child' })
+  const { body: next } = await key.post(`/v1/api-keys/${child.id}/rotate`, {})
+  const { body: own } = await world.stranger.post(`/v1/api-keys/${child.id}/rotate`, {}, { headers })
+  assert.deepEqual([child.member_id, next.member_id, own.member_id], [id, id, id])
+  const { id: other } = await invited('second-owner@example.com', 'owner')
+  for (const one of [key, world.stranger.as(child.key), world.stranger.as(next.key), world.stranger.as(own.key)])
+    for (const refused of [
+      one.post(`${team}/${owner}/reset`, {}),
+      one.patch(`${team}/${id}`, { role: 'owner' }),
+      one.delete(`${team}/${owner}`),
+      one.delete(`${team}/${other}`),
+      one.post(team, { email: 'crowned@example.com', role: 'owner' }),
+      one.get('/v1/operator/system'),
+    ])
+      assert.deepEqual(await refusal(refused), [403, 'FORBIDDEN'])
+  assert.equal((await key.delete(`${team}/${(await invited('gone@example.com', 'viewer')).id}`)).status, 200)
+})
+
+test('who runs the installation is changed, disabled and removed by an operator only', async () => {
+  const { id } = signed(await login(given())).body.member
+  await invited('third-owner@example.com', 'owner')
+  for (const refused of [
+    world.demo.delete(`${team}/${id}`),
+    world.demo.patch(`${team}/${id}`, { status: 'disabled' }),
+    world.demo.patch(`${team}/${id}`, { role: 'viewer' }),
+  ])
+    assert.deepEqual(await refusal(refused), [403, 'FORBIDDEN'])
+  assert.equal((await world.operator.patch(`${team}/${id}`, { name: 'Runs it' })).status, 200)
+})
+
+test('a key follows its member: a lower role, disabled, active again, removed', async () => {
+  const { id, made, key } = await withKey('follower@example.com', 'admin')
+  const send = () => key.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  const member = `${team}/${id}`
+  assert.equal((await key.get('/v1/team/members')).status, 200)
+  await world.demo.patch(member, { role: 'viewer' })
+  assert.deepEqual(await refusal(send()), [403, 'FORBIDDEN'])
+  assert.deepEqual(await refusal(key.get('/v1/team/members')), [403, 'FORBIDDEN'])
+  assert.equal((await key.get('/v1/sms')).status, 200)
+  assert.deepEqual((await key.get('/v1/auth/whoami')).body.scopes.includes('sms:read'), true)
+  await world.demo.patch(member, { status: 'disabled' })
+  assert.deepEqual(await refusal(key.get('/v1/sms')), [401, 'UNAUTHORIZED'])
+  await world.demo.patch(member, { status: 'active', role: 'admin' })
+  assert.equal((await key.get('/v1/team/members')).status, 200)
+  await world.demo.delete(member)
+  assert.deepEqual(await refusal(key.get('/v1/sms')), [401, 'UNAUTHORIZED'])
+  assert.equal((await world.operator.get(`/v1/operator/api-keys/${made.body.id}`)).body.status, 'revoked')
+})
+
+test('an owner takes a key over by rotating it, so that it outlives the member who made it', async () => {
+  const { id, made } = await withKey('handing-over@example.com', 'developer', { scopes: ['sms:read'] }, 'test')
+  const { body: next } = await world.demo.post(`/v1/api-keys/${made.body.id}/rotate`, {})
+  assert.equal(next.member_id, null)
+  await world.demo.delete(`${team}/${id}`)
+  assert.equal((await world.stranger.as(next.key).get('/v1/sms')).status, 200)
+})
+
+test('a key of a developer makes no live keys, as the developer does not', async () => {
+  const { key } = await withKey(
+    'builder-by-key@example.com',
+    'developer',
+    { scopes: ['keys:write', 'sms:write'] },
+    'test',
+  )
+  const live = { name: 'Live', environment: 'live', scopes: ['sms:write'] }
+  assert.deepEqual(await refusal(key.post('/v1/api-keys', live)), [403, 'FORBIDDEN'])
+  assert.equal((await key.post('/v1/api-keys', { ...live, environment: 'test' })).status, 201)
 })
 
 test('the owner of the first account runs the installation from the console', async () => {
@@ -286,6 +383,13 @@ test('who forgot the password is mailed a link that works once, and is told noth
   assert.equal((await world.demo.get(box)).body.data.length, 1)
 })
 
+test('asking for a link looks nobody up, so that it takes as long for an address that nobody has', async () => {
+  await world.app.db.homeTx(async (tx) => {
+    await tx.query(holdMembers, {})
+    for (const email of [given().email, 'nobody@example.com']) assert.equal((await reset({ email })).status, 202)
+  })
+})
+
 test('an owner makes the link, not an admin for an owner; the second factor stays', async () => {
   const { who, recovery } = await careful('lost@example.com')
   const { body: all } = await world.demo.get(`${team}?limit=200`)
@@ -339,6 +443,10 @@ test('who signs in again in the same browser has one session, not two', async ()
   assert.equal(sessions.data.length, 1)
 })
 
+const holdMembers = statement.home<Record<never, never>, object>(
+  'test.hold_members',
+  'lock table accounts.members in access exclusive mode',
+)
 const forgetFailures = statement.home<Record<never, never>, object>(
   'test.forget_failures',
   'delete from accounts.failed_sign_ins',

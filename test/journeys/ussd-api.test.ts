@@ -2,12 +2,13 @@
 // What requests about USSD are refused for, whose codes are whose, lists and figures.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sealedChore } from '../../src/areas/events/retention.ts'
 import { sessionChore } from '../../src/areas/ussd/retention.ts'
 import { startMarket } from '../market.ts'
 import { application, dial, ended, newCode, newPhone, type } from '../ussd.ts'
 import { doChores, eventually } from '../world.ts'
 
-const { world, receiver } = await startMarket(0.04)
+const { world, sql, receiver } = await startMarket(0.04)
 application(receiver, {
   '/three': ({ step }) => ({ message: `Screen ${step}\nmore`, end_session: Number(step) >= 3 }),
 })
@@ -23,6 +24,9 @@ const refusals: readonly (readonly [what: string, body: object, status: number, 
   ['a session id with a space', { session_id: 'a b' }, 422, 'VALIDATION_ERROR'],
   ['a session id of 65 characters', { session_id: 'x'.repeat(65) }, 422, 'VALIDATION_ERROR'],
   ['data of more than 4 KiB', { data: { x: 'x'.repeat(4_096) } }, 422, 'DATA_TOO_LARGE'],
+  ['data that is a text', { data: 'x' }, 422, 'VALIDATION_ERROR'],
+  ['data that is a list', { data: [1] }, 422, 'VALIDATION_ERROR'],
+  ['data whose number would lose digits', { data: { a: [{ id: 2 ** 53 }] } }, 422, 'VALIDATION_ERROR'],
   ['a timeout of 9 seconds', { timeout: 9 }, 422, 'VALIDATION_ERROR'],
   ['a timeout of 181 seconds', { timeout: 181 }, 422, 'VALIDATION_ERROR'],
   ['a callback_url that is none', { callback_url: 'ftp://x' }, 400, 'INVALID_URL'],
@@ -189,14 +193,14 @@ test('lists are filtered, and figures tell where subscribers left and which ways
   assert.equal(figures.series[0].sessions, 3)
   assert.equal(typeof figures.app_latency.p50, 'number')
   const { body: two } = await client.get('/v1/ussd/analytics?metrics=sessions,avg_duration')
-  assert.deepEqual(Object.keys(two.data).sort(), ['avg_duration', 'period', 'sessions', 'shortcode'])
+  assert.deepEqual(Object.keys(two.data).sort(), ['avg_duration', 'period', 'popular_paths', 'sessions', 'shortcode'])
   const unknown = await client.get('/v1/ussd/analytics?metrics=sessions,luck')
   assert.deepEqual([unknown.status, unknown.body.error.code], [400, 'INVALID_REQUEST'])
   const dates = await client.get('/v1/ussd/analytics?start_date=2026-02-01&end_date=2026-01-01')
   assert.deepEqual([dates.status, dates.body.error.code], [400, 'INVALID_DATE_RANGE'])
 })
 
-test('data are wiped a day after the end, and the whole session after 90 days', async () => {
+test('data are sealed in the session and its events, wiped a day after the end, and the whole session after 90 days', async () => {
   const { client } = await world.account({ balance: 10 })
   const push = { phone: newPhone(), shortcode: newCode(), message: 'Bye', data: { pin: 'secret' }, end_session: true }
   const { body } = await client.post('/v1/ussd/initiate', push)
@@ -206,11 +210,46 @@ test('data are wiped a day after the end, and the whole session after 90 days', 
   }, 'the end')
   const after = async (days: number) => {
     const nowMs = world.app.clock.nowMs() + days * 86_400_000
-    await doChores({ ...world.app, clock: { nowMs: () => nowMs } }, [sessionChore])
+    await doChores({ ...world.app, clock: { nowMs: () => nowMs } }, [sessionChore, sealedChore])
     return client.get(`/v1/ussd/sessions/${body.session_id}`)
   }
-  assert.deepEqual((await after(0.5)).body.data, { pin: 'secret' })
+  const told = async () => {
+    const { body: page } = await client.get(`/v1/events?event=ussd.*&resource_id=${body.session_id}`)
+    const payloads = page.data.map(({ payload }: { payload: object }) => payload)
+    const [first] = page.data
+    const { body: one } = await client.get(`/v1/events/${first.id}`)
+    assert.deepEqual(one.payload, first.payload)
+    return payloads.map(({ event, data }: { event: string; data: object }) => [event, data])
+  }
+  const pin = { pin: 'secret' }
+  assert.deepEqual((await after(0.5)).body.data, pin)
+  assert.deepEqual(await told(), [
+    ['ussd.session_ended', pin],
+    ['ussd.session_started', pin],
+  ])
+  const stored = async () => {
+    const { rows } = await sql.query('select body from events.events where resource_id = $1', [body.session_id])
+    return rows.map((row) => row.body).join()
+  }
+  assert.doesNotMatch(await stored(), /secret|pin/)
+  assert.match(await stored(), /"data":\{"sealed":"/)
+  // One from before there were sealed ones is wiped too.
+  const plain = body.session_id.replace('uss_', 'old_')
+  await sql.query(
+    `insert into events.events (bucket, account_id, environment, id, type, resource_id, body)
+     select bucket, account_id, environment, overlay(id::text placing 'ffff' from 20)::uuid, type, $2,
+            '{"event":"ussd.response","data":{"pin":{"is":"secret"}},"step":1}'
+       from events.events where resource_id = $1 and type = 'ussd.session_ended'`,
+    [body.session_id, plain],
+  )
   assert.deepEqual((await after(1.5)).body.data, {})
+  assert.deepEqual(await told(), [
+    ['ussd.session_ended', {}],
+    ['ussd.session_started', {}],
+  ])
+  const { rows } = await sql.query('select body from events.events where resource_id = $1', [plain])
+  assert.deepEqual(JSON.parse(rows[0].body), { event: 'ussd.response', data: {}, step: 1 })
+  assert.doesNotMatch(await stored(), /sealed/)
   assert.equal((await after(89)).status, 200)
   assert.equal((await after(91)).status, 404)
 })

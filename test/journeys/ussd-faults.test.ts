@@ -12,9 +12,15 @@ const { world, receiver } = await startMarket(0.04)
 application(receiver, {
   '/silent': () => null,
   '/garbage': () => 'what is this',
-  '/long': () => `CON ${'x'.repeat(183)}`,
+  '/long': () => `CON ${'x'.repeat(1_601)}`,
+  '/long-letters': () => `CON ${'ሰ'.repeat(900)}`,
+  '/lower': () => 'end bye',
+  '/glued': () => 'ENDbye',
+  '/half-said': () => 'END',
   '/empty': () => 'CON ',
-  '/json-long': () => ({ message: 'x'.repeat(183) }),
+  '/json-long': () => ({ message: 'x'.repeat(1_601) }),
+  '/json-flag': () => ({ message: 'ok', end_session: 'no' }),
+  '/json-digits': () => ({ message: 'ok', data: { id: 2 ** 53 } }),
   '/json-number': () => ({ message: 7 }),
   '/json-half': () => ({ message: 'x\ud800' }),
   '/json-nul': () => ({ message: 'x\u0000' }),
@@ -31,22 +37,28 @@ async function shop(more: object) {
   return { client, shortcode }
 }
 
-const broken: readonly (readonly [what: string, mode: string, path: string, reason: string])[] = [
-  ['garbage', 'text', '/garbage', 'app_error'],
-  ['more than 182 characters', 'text', '/long', 'app_error'],
-  ['nothing to show', 'text', '/empty', 'app_error'],
-  ['a message of 183 characters', 'webhook', '/json-long', 'app_error'],
-  ['a message that is no text', 'webhook', '/json-number', 'app_error'],
-  ['a message with half a letter', 'webhook', '/json-half', 'app_error'],
-  ['a message with U+0000', 'webhook', '/json-nul', 'app_error'],
-  ['data beyond the limit', 'webhook', '/json-data', 'app_error'],
-  ['nothing at all', 'text', '/silent', 'app_timeout'],
-  ['OK and never a screen', 'webhook', '/ok', 'app_timeout'],
+const broken: readonly (readonly [what: string, mode: string, path: string, reason: string, detail: RegExp])[] = [
+  ['garbage', 'text', '/garbage', 'app_error', /CON or END/],
+  ['more than 1,600 characters', 'text', '/long', 'app_error', /1601 characters; at most 1600/],
+  ['more than 10 pages', 'text', '/long-letters', 'app_error', /900 characters, which take \d\d pages; at most 10/],
+  ['end in lower case', 'text', '/lower', 'app_error', /CON or END/],
+  ['no space behind END', 'text', '/glued', 'app_error', /CON or END/],
+  ['END and nothing', 'text', '/half-said', 'app_error', /empty/],
+  ['nothing to show', 'text', '/empty', 'app_error', /empty/],
+  ['a message of 1,601 characters', 'webhook', '/json-long', 'app_error', /1601 characters; at most 1600/],
+  ['an end that is no boolean', 'webhook', '/json-flag', 'app_error', /end_session/],
+  ['a number that loses digits', 'webhook', '/json-digits', 'app_error', /2\^53/],
+  ['a message that is no text', 'webhook', '/json-number', 'app_error', /message is not a text/],
+  ['a message with half a letter', 'webhook', '/json-half', 'app_error', /surrogate/],
+  ['a message with U+0000', 'webhook', '/json-nul', 'app_error', /U\+0000/],
+  ['data beyond the limit', 'webhook', '/json-data', 'app_error', /data has 5\d\d\d bytes/],
+  ['nothing at all', 'text', '/silent', 'app_timeout', /(?:)/],
+  ['OK and never a screen', 'webhook', '/ok', 'app_timeout', /^$/],
 ]
 
 test('an application that says what cannot be shown, or nothing in time, ends its session with the code’s own words', async () => {
   await Promise.all(
-    broken.map(async ([what, mode, path, reason]) => {
+    broken.map(async ([what, mode, path, reason, detail]) => {
       // The shorter time is for those that use all of it.
       const network_limit = reason === 'app_timeout' ? 3 : 60
       const { client, shortcode } = await shop({ mode, url: receiver.url(path), network_limit })
@@ -55,6 +67,19 @@ test('an application that says what cannot be shown, or nothing in time, ends it
       const session = await ended(client, body.session_id)
       assert.deepEqual([session.status, session.reason, session.cost], ['expired', reason, 0.5], what)
       assert.equal((await wallet(client)).balance, 9.5, what)
+      assert.match(session.reason_detail ?? '', detail, what)
+      const next = await type(client, body.session_id, '1')
+      assert.deepEqual([next.status, next.body.error.code], [409, 'SESSION_EXPIRED'], what)
+      assert.match(next.body.error.details, new RegExp(`\\(${reason}\\)$`), what)
+      assert.match(next.body.error.details, reason === 'app_error' ? detail : /in time/, what)
+      if (reason !== 'app_error') return
+      const frames = await eventually(async () => {
+        const { body: timeline } = await client.get(`/v1/ussd/sessions/${body.session_id}/timeline`)
+        return timeline.frames.find((frame: { title: string }) => frame.title === 'ussd.response') && timeline.frames
+      }, 'the timeline')
+      const asked = frames.find((frame: { title: string }) => frame.title === 'ussd.response')
+      assert.deepEqual([asked.is_ok, detail.test(asked.status)], [false, true], what)
+      assert.match(frames.at(-1).status, detail, what)
     }),
   )
 })

@@ -2,6 +2,7 @@
 // Gateways that speak HTTP, in three dialects: with a key, or by an address of their own that an operator gave them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
@@ -53,6 +54,10 @@ test('a gateway that speaks JSON brings a dial and answers, and repeats are answ
   const last = await call({ session_id: first.body.session_id, type: 'response', input: '7', step: 2 })
   assert.deepEqual([last.body.action, last.body.message], ['end', 'You have 70'])
   assert.equal((await call({ session_id: 'gw-1', type: 'response', input: '7', step: 2 })).body.message, 'You have 70')
+  const unmarked = await call({ session_id: 'gw-1', type: 'response', input: '7' })
+  assert.deepEqual([unmarked.body.message, unmarked.body.message_id], ['You have 70', last.body.message_id])
+  const other = await call({ session_id: 'gw-1', type: 'response', input: '6', step: 2 })
+  assert.deepEqual([other.status, other.body.error.code], [409, 'SESSION_ENDED'], 'the same step with another text')
   const late = await call({ session_id: 'gw-1', type: 'response', input: '8', step: 3 })
   assert.deepEqual([late.status, late.body.error.code], [409, 'SESSION_ENDED'])
   const { body: session } = await client.get(`/v1/ussd/sessions/${first.body.session_id}`)
@@ -62,6 +67,27 @@ test('a gateway that speaks JSON brings a dial and answers, and repeats are answ
     asked.filter((line) => line.startsWith(first.body.session_id)).map((line) => line.split(' ')[1]),
     ['', '1', '1*7'],
   )
+})
+
+test('a node goes on with the session whose screen it has just shown, unless that was moved on meanwhile', async (t) => {
+  const { client, shortcode } = await textApp()
+  const phone = newPhone()
+  const database = new pg.Client({ connectionString: world.databaseUrl })
+  await database.connect()
+  t.after(() => database.end())
+  const call = (dialog: string, more: object) =>
+    client.post('/v1/ussd/callback', { phone, shortcode, session_id: dialog, ...more })
+  await call('gw-kept', { type: 'initiation', input: null })
+  // It is not looked up again: its dialog could not be found.
+  await database.query(`delete from ussd.dialogs where dialog = 'gw-kept'`)
+  assert.equal((await call('gw-kept', { type: 'response', input: '1', step: 1 })).body.message, 'Which account?')
+
+  await call('gw-moved', { type: 'initiation', input: null })
+  await database.query(
+    `update ussd.sessions set awaiting = 'nobody', status = 'expired', ended_at = now() where dialog = 'gw-moved'`,
+  )
+  const late = await call('gw-moved', { type: 'response', input: '1', step: 1 })
+  assert.deepEqual([late.status, late.body.error?.code], [409, 'SESSION_EXPIRED'], late.text)
 })
 
 test('a gateway that speaks as Africa’s Talking does is answered CON and END', async () => {

@@ -36,6 +36,7 @@ application(receiver, {
     asked.push(String(text))
     return text === '' ? 'CON Karibu\n1. Salio' : `END Umechagua ${text}`
   },
+  '/deep': ({ text }) => (String(text).split('*').length > 3 ? `END Over ${text}` : `CON At ${text}`),
   '/later': () => '',
 })
 
@@ -118,6 +119,27 @@ test('a subscriber dials a live code over a gateway that repeats everything: ask
   assert.equal(await balance(live), 9.5)
   assert.notEqual((await network.dial(newPhone(), '*99999#')).status, 0, 'a code of nobody is refused')
 })
+
+for (const sequences of ['echoed', 'none'] as const)
+  test(`a network whose answers have ${sequences === 'none' ? 'always the same number' : 'the numbers of our screens'} gets through every screen`, async () => {
+    const own = await UssdNetworkSimulator.start({ host: '127.0.0.1', systemId: 'own', password: 'secret', sequences })
+    after(() => own.stop())
+    const gateway = { name: sequences, host: '127.0.0.1', port: own.port, system_id: 'own', password: 'secret' }
+    assert.equal((await world.operator.post(gateways, gateway)).status, 201)
+    await eventually(async () => (await world.operator.get(`${gateways}/${sequences}`)).body.is_up, 'the gateway')
+    const { live, shortcode } = await shop({ mode: 'text', url: receiver.url('/deep') })
+    const phone = newPhone()
+    assert.equal((await own.dial(phone, shortcode)).status, 0)
+    const screens = [(await own.screen(phone, 10_000))?.text]
+    for (const input of ['1', '2', '2', '2']) {
+      assert.equal(await own.input(phone, input), 0)
+      screens.push((await own.screen(phone, 10_000))?.text)
+    }
+    assert.deepEqual(screens, ['At', 'At 1', 'At 1*2', 'At 1*2*2', 'Over 1*2*2*2'])
+    const { body } = await live.get('/v1/ussd/sessions?status=completed')
+    assert.deepEqual([body.data.length, body.data[0].total_steps], [1, 5])
+    assert.equal((await world.operator.delete(`${gateways}/${sequences}`)).status, 200)
+  })
 
 test('what a handset sends that no text can hold is taken without it', async () => {
   const { live, shortcode } = await shop({ mode: 'text', url: receiver.url('/menu') })

@@ -9,6 +9,9 @@ import { eventually } from '../world.ts'
 
 const { world, receiver, sql } = await startMarket(0.04)
 
+/** 50 lines of 31 characters: 10 pages. */
+const catalogue = Array.from({ length: 50 }, (_, i) => `${String(i).padStart(2, '0')}.`.padEnd(31, 'x')).join('\n')
+
 const asked = new Map<string, number>()
 application(receiver, {
   '/three': ({ session_id, step }) => {
@@ -16,6 +19,8 @@ application(receiver, {
     asked.set(key, (asked.get(key) ?? 0) + 1)
     return { message: `Screen ${step}`, end_session: Number(step) >= 3 }
   },
+  '/catalogue': ({ text }) => (text === '' ? `CON ${catalogue}` : `END You chose ${text}`),
+  '/latin': () => Buffer.from('END Crédit épuisé', 'latin1'),
   '/on': ({ step }) => ({ message: `Screen ${step}` }),
 })
 
@@ -135,6 +140,24 @@ test('a redial soon after an expired session goes on with its data, and a later 
   const { body: third } = await dial(client, shortcode, phone)
   const { body: fresh } = await client.get(`/v1/ussd/sessions/${third.session_id}`)
   assert.deepEqual([fresh.resumed_from, fresh.data], [null, {}])
+})
+
+test('a screen of an application may have 1,600 characters, which are paged', async () => {
+  const { client, shortcode } = await shop('/catalogue', { mode: 'text' })
+  const { body } = await dial(client, shortcode)
+  const pages = [body.message]
+  for (let page = 1; page < 10; page += 1) pages.push((await type(client, body.session_id, '98')).body.message)
+  assert.ok(pages.every((page) => page.length <= 182))
+  assert.equal((await client.get(`/v1/ussd/sessions/${body.session_id}`)).body.screen_pages, 10)
+  const shown = pages.map((page) => page.replace(/\n0 Back/, '').replace(/\n98 More$/, '')).join('\n')
+  assert.equal(shown, catalogue)
+  assert.equal((await type(client, body.session_id, '7')).body.message, 'You chose 7')
+})
+
+test('the charset of an application’s answer is honoured', async () => {
+  const { client, shortcode } = await shop('/latin', { mode: 'text' })
+  const { body } = await dial(client, shortcode)
+  assert.equal(body.message, 'Crédit épuisé')
 })
 
 test('the longest registered code answers, and what was dialled behind it are the first inputs', async () => {

@@ -84,11 +84,31 @@ test('an application answers each ussd.response inline, and its data are kept wi
   const { body } = await client.post('/v1/sandbox/ussd/dial', { phone: newPhone(), shortcode })
   assert.equal(body.message, 'Welcome')
   const { session_id } = body
+  const webhook = { url: receiver.url('/copies'), events: ['ussd.response'] }
+  assert.equal((await client.post('/v1/webhooks', webhook)).status, 201)
   assert.equal((await client.post('/v1/sandbox/ussd/input', { session_id, input: '5' })).body.message, 'You typed 5')
   const { body: session } = await client.get(`/v1/ussd/sessions/${session_id}`)
   assert.deepEqual([session.status, session.data], ['active', { s1: null, s2: '5' }])
   const [stored] = (await sql.query('select data from ussd.sessions where session_id = $1', [session_id])).rows
-  assert.ok(!stored.data.toString('latin1').includes('s2'), 'sealed where it is stored')
+  assert.ok(!stored.data.toString('latin1').includes('"s2"'), 'sealed where it is stored')
+  const copy = await receiver.next('/copies')
+  const asked = receiver.received.findLast(({ url }) => url === '/inline')
+  const [told, question] = [JSON.parse(copy.body), JSON.parse(asked?.body ?? '{}')]
+  assert.deepEqual([told.input, told.data], ['5', { s1: null }], 'a webhook gets the data')
+  assert.deepEqual([told.event_id, told.data], [question.event_id, question.data])
+  assert.equal(copy.headers['x-service-event-id'], asked?.headers['x-service-event-id'])
+  const { body: again } = await client.get(`/v1/events/${told.event_id}`)
+  assert.deepEqual(again.payload.data, { s1: null })
+  const { body: log } = await client.get(`/v1/events?resource_id=${session_id}&event=ussd.response`)
+  const [{ id: dlv, webhook_id }] = (await client.get(`/v1/events/${log.data[0].id}`)).body.deliveries
+  const { body: sent } = await client.get(`/v1/webhooks/${webhook_id}/deliveries/${dlv}`)
+  assert.deepEqual(JSON.parse(sent.request.body).data, { s1: null })
+  await client.post(`/v1/webhooks/${webhook_id}/deliveries/${dlv}/redeliver`, {})
+  assert.deepEqual(JSON.parse((await receiver.next('/copies')).body).data, { s1: null }, 'read from the table')
+  const kept = await sql.query(
+    `select 1 from events.events where body like '%"s1%' union all select 1 from platform.frames where answer like '%"s1%'`,
+  )
+  assert.deepEqual(kept.rows, [], 'nowhere in the clear')
   const over = await client.post('/v1/sandbox/ussd/input', { session_id, input: '9' })
   assert.deepEqual([over.body.message, over.body.action], ['You typed 9', 'end'])
 })

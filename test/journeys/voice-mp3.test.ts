@@ -19,7 +19,7 @@ import { type Account, eventually, startWorld, tenantOf, type World } from '../w
 let world: World
 let shop: Receiver
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld()
   shop = await startReceiver()
 })
 after(async () => {
@@ -163,7 +163,7 @@ test('what cannot be encoded in the end is kept as WAV, and says so', async () =
 test('without an encoder MP3 is refused at once, in a request; in a flow it is told and passed over', async () => {
   assert.match(mp3Problem(world.app, 'no-such-encoder') ?? '', /needs the package no-such-encoder.*npm install/)
   assert.equal(mp3Problem(world.app), null)
-  const plain = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MP3: 'off' })
+  const plain = await startWorld({ PAMOJA_VOICE_MP3: 'off' })
   try {
     const ada = await plain.account({ balance: 100 })
     const record = { action: 'record', format: 'mp3', timeOut: 30 }

@@ -14,7 +14,7 @@ import { type Account, doChores, eventually, startWorld, tenantOf, type World } 
 
 let world: World
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 2 })
+  world = await startWorld({ PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 2 })
 })
 after(() => world?.stop())
 

@@ -9,8 +9,8 @@ import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-netwo
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
-import { tone } from '../../src/protocols/audio/tones.ts'
-import { hearsNow, hum } from '../hearing.ts'
+import { rms, share, tone } from '../../src/protocols/audio/tones.ts'
+import { endless, hearsNow, hum, withoutVoice } from '../hearing.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -32,7 +32,7 @@ const follower: CallFollower = {
 }
 
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  world = await startWorld()
   followCalls(world.app, follower)
 })
 after(() => world?.stop())
@@ -72,7 +72,7 @@ const carrier = () => simulatedCarrier.of(world.app) ?? assert.fail('no carrier'
 
 /** Has a phone hum, so that everybody who may hear it does. */
 function hums(call: string, hertz: number): void {
-  assert.ok(carrier().say(idOf('call', call), hum(hertz)))
+  assert.ok(carrier().say(idOf('call', call), hum(hertz), endless))
 }
 
 /** Whether a phone hears a hum now; null when it has just begun or ended. */
@@ -261,4 +261,39 @@ test('an action that nobody carries out is told of, and the flow goes on', async
   const { body } = await ada.client.get(`/v1/voice/${idOf('call', call)}/events?limit=200`)
   const errors = body.data.map(({ data }: { data: { error?: { code: string } } }) => data.error?.code)
   assert.ok(errors.includes('ACTION_UNAVAILABLE'))
+})
+
+test('what a network says before the answer is heard by the caller, in place of the ringing', async () => {
+  const endpoint = [{ type: 'phone', number: '+254711000010' }]
+  const { ada, call } = await answeredCall([{ action: 'connect', endpoint, timeout: 20 }, wait])
+  await until('the announcement to be heard', () => {
+    const { samples } = carrier().heard(idOf('call', call)) ?? { samples: new Int16Array(0) }
+    const frames = Array.from({ length: Math.floor(samples.length / 160) }, (_, i) =>
+      samples.subarray(160 * i, 160 * (i + 1)),
+    )
+    return [950, 1_400, 1_800].every((hertz) => frames.some((frame) => rms(frame) > 500 && share(frame, hertz) > 0.8))
+  })
+  assert.equal(
+    changes.some((change) => change.room === call && change.call !== call && change.kind === 'answered'),
+    false,
+  )
+  await ada.client.post(`/v1/voice/${idOf('call', call)}/hangup`, {})
+})
+
+test('a node that stops takes no calls any more, and apologises to those who are still there', {
+  skip: withoutVoice(),
+}, async () => {
+  const { ada, call } = await answeredCall()
+  const brief = await answeredCall([{ action: 'wait', timeout: 0.5 }])
+  const network = telephoneNetworkOf(world.app)
+  const draining = network.drain(3)
+  const { body } = await ada.client.post('/v1/voice/calls', { from, to: '+254711000020', actions: [wait] })
+  await told(brief.call, 'ended')
+  await draining
+  const { samples } = carrier().heard(idOf('call', call)) ?? assert.fail('nothing was heard')
+  assert.ok(rms(samples.subarray(-16_000)) > 200, 'the apology is heard')
+  const { body: waiting } = await ada.client.get(`/v1/voice/${body.call_id}`)
+  assert.equal(waiting.status, 'initiated', 'a call that comes meanwhile waits for another node')
+  network.isDraining = false
+  await told(uuidOf('call', body.call_id) ?? '', 'answered')
 })

@@ -1,32 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speech of callers: recognised by the engine with phrases that were expected, refused where no engine understands the language,
-// written down from recordings; what a phone heard, as text; and sounds that are MP3. Needs espeak-ng, which speaks for callers.
+// written down from recordings; what a phone heard, as text; and sounds that are MP3. Callers
+// speak by the engine of the world, the system's or the package's.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { soundEnginesOf } from '../../src/areas/voice/engines/engines.ts'
+import { soundEnginesOf, speakersOf } from '../../src/areas/voice/engines/engines.ts'
+import { speechPackage } from '../../src/areas/voice/engines/tasks.ts'
 import { findRecording } from '../../src/areas/voice/recordings/store.ts'
+import { PackageEngine } from '../../src/areas/voice/speech/package-engine.ts'
+import { ProgramEngine } from '../../src/areas/voice/speech/program-engine.ts'
 import { readingOf } from '../../src/areas/voice/speech/reading.ts'
 import { Speaker } from '../../src/areas/voice/speech/speak.ts'
 import { locales } from '../../src/areas/voice/speech/voices.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { rms, silence } from '../../src/protocols/audio/tones.ts'
-import { hearsNow } from '../hearing.ts'
+import { frameSamples } from '../../src/protocols/audio/g711.ts'
+import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
+import { patienceMs } from '../eventually.ts'
+import { framesWith, hasHeard, hearsNow, withoutPackage, withoutVoice } from '../hearing.ts'
+import { phonemeHertz, phonemeSamples, writePiperVoice } from '../piper-voice.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
-const isSilent = spawnSync('espeak-ng', ['--version']).status !== 0
-const skip = isSilent ? 'espeak-ng is not installed: nothing can be said' : false
+const skip = withoutVoice()
 const from = '+254700000000'
-const patience = { timeout: 180_000 }
+const patience = { timeout: patienceMs(180_000) }
 
 let world: World
 let shop: Receiver
+let folder = ''
 before(async () => {
   if (skip) return
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_ENGINE_PROCESSES: 1 })
+  folder = await mkdtemp(join(tmpdir(), 'pamoja-voices-'))
+  await writePiperVoice(folder, 'sw_CD-tones-low')
+  await writePiperVoice(folder, 'spoilt')
+  await writeFile(join(folder, 'spoilt.onnx'), 'no network')
+  await writeFile(join(folder, 'undescribed.onnx'), 'no network')
+  world = await startWorld({
+    PAMOJA_VOICE_ENGINE_PROCESSES: 1,
+    PAMOJA_VOICES: folder,
+    PAMOJA_VOICE_DEFAULTS: 'sw=sw_CD-tones-low,af-ZA=spoilt',
+  })
   shop = await startReceiver()
   // The first utterance does not wait for the model.
   await soundEnginesOf(world.app).run(
@@ -37,13 +57,16 @@ before(async () => {
 after(async () => {
   await shop?.stop()
   await world?.stop()
+  await rm(folder, { recursive: true, force: true })
 })
 
-const speaker = new Speaker('espeak-ng')
+function spoken(text: string, language = 'en-US'): Promise<Int16Array> {
+  return telephoneNetworkOf(world.app).speaker.speak({ text, language })
+}
 
 /** What a phone says, as its microphone has it. */
 async function voice(text: string): Promise<Int16Array> {
-  return Int16Array.from([...silence(200), ...(await speaker.speak({ text, language: 'en-US' })), ...silence(200)])
+  return Int16Array.from([...silence(200), ...(await spoken(text)), ...silence(200)])
 }
 
 /** Greetings in the languages that the engine has no voice for, in the phonetic alphabet. */
@@ -61,9 +84,10 @@ test('a language without a voice of the engine is said by its own sounds', { ski
   for (const [language, [text, heard]] of Object.entries(greetings)) {
     const { engineVoice } = locales[language] ?? assert.fail(language)
     const input = readingOf(language, text).text
-    const { stdout } = spawnSync('espeak-ng', ['-v', engineVoice, '-q', '--ipa', '--stdin'], { input })
-    assert.deepEqual([language, stdout.toString().trim().split(/\s+/).join(' ')], [language, heard])
-    assert.ok(rms(await speaker.speak({ text, language })) > 300, `${language} is silent`)
+    // The program alone says what it speaks.
+    const { stdout, error } = spawnSync('espeak-ng', ['-v', engineVoice, '-q', '--ipa', '--stdin'], { input })
+    if (!error) assert.deepEqual([language, stdout.toString().trim().split(/\s+/).join(' ')], [language, heard])
+    assert.ok(rms(await spoken(text, language)) > 300, `${language} is silent`)
   }
   const ada = await world.account({ balance: 100 })
   const { body } = await ada.client.get('/v1/voice/tts/voices?limit=200')
@@ -72,6 +96,89 @@ test('a language without a voice of the engine is said by its own sounds', { ski
     approximate.map(({ language }: { language: string }) => language).sort(),
     Object.keys(greetings).sort(),
   )
+})
+
+test('where the system has no program that speaks, the package does: the same voices, languages and markup', {
+  skip: withoutPackage(),
+  ...patience,
+}, async () => {
+  const processes = speakersOf(world.app)
+  const bare = new Speaker([new ProgramEngine('no-such-program'), new PackageEngine(() => processes)])
+  assert.equal((await bare.engine())?.name, speechPackage)
+  const seconds = async (text: string, language = 'en-US') => {
+    const samples = await bare.speak({ text, language })
+    assert.ok(rms(samples) > 300, `${language} is silent`)
+    return samples.length / 8_000
+  }
+  // A voice that is not there would say next to nothing.
+  for (const language of Object.keys(locales))
+    assert.ok((await seconds('Karibu. Salio 12.', language)) > 0.9, `${language} is cut short`)
+  const plain = await seconds('one two')
+  assert.ok((await seconds('<speak>one <break time="3s"/> two</speak>')) > plain + 2, 'markup is obeyed')
+  assert.ok((await seconds('3 < 5 & 7 > 6')) > plain, 'plain text may have its signs')
+  const endless = `<speak>${'a<break time="10s"/>'.repeat(40)}</speak>`
+  await assert.rejects(bare.speak({ text: endless, language: 'en-US' }), { code: 'VALIDATION_ERROR' })
+  assert.ok(processes.pids().length <= 2)
+  for (const pid of processes.pids()) process.kill(pid, 'SIGKILL')
+  assert.ok((await seconds('said after the process died')) > 1)
+  const nobody = new Speaker([new ProgramEngine('no-such-program')])
+  await assert.rejects(nobody.speak({ text: 'x', language: 'en-US' }), { code: 'PROVIDER_UNAVAILABLE' })
+})
+
+test('a Piper voice in the folder is listed, spoken by its name and by default, and one that is broken silences nobody', {
+  skip: withoutPackage() || withoutPackage('onnxruntime-node'),
+  ...patience,
+}, async () => {
+  const ada = await world.account({ balance: 100 })
+  const { body } = await ada.client.get('/v1/voice/tts/voices?limit=200')
+  const listed = (name: string) => body.data.filter(({ voice }: { voice: string }) => voice === name)
+  const url = '/v1/voice/tts/voices/sw_CD-tones-low/sample?language=sw-CD'
+  assert.deepEqual(listed('sw_CD-tones-low'), [
+    {
+      ...{ language: 'sw-CD', voice: 'sw_CD-tones-low', gender: 'unknown', engine: 'piper', quality: 'native' },
+      ...{ available: true, is_default: true, sample_url: url },
+    },
+  ])
+  assert.deepEqual(listed('undescribed'), [])
+  const defaults = body.data.flatMap((row: { is_default: boolean; language: string; voice: string }) =>
+    row.is_default && /^(sw|af)-/.test(row.language) ? [row.voice] : [],
+  )
+  assert.deepEqual(defaults.sort(), ['spoilt', 'sw_CD-tones-low'])
+
+  // Beginning, a, i, full stop and end, each followed by the space between phonemes; and the pause after a sentence.
+  const said = await spoken('Ai.', 'sw-KE')
+  assert.equal(said.length, 9 * phonemeSamples + 1_600)
+  const toneAt = (place: number) => said.subarray(place * phonemeSamples, (place + 1) * phonemeSamples)
+  const tones = [phonemeHertz.a, phonemeHertz.i, phonemeHertz['.']]
+  for (const [i, hertz] of tones.entries()) assert.ok(share(toneAt(2 + 2 * i), hertz) > 0.8, `${hertz} Hz`)
+
+  const sample = await ada.client.get(`${url}&text=Ii.`)
+  assert.deepEqual([sample.status, sample.headers['content-type'], sample.text.slice(0, 4)], [200, 'audio/wav', 'RIFF'])
+  const odd = await ada.client.get('/v1/voice/tts/voices/sw_CD-tones-low/sample?language=!')
+  assert.equal(odd.status, 200)
+  const missing = await ada.client.get('/v1/voice/tts/voices/nobody/sample?language=sw-KE')
+  assert.equal(missing.body.error.code, 'NOT_FOUND')
+
+  // Sentences are heard in their order, and then the flow goes on.
+  const voice = 'sw_CD-tones-low'
+  const talk = { action: 'talk', language: 'en-US', voice, text: '<speak>Aa.<break time="300ms"/>Ii.</speak>' }
+  const call = await answered(ada, [talk, { action: 'record', eventUrl: [shop.url('/said')], endOnKey: '#' }])
+  const heard = await eventually(async () => {
+    const samples = simulatedCarrier.of(world.app)?.heard(call)?.samples ?? silence(0)
+    return hasHeard(samples, phonemeHertz.i) && samples
+  }, 'the second sentence to be heard')
+  const firstOf = (hertz: number) => {
+    const frames = Array.from({ length: Math.floor(heard.length / frameSamples) }, (_, i) => i * frameSamples)
+    return frames.findIndex((at) => framesWith(heard.subarray(at, at + frameSamples), hertz) === 1)
+  }
+  assert.ok(firstOf(phonemeHertz.a) >= 0 && firstOf(phonemeHertz.a) < firstOf(phonemeHertz.i))
+  await ada.client.post(`/v1/voice/${call}/hangup`, {})
+
+  await assert.rejects(
+    telephoneNetworkOf(world.app).speaker.speak({ text: 'Ai.', language: 'af-ZA', voice: 'spoilt' }),
+    { code: 'PROVIDER_UNAVAILABLE' },
+  )
+  assert.ok(rms(await spoken('Goeie dag.', 'af-ZA')) > 300, 'the engine speaks in place of a broken voice')
 })
 
 async function answered(ada: Account, actions: object[]): Promise<string> {

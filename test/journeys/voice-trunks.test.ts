@@ -2,19 +2,22 @@
 // Live calls over trunks that an operator enters: the networks behind them are our own stack in the opposite role, at another
 // address of this machine. Failover, prices by prefix, registering, calls that come in.
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { selectTrunks } from '../../src/areas/voice/trunks/store.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { answerAudio, offerAudio } from '../../src/protocols/sdp/session-description.ts'
 import type { SipCall } from '../../src/protocols/sip/call.ts'
 import { challengeWith, proves } from '../../src/protocols/sip/digest.ts'
 import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
-import { makeResponse } from '../../src/protocols/sip/message.ts'
+import { makeResponse, parseMessage, type SipMessage } from '../../src/protocols/sip/message.ts'
 import type { CallHandlers } from '../../src/protocols/sip/switchboard.ts'
 import { TelephoneSimulator } from '../../src/simulators/telephones.ts'
 import type { Client } from '../client.ts'
@@ -26,17 +29,23 @@ const host = '127.0.0.2'
 const number = '+254700555666'
 const path = '/v1/operator/voice/trunks'
 
+/** Ports for the audio of twelve legs, below those that the system gives out. */
+const firstPort = 2 * randomInt(10_000, 16_000)
+const audioPorts = `${firstPort}-${firstPort + 23}`
+
 let world: World
 let shop: Receiver
 let network: TelephoneSimulator
 let silent: Socket
 let live: Client
+let tester: Client
 let identities: string
 
 before(async () => {
   identities = await mkdtemp(join(tmpdir(), 'pamoja-trunks-'))
   const { caFile } = await identity('known')
   world = await startWorld({
+    PAMOJA_RTP_PORTS: audioPorts,
     PAMOJA_SIP_CA_FILE: caFile ?? '',
     PAMOJA_VOICE_LATENESS_MS: 60_000,
     PAMOJA_WEBHOOKS_ALLOW_CIDRS: ['127.0.0.0/8', '::1/128'],
@@ -45,7 +54,8 @@ before(async () => {
   network = await TelephoneSimulator.start({ host, nowMs: Date.now, timeScale: 1 })
   silent = createSocket('udp4').bind(0, host)
   await once(silent, 'listening')
-  const ada = await world.account({ balance: 100 })
+  const ada = await world.account({ balance: 1_000 })
+  tester = ada.client
   const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
   live = world.stranger.as(key.key)
   const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'trunks' }
@@ -243,9 +253,26 @@ test('a trunk registers with its password, is told when it is refused, and unreg
   await enter({ name: 'strict', ...where, password: 'wrong' })
   const refused = await trunk('strict', ({ last_error }) => last_error !== null)
   assert.match(refused.last_error, /403/)
+  const tested = async () => (await world.operator.post(`${path}/strict/test`)).body
+  const stopped = await tested()
+  assert.deepEqual(
+    stopped.steps.map(({ name, status }: Record<string, string>) => `${name} ${status}`),
+    ['name passed', 'connection passed', 'tls skipped', 'sign_in failed', 'answer skipped'],
+  )
+  assert.match(stopped.steps[3].detail, /REGISTER was answered with 403/)
   assert.equal((await world.operator.patch(`${path}/strict`, { password: 'right' })).status, 200)
   await trunk('strict', ({ is_registered, is_up }) => is_registered === true && is_up === true)
   assert.deepEqual(heard, ['300'])
+  const good = await tested()
+  assert.ok(good.is_good && /^OPTIONS was answered with \d+/.test(good.steps[4].detail), JSON.stringify(good))
+  // A change of something else leaves the sealed password alone, whether or not it can be opened just now.
+  const sealed = async () => {
+    const rows = await world.app.db.query(selectTrunks, {})
+    return rows.find(({ name }) => name === 'strict')?.secret?.toString('hex')
+  }
+  const before = await sealed()
+  assert.equal((await world.operator.patch(`${path}/strict`, { max_calls: 7 })).status, 200)
+  assert.ok(before && before === (await sealed()))
   await remove('strict')
   await eventually(async () => heard.includes('0'), 'it to be unregistered')
   await registrar.close()
@@ -266,7 +293,8 @@ async function secureNetwork(
     trusted: await readFile(world.node.caFile ?? '', 'utf8'),
     invited: (call) => {
       calls.push(call)
-      queueMicrotask(() => call.answer(answerAudio(call.offer ?? '', own) ?? ''))
+      const answer = answerAudio(call.offer ?? '', own)
+      queueMicrotask(() => (answer === null ? call.reject(488) : call.answer(answer)))
       return handlers
     },
   })
@@ -290,8 +318,20 @@ test('a trunk over TLS carries calls both ways, and none where the certificate i
   }, 'the rate to be known')
   await answered(placed.call_id)
   assert.deepEqual([known.calls.length, known.calls[0]?.source.transport, forged.calls.length], [1, 'tls', 0])
+  assert.match(known.calls[0]?.offer ?? '', /m=audio \d+ RTP\/AVP [\s\S]*a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:/)
   await live.post(`/v1/voice/${placed.call_id}/hangup`, {})
   await eventually(async () => ends.includes('remote'), 'the network to hear that it is over')
+  const readable = await world.operator.patch(`${path}/secure`, { transport: 'tcp' })
+  assert.deepEqual([readable.status, readable.body.error.fields[0].field], [422, 'srtp'], JSON.stringify(readable.body))
+  assert.equal((await world.operator.patch(`${path}/secure`, { srtp: 'required' })).status, 200)
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.waysTo(wanted.to).some(({ srtp }) => srtp === 'required'), 'the change')
+  const bare = await live.post('/v1/voice/calls', wanted)
+  const refusal = await over(bare.body.call_id)
+  assert.deepEqual([refusal.status, refusal.sip_code], ['failed', 488], 'a network without a key is none')
+  assert.match(known.calls[1]?.offer ?? '', /RTP\/SAVP/)
+  assert.equal((await world.operator.patch(`${path}/secure`, { srtp: 'optional' })).status, 200)
+  await trunk('secure', ({ is_up, srtp }) => is_up === true && srtp === 'optional')
 
   shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 600 }])))
   await live.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
@@ -312,11 +352,251 @@ test('a trunk over TLS carries calls both ways, and none where the certificate i
   await answered(asked.call_id)
   await eventually(async () => ends.includes('answered'), 'the network to hear the answer')
   call.hangup()
-  const over = await eventually(async () => {
-    const { body } = await live.get(`/v1/voice/${asked.call_id}`)
-    return body.ended_at ? body : null
-  }, 'the call to end')
-  assert.deepEqual([over.status, over.hangup_by, over.from], ['completed', 'caller', '+254711000066'])
+  const gone = await over(asked.call_id)
+  assert.deepEqual([gone.status, gone.hangup_by, gone.from], ['completed', 'caller', '+254711000066'])
   await remove('secure', 'forged')
   await Promise.all([known.endpoint.close(), forged.endpoint.close()])
+})
+
+/** A network by hand: it answers each number as told, and keeps the addresses that calls were made to. */
+async function plainNetwork(statusOf: (number: string) => number | null) {
+  const called: string[] = []
+  const from: string[] = []
+  const network = { contacts: [] as string[] }
+  const endpoint = await SipEndpoint.open({
+    host: '127.0.0.3',
+    ports: { udp: 0 },
+    invited: (call) => {
+      const user = /sip:([^@]*)@/.exec(call.requestUri)?.[1] ?? ''
+      called.push(user)
+      from.push(call.from)
+      const status = statusOf(user)
+      queueMicrotask(() => {
+        if (status === 302) return call.redirect(network.contacts)
+        if (status !== null) return call.reject(status)
+        call.answer(answerAudio(call.offer ?? '', { host: '127.0.0.3', port: 40_010, version: 1 }) ?? '')
+      })
+      return {}
+    },
+  })
+  return Object.assign(network, { endpoint, called, from, port: endpoint.ports.udp ?? 0 })
+}
+
+async function over(id: string) {
+  return eventually(async () => {
+    const { body } = await live.get(`/v1/voice/${id}`)
+    return body.ended_at ? body : null
+  }, 'the call to end')
+}
+
+test('one destination without a line shuts no trunk, five in a row do; numbers are written as the trunk wants', async () => {
+  const plain = await plainNetwork((user) => (user.startsWith('07110001') ? 503 : null))
+  await enter({ name: 'plain', host: '127.0.0.3', port: plain.port, prefixes: ['+254'], number_format: 'national' })
+  await trunk('plain', ({ is_up }) => is_up === true)
+  const rate = { prefix: '+254', currency: 'KES', minute: 3 }
+  assert.equal((await world.operator.post('/v1/operator/voice/rates', rate)).status, 200)
+  const dial = (to: string) =>
+    eventually(async () => {
+      const { status, body } = await live.post('/v1/voice/calls', { ...wanted, to })
+      return status === 201 ? body.call_id : null
+    }, 'the call to be taken')
+  const first = await over(await dial('+254711000101'))
+  assert.deepEqual([first.status, first.sip_code, first.cost], ['failed', 503, 0])
+  const others = await live.post('/v1/voice/calls', wanted)
+  assert.equal(others.status, 201, 'the others still call')
+  await answered(others.body.call_id)
+  await live.post(`/v1/voice/${others.body.call_id}/hangup`, {})
+  assert.deepEqual(plain.called, ['0711000101', '0711000020'])
+  const ids = await Promise.all(['02', '03', '04', '05', '06'].map((last) => dial(`+2547110001${last}`)))
+  for (const id of ids) await over(id)
+  const { trunks } = telephoneNetworkOf(world.app)
+  assert.match(trunks.stateOf('plain')?.lastError ?? '', /5 numbers in a row/)
+  await remove('plain')
+  await plain.endpoint.close()
+})
+
+test('the cheapest trunk carries a call, shows what it may, and follows a redirect to itself alone', async () => {
+  const [cheap, dear] = [
+    await plainNetwork((user) => (user.endsWith('302') ? 302 : null)),
+    await plainNetwork(() => null),
+  ]
+  const elsewhere = await plainNetwork(() => null)
+  const common = { host: '127.0.0.3', prefixes: ['+254'], priority: 7 }
+  const costs = (minute: number) => [
+    { prefix: '+', minute: 90 },
+    { prefix: '+2547', minute },
+  ]
+  await enter({ name: 'dear', ...common, port: dear.port, costs: costs(2), weight: 1_000 })
+  await enter({ name: 'cheap', ...common, port: cheap.port, costs: costs(1), follows_redirects: true })
+  await enter({ name: 'unpriced', ...common, port: elsewhere.port })
+  for (const name of ['dear', 'cheap', 'unpriced']) await trunk(name, ({ is_up }) => is_up === true)
+  const { trunks } = telephoneNetworkOf(world.app)
+  const order = (to: string) => trunks.waysTo(to).map(({ name }) => name)
+  await eventually(async () => order('+254711000020').join() === 'cheap,dear,unpriced', 'the trunks to be known')
+  const firsts = Array.from({ length: 400 }, () => order('+254200000020')[0])
+  assert.ok(firsts.filter((name) => name === 'dear').length > 380, 'at the same cost the lot falls by weight')
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  await eventually(async () => trunks.rateOf('+254711000302', 'KES') !== null, 'the rate to be known')
+  const ended = async (to: string) => {
+    const { body } = await live.post('/v1/voice/calls', { ...wanted, to, actions: [{ action: 'wait', timeout: 0.1 }] })
+    return over(body.call_id)
+  }
+  cheap.contacts = [`<sip:302@127.0.0.66:${dear.port}>`, `<sip:moved@127.0.0.3:${dear.port}>`]
+  assert.equal((await ended('+254711000302')).status, 'completed')
+  assert.deepEqual([cheap.called, dear.called], [['+254711000302'], ['moved']])
+  assert.equal((await world.operator.patch(`${path}/cheap`, { follows_redirects: false })).status, 200)
+  await eventually(
+    async () => trunks.redirected({ ...(trunks.waysTo('+254711000302')[0] ?? Object()) }, cheap.contacts).length === 0,
+    'the change',
+  )
+  const refused = await ended('+254711000302')
+  assert.deepEqual([refused.status, refused.sip_code, dear.called.length], ['failed', 302, 1])
+
+  const shown = { caller_ids: ['+25420'], caller_id: '+254200111222' }
+  assert.equal((await world.operator.patch(`${path}/cheap`, shown)).status, 200)
+  assert.equal((await world.operator.patch(`${path}/dear`, { caller_ids: ['+25420'] })).status, 200)
+  await eventually(
+    async () =>
+      trunks.waysTo(wanted.to).every((way) => way.name === 'unpriced' || trunks.shown(way, number) !== number),
+    'the rules',
+  )
+  assert.equal((await ended(wanted.to)).from, number)
+  assert.match(cheap.from.at(-1) ?? '', /\+254200111222/)
+  await world.operator.patch(`${path}/cheap`, { enabled: false })
+  await eventually(async () => !order(wanted.to).includes('cheap'), 'the trunk to be off')
+  assert.equal((await ended(wanted.to)).status, 'completed')
+  assert.deepEqual(
+    [dear.called.length, elsewhere.called.length],
+    [1, 1],
+    'a trunk that may not show the number is passed over',
+  )
+  await remove('dear', 'cheap', 'unpriced')
+  await Promise.all([cheap, dear, elsewhere].map(({ endpoint }) => endpoint.close()))
+})
+
+test('a number that a trunk writes at home is found, in every form', async () => {
+  const plain = await plainNetwork(() => null)
+  await enter({ name: 'home', host: '127.0.0.3', port: plain.port, prefixes: ['+254'] })
+  await trunk('home', ({ is_up }) => is_up === true)
+  shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 600 }])))
+  await live.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
+    application: { answer_url: shop.url('/home') },
+  })
+  const { port } = telephoneNetworkOf(world.app).address
+  for (const written of ['0700555666', '700555666', '00254700555666', '254700555666']) {
+    const ends: string[] = []
+    const call = plain.endpoint.invite(
+      {
+        uri: `sip:${written}@127.0.0.1:${port}`,
+        peer: { transport: 'udp', host: '127.0.0.1', port },
+        from: '<sip:0711000066;verstat=TN-Validation-Passed@127.0.0.3>',
+        headers: [['Identity', 'eyJ.e30.sig;info=<https://cert.example/a>;alg=ES256;ppt=shaken']],
+        description: offerAudio({ host: '127.0.0.3', port: 40_010, version: 1 }),
+      },
+      { answered: () => void ends.push('answered'), refused: (status) => void ends.push(`refused ${status}`) },
+    )
+    const asked = JSON.parse((await shop.next('/home')).body)
+    assert.deepEqual([asked.to, asked.from], [number, '+254711000066'], written)
+    const { verstat, identity } = asked.verification
+    assert.deepEqual([verstat, identity.split(';')[0]], ['TN-Validation-Passed', 'eyJ.e30.sig'])
+    await eventually(async () => ends.length > 0, 'an answer')
+    assert.deepEqual(ends, ['answered'])
+    call.hangup()
+    assert.equal((await over(asked.call_id)).status, 'completed')
+  }
+  await remove('home')
+  await plain.endpoint.close()
+})
+
+test('audio goes where a description may name: a stranger’s private address is replaced by the peer’s own', () => {
+  const network = telephoneNetworkOf(world.app)
+  const named = (address: string, peer: string, environment: 'test' | 'live') => {
+    const description = offerAudio({ host: address, port: 4_000, version: 1 })
+    const audio = network.audioOf(description, { transport: 'udp', host: peer, port: 5_060 }, environment, 'off')
+    return audio && [audio.host, audio.peer]
+  }
+  assert.deepEqual(named('198.41.0.4', '198.41.0.5', 'live'), ['198.41.0.4', '198.41.0.5'])
+  assert.deepEqual(named('10.0.0.7', '198.41.0.5', 'live'), ['198.41.0.5', '198.41.0.5'])
+  assert.deepEqual(named('169.254.169.254', '198.41.0.5', 'test'), ['198.41.0.5', '198.41.0.5'])
+})
+
+test('a caller who answers no offer is hung up, and the call is over then', async () => {
+  const socket = createSocket('udp4').bind(0, '127.0.0.3')
+  await once(socket, 'listening')
+  const heard: SipMessage[] = []
+  socket.on('message', (bytes) => void heard.push(parseMessage(bytes)))
+  await enter({ name: 'late', host: '127.0.0.3', port: socket.address().port, prefixes: ['+254'] })
+  await live.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
+    application: { answer_url: shop.url('/late') },
+  })
+  const { port } = telephoneNetworkOf(world.app).address
+  const known = () => telephoneNetworkOf(world.app).trunks.stateOf('late') !== null
+  await eventually(async () => known(), 'the trunk to be known')
+  const say = (method: string, to: string) => {
+    const via = `Via: SIP/2.0/UDP 127.0.0.3:${socket.address().port};branch=z9hG4bK${method};rport`
+    const head = [
+      'From: <sip:+254711000066@127.0.0.3>;tag=late',
+      `To: ${to}`,
+      'Call-ID: late-offer',
+      'Max-Forwards: 70',
+    ]
+    const contact = `Contact: <sip:late@127.0.0.3:${socket.address().port}>`
+    const lines = [`${method} sip:${number}@127.0.0.1 SIP/2.0`, via, ...head, `CSeq: 1 ${method}`, contact, '', '']
+    socket.send(lines.join('\r\n'), port, '127.0.0.1')
+  }
+  say('INVITE', `<sip:${number}@127.0.0.1>`)
+  const isAnswer = (message: SipMessage) => message.kind === 'response' && message.status === 200
+  const answer = await eventually(async () => heard.find(isAnswer), 'an answer with an offer')
+  assert.match(answer.body.toString(), /m=audio/)
+  say('ACK', answer.headers.get('to') ?? '')
+  const isBye = (message: SipMessage) => message.kind === 'request' && message.method === 'BYE'
+  await eventually(async () => heard.some(isBye), 'the call to be hung up')
+  const ended = await over(JSON.parse((await shop.next('/late')).body).call_id)
+  assert.deepEqual([ended.status, ended.hangup_cause, ended.hangup_by], ['completed', 'network_error', 'system'])
+  await remove('late')
+  socket.close()
+})
+
+test('a call to a SIP address ends the same way whether its TCP port is open or closed', async () => {
+  const server = createServer((socket) => socket.on('error', () => undefined))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = Object(server.address())
+  shop.answer((_request, response) => void response.end('{}'))
+  const ends = await Promise.all(
+    [port, await closedPort()].map(async (each, i) => {
+      const endpoint = [{ type: 'sip', uri: `sip:shop@127.0.0.1:${each};transport=tcp` }]
+      const eventUrl = [shop.url(`/silent-${i}`)]
+      const actions = [{ action: 'connect', endpoint, eventUrl }, { action: 'hangup' }]
+      const { status, body } = await tester.post('/v1/voice/calls', { ...wanted, from: '+254700555777', actions })
+      assert.equal(status, 201, JSON.stringify(body))
+      const { status: end, reason } = JSON.parse((await shop.next(`/silent-${i}`)).body)
+      return [end, reason]
+    }),
+  )
+  server.close()
+  assert.deepEqual(ends[0], ends[1])
+})
+
+/** A port where nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = Object(server.address())
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('a call for which there is no room for audio is refused at the request', async () => {
+  const calls: string[] = []
+  const refused = await eventually(async () => {
+    const reply = await tester.post('/v1/voice/calls', { ...wanted, from: '+254700555777' })
+    if (reply.status === 201) calls.push(reply.body.id ?? reply.body.call_id)
+    return reply.status === 201 ? null : reply
+  }, 'a call that finds no room')
+  assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
+  assert.match(refused.body.error.details, /no room for the call: this node has as many calls as it takes/)
+  assert.equal(refused.headers['retry-after'], '5')
+  assert.ok(calls.length >= 12, `${calls.length} calls`)
+  for (const id of calls) await tester.post(`/v1/voice/${id}/hangup`)
 })

@@ -7,7 +7,7 @@ import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.t
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { tone } from '../../src/protocols/audio/tones.ts'
 import { fetchedFrom } from '../fetched.ts'
-import { hasHeard, hearsNow, hum } from '../hearing.ts'
+import { endless, hasHeard, hearsNow, hum } from '../hearing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startVoiceProgram, type VoiceProgram } from '../voice-program.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -17,7 +17,7 @@ let shop: Receiver
 let program: VoiceProgram
 let secure: VoiceProgram
 before(async () => {
-  world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000, PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 5 })
+  world = await startWorld({ PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 5 })
   shop = await startReceiver()
   program = await startVoiceProgram('plain')
   secure = await startVoiceProgram('secure')
@@ -99,7 +99,7 @@ test('phone and program hear each other, keys are told, and the flow goes on whe
   })
   const answered = await next('/leg')
   assert.deepEqual([answered.status, answered.to], ['answered', program.uri('/agent')])
-  carrier().say(id, hum(700))
+  carrier().say(id, hum(700), endless)
   await eventually(async () => hearsNow(talk.heard(8_000), 700), 'the program to hear the phone')
   assert.deepEqual([...new Set(talk.frames.map(({ length }) => length))], [320], 'frames of 20 ms')
   talk.say(tone([440], 20_000))
@@ -135,7 +135,7 @@ test('16,000 samples a second over TLS, and what waits to be played is cleared o
   const id = await call(ada, [{ action: 'connect', endpoint }])
   const talk = await secure.next()
   assert.equal((await talk.told('websocket:connected'))['content-type'], 'audio/l16;rate=16000')
-  carrier().say(id, hum(700))
+  carrier().say(id, hum(700), endless)
   // 700 Hz at twice the rate is what 350 Hz is at the rate of telephones.
   await eventually(async () => hearsNow(talk.heard(8_000), 350), 'the program to hear the phone')
   assert.deepEqual([...new Set(talk.frames.map(({ length }) => length))], [640])

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is installed is what was chosen: every package in the lock has a digest, and runs on the oldest Node that is promised.
+// What is installed is what was chosen: every package in the lock has a digest, runs on the oldest Node that is promised, and is
+// named with its licence in docs/third-party.md.
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { root } from '../program.ts'
 
@@ -42,4 +44,30 @@ test('no package that the product needs wants a later Node than is promised', ()
     later.map(([path]) => path),
     [],
   )
+})
+
+test('docs/third-party.md names every package that is shipped with its version, and every model and font of the repository', async () => {
+  const page = await readFile(join(root, 'docs/third-party.md'), 'utf8')
+  const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const lines = page.split('\n')
+  const shipped: [string, string][] = Object.entries({ ...dependencies, ...optionalDependencies })
+  const unnamed = shipped.filter(
+    ([name, version]) => !lines.some((line) => line.includes(`\`${name}\``) && line.includes(version)),
+  )
+  assert.deepEqual(unnamed, [])
+  const files = await readdir(join(root, 'src'), { recursive: true })
+  const binaries = files.filter((file) => /\.(onnx|bin|ttf|otf|woff2?|wasm)$/.test(file)).map((file) => basename(file))
+  assert.ok(binaries.length > 0)
+  assert.deepEqual(
+    binaries.filter((file) => !page.includes(`\`${file}\``)),
+    [],
+  )
+})
+
+test('the networks are those whose training is told beside it', async () => {
+  const told = await readFile(join(root, 'tools/models/mrz/README.md'), 'utf8')
+  for (const name of ['mrz.onnx', 'mrz-lines.onnx']) {
+    const bytes = await readFile(join(root, 'src/areas/identity/engines/models', name))
+    assert.ok(told.includes(createHash('sha256').update(bytes).digest('hex')), name)
+  }
 })

@@ -36,7 +36,7 @@ describe('an event', () => {
   it('has a name, a sentence without its full stop, and a sample that fits its schema', () => {
     assert.ok(events.length > 0)
     for (const type of events) {
-      assert.match(type.name, /^[a-z]+(_[a-z]+)?\.[a-z_]+$/)
+      assert.match(type.name, /^[a-z]+(_[a-z]+)?(\.[a-z_]+){1,2}$/)
       assert.match(type.summary, /^[A-Z].{10,}[^.]$/, type.name)
       assert.ok(Value.Check(type.payload, JSON.parse(sampleBody(type))), `${type.name}: the sample does not fit`)
     }

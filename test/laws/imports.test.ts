@@ -2,10 +2,12 @@
 // The import law: the table below is the architecture. Imports point down; an area is entered through its door, by those that
 // declare it; and within an area, or any other folder, the rooms import each other in one direction.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 import { areas } from '../../src/areas.ts'
+import { doors as doorsThatOpen } from '../../src/doors.ts'
+import { dialectNames, doorNames } from '../../src/kernel/door-names.ts'
 import { sourceFiles } from './sources.ts'
 
 /** Folder -> the folders it may import from (its own always). */
@@ -15,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/platform': ['src/kernel', 'src/config.ts', 'src/config/setting.ts'],
   'src/ledger': ['src/platform', 'src/kernel', 'src/config.ts'],
   'src/areas': ['src/ledger', 'src/platform', 'src/protocols', 'src/kernel', 'src/config.ts', 'src/config/setting.ts'],
+  'src/doors': ['src/platform/api', 'src/protocols', 'src/kernel'],
   'src/simulators': ['src/protocols', 'src/kernel'],
   'src/config.ts': ['src/config/setting.ts', 'src/kernel'],
   'src/config/setting.ts': [],
@@ -58,11 +61,8 @@ test('the rooms of a folder import each other in one direction', () => {
   assert.deepEqual(roundTrips(importsOfSources()), [])
 })
 
-test('ARCHITECTURE.md lists the rooms of the platform, each below those that it imports', () => {
-  const page =
-    readFileSync('ARCHITECTURE.md', 'utf8')
-      .split('\n## ')
-      .find((part) => part.startsWith('The rooms of the platform\n')) ?? ''
+test('the README of the platform lists its rooms, each below those that it imports', () => {
+  const [page = ''] = readFileSync('src/platform/README.md', 'utf8').split('\n## ')
   const listed = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(([, cell = '']) =>
     cell.replaceAll('`', '').split(', '),
   )
@@ -123,6 +123,10 @@ test('the law sees what breaks it', () => {
   assert.match(judge('src/config.ts', 'src/areas/sms/area.ts') ?? '', /may import src\/config\/setting.ts/)
   assert.equal(judge('src/config.ts', 'src/areas/sms/settings.ts'), null)
   assert.equal(judge('src/node/server.ts', 'src/areas/accounts/area.ts'), null)
+  assert.match(judge('src/doors/twilio/door.ts', 'src/platform/db.ts') ?? '', /a door may import/)
+  assert.match(judge('src/doors/twilio/door.ts', 'src/doors/africastalking/xml.ts') ?? '', /a door may import/)
+  assert.match(judge('src/doors/twilio/door.ts', 'src/areas/voice/store.ts') ?? '', /a door may import/)
+  assert.equal(judge('src/doors/twilio/door.ts', 'src/areas/voice/area.ts'), null)
 })
 
 /** Settings of an area, which config.ts joins before the rest of the program is read. */
@@ -136,7 +140,7 @@ function judge(file: string, target: string): string | null {
   if (file === 'src/config.ts' && areaSettings.test(target)) return null
   const from = folderOf(file)
   const to = folderOf(target)
-  if (from === null || (from === to && from !== 'src/areas')) return null
+  if (from === null || (from === to && from !== 'src/areas' && from !== 'src/doors')) return null
   if (from === 'src/areas' && to === 'src/areas') {
     const [here, there] = [file.split('/')[2] ?? '', target.split('/')[2] ?? '']
     if (here === there) return null
@@ -144,10 +148,40 @@ function judge(file: string, target: string): string | null {
       return `${here} does not say that it uses ${there}: let it cross as an event, or say so in its area.ts`
     return target.endsWith('/area.ts') ? null : 'only its area.ts may be imported'
   }
+  if (from === 'src/doors') return doorProblem(file, target)
   const allowed = mayImport[from] ?? []
   if (to !== null && allowed.includes(to)) return null
   return `${from} may import ${allowed.length > 0 ? allowed.join(', ') : 'nothing of ours'}`
 }
+
+/** A door translates: it knows what a door is given, wire formats and the kernel, and meets areas at their doors. */
+function doorProblem(file: string, target: string): string | null {
+  if (target.startsWith(`${file.split('/').slice(0, 3).join('/')}/`)) return null
+  const isAllowed =
+    /^src\/(kernel|protocols)\//.test(target) ||
+    /^src\/platform\/api\/(dialect|door|hook)\.ts$/.test(target) ||
+    /^src\/areas\/\w+\/area\.ts$/.test(target)
+  return isAllowed
+    ? null
+    : 'a door may import its own folder, src/kernel, src/protocols, dialect.ts, door.ts and hook.ts of platform/api, and area.ts of areas'
+}
+
+test('a door keeps nothing: no variable of a module changes', () => {
+  const stateful = sourceFiles(['src/doors']).filter((file) =>
+    /^(export )?(let|var) |^(export )?const \w+(: [^=]+)? = (new (Map|Set|WeakMap|Array)\(\)|\[\]|\{\})/m.test(
+      readFileSync(file, 'utf8'),
+    ),
+  )
+  assert.deepEqual(stateful, [])
+})
+
+test('every folder of src/doors is a door of its name, and the names are those of the kernel', () => {
+  const folders = readdirSync('src/doors').sort()
+  assert.deepEqual(doorsThatOpen.map(({ name }) => name).sort(), folders, 'list the door in src/doors.ts')
+  assert.deepEqual([...doorNames].sort(), folders)
+  const told = doorsThatOpen.filter(({ dialect }) => dialect).map(({ name }) => name)
+  assert.deepEqual([...dialectNames].sort(), told.sort())
+})
 
 /** The row of the table a file belongs to; null for the composition at the top, which may import everything. */
 function folderOf(file: string): string | null {

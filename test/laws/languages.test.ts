@@ -75,18 +75,42 @@ function choicesIn(source: string): string[] {
   return listed.map(([, name = '']) => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '))
 }
 
+/** Words of a description, which are translated where they are shown: a title, a label, the words of a badge. */
+const described =
+  /\b(?:name|title|label|hint|note|words|action|advice|keep|reason): '((?:[^'\\]|\\.)*[A-Z{ ](?:[^'\\]|\\.)*)'/g
+
+const isBook = (file: string): boolean => /\/areas\/\w+\/words\.ts$|\/kit\/translations\.ts$/.test(file)
+
+/** Languages beside English, in the order of the rows of an area's words.ts. */
+const beside = ['sw', 'fr', 'pt', 'ar']
+
 test('every phrase of the console is in each of its books', () => {
-  const sources = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
-    .filter((file) => !file.includes('/languages/'))
+  const all = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
+  const sources = all
+    .filter((file) => !file.includes('/languages/') && !isBook(file) && !/\.d\.ts$|\/icons\.tsx$/.test(file))
     .map((file) => readFileSync(file, 'utf8'))
   const phrases = sources.flatMap((source) => [
     ...[...source.matchAll(/\bt\(\s*'((?:[^'\\]|\\.)+)'/g)].map(([, words]) => words),
+    ...[...source.matchAll(described)].map(([, words]) => words),
     ...choicesIn(source),
   ])
   assert.ok(phrases.length > 100)
+  const rows = all.filter(isBook).flatMap(rowsOf)
+  for (const [phrase, translations] of rows)
+    assert.equal(translations.filter((one) => one !== '').length, beside.length, `${phrase} in ${beside.join(', ')}`)
+  const ofAreas = rows.map(([phrase]) => phrase)
   for (const file of sourceFiles(['console/src/languages'])) {
     const names = [...readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)):/gm)]
-    const known = new Set(names.map(([, quoted, word]) => quoted ?? word))
+    const known = new Set([...names.map(([, quoted, word]) => quoted ?? word), ...ofAreas])
     assert.deepEqual([...new Set(phrases)].filter((one) => !known.has(one)).sort(), [], file)
   }
 })
+
+/** Phrases of an area and their translations. */
+function rowsOf(file: string): [phrase: string, translations: string[]][] {
+  const lines = readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)): \[([^\]]*)\]/gm)
+  return [...lines].map(([, quoted, word, row = '']) => [
+    quoted ?? word ?? '',
+    [...row.matchAll(/'((?:[^'\\]|\\.)*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? ''),
+  ])
+}

@@ -18,6 +18,21 @@ test('the committed openapi.json is the derived one', () => {
   )
 })
 
+test('generators of clients can name every part of a schema: no two would be called the same', () => {
+  const { components } = JSON.parse(openapiText(areas, packageVersion()))
+  const twice: string[] = []
+  for (const [title, schema] of Object.entries(components.schemas)) {
+    // A plain type needs no name of its own.
+    const parts = Object.entries(propertiesOf(schema)).filter(
+      ([, part]) =>
+        isJsonSchema(part) && ['anyOf', 'oneOf', 'enum', 'properties'].some((word) => part[word] !== undefined),
+    )
+    const names = parts.map(([name]) => name.replaceAll('_', '').toLowerCase())
+    if (new Set(names).size < names.length) twice.push(title)
+  }
+  assert.deepEqual(twice, [])
+})
+
 test('every chapter says what is found in it, every operation and parameter what it is for', () => {
   const { tags, paths } = JSON.parse(openapiText(areas, packageVersion()))
   const silent: string[] = []

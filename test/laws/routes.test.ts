@@ -9,11 +9,12 @@ import { errors } from '../../src/kernel/errors.ts'
 import type { Route } from '../../src/platform/api/route.ts'
 import { isScope } from '../../src/platform/auth/scopes.ts'
 import { reviewable } from '../../src/platform/openapi/reviewable.ts'
+import { forEachOf } from '../at-once.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { notes } from '../notes/area.ts'
 import { share } from '../properties.ts'
 import { startWorld, type World } from '../world.ts'
-import { filled, leastOf, Things } from './things.ts'
+import { asked, filled, leastOf, originOf, pathWith, Things } from './things.ts'
 
 const routes = [...areas, notes].flatMap((area) => area.routes)
 const hooks = [...areas, notes].flatMap((area) => area.hooks ?? [])
@@ -47,6 +48,9 @@ test('every route is declared well', () => {
     for (const [, name] of route.path.matchAll(/:(\w+)/g))
       if (!route.params || !('properties' in route.params) || !(name && name in Object(route.params.properties)))
         says(`:${name} is not declared`)
+    for (const [name, schema] of Object.entries(Object(Object(route.params).properties)))
+      if (route.needs !== 'itself' && ['minLength', 'maxLength', 'pattern'].some((rule) => rule in Object(schema)))
+        says(`:${name} has a form, so that one of another is refused with 400; what is none is not found, with 404`)
   }
   assert.deepEqual(problems, [])
   const operations = routes.map(({ operation }) => operation)
@@ -118,6 +122,8 @@ test('whatever writes in an area that plans limit counts on that limit, and noth
     .flatMap((area) => area.routes)
     .filter(({ operation, scope, limit, method }) => {
       if (startsCalls.includes(operation)) return limit !== 'voice'
+      // An answer to a customer goes out as a text, a chat message or a mail.
+      if (operation === 'conversations.reply') return limit !== 'sms'
       const [area = '', word] = scope.split(':')
       const counts = word === 'write' || (word !== 'read' && method !== 'GET')
       return limit !== (counts ? scopes.get(area)?.limit : undefined)
@@ -129,7 +135,7 @@ test('whatever writes in an area that plans limit counts on that limit, and noth
 })
 
 test('every route refuses a request without a key, under both prefixes', async () => {
-  for (const route of routes)
+  await forEachOf(routes, async (route) => {
     for (const path of [route.path, ...(route.aliases ?? [])])
       for (const prefix of ['', '/api']) {
         const { status, body, headers } = await world.stranger.request(route.method, prefix + filled(path, 'x'))
@@ -138,48 +144,54 @@ test('every route refuses a request without a key, under both prefixes', async (
         assert.equal(headers['www-authenticate'], 'Bearer')
         assertErrorShape({ status, body, headers, text: '' })
       }
+  })
 })
 
 test('every route refuses a key without its scope', async () => {
   const unrelated = (scope: string) => (scope.startsWith('team:') ? 'logs:read' : 'team:read')
-  for (const route of routes.filter(({ scope }) => scope !== 'any')) {
+  const scoped = routes.filter(({ scope }) => scope !== 'any')
+  await forEachOf(scoped, async (route) => {
     const holder = await holderOf(unrelated(route.scope))
     const { status, body } = await holder.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path}`)
     assert.equal(body.error.code, 'FORBIDDEN')
     assert.equal(body.error.required_scope, route.scope)
-  }
+  })
 })
 
 test('a read scope reads and does nothing else', async () => {
-  for (const route of routes.filter(({ scope }) => scope.includes(':') && !scope.endsWith(':read'))) {
+  const writing = routes.filter(({ scope }) => scope.includes(':') && !/:(read|own)$/.test(scope))
+  await forEachOf(writing, async (route) => {
     const reader = await holderOf(route.scope.replace(/:.*/, ':read'))
     const { status, body } = await reader.request(route.method, filled(route.path, 'x'))
     assert.equal(status, 403, `${route.method} ${route.path} ${JSON.stringify(body)}`)
-  }
+  })
 })
 
-const holders = new Map<string, Client>()
+const holders = new Map<string, Promise<Client>>()
 
 /** A client whose key has one scope; made once for each. */
-async function holderOf(scope: string): Promise<Client> {
-  const known = holders.get(scope)
-  if (known) return known
+function holderOf(scope: string): Promise<Client> {
+  const known = holders.get(scope) ?? newHolder(scope)
+  holders.set(scope, known)
+  return known
+}
+
+async function newHolder(scope: string): Promise<Client> {
   const { status, body, text } = await world.demo.post('/v1/api-keys', { name: 'narrow', scopes: [scope] })
   assert.equal(status, 201, text)
-  const holder = world.stranger.as(body.key)
-  holders.set(scope, holder)
-  return holder
+  return world.stranger.as(body.key)
 }
 
 test('every example works as it stands, its reply has the declared shape, and what was made is where it says', async () => {
   const astray: string[] = []
-  for (const route of routes)
+  await forEachOf(routes, async (route) => {
     for (const example of route.examples ?? []) {
       const { client } = await freshAccount(route)
       const path = await things.pathOf(route, client)
       const query = example.query ? `?${queryText(example.query)}` : ''
-      const { status, body, headers } = await client.request(
+      const { status, body, headers } = await asked(
+        client,
         route.method,
         path + query,
         example.body === undefined ? {} : { body: example.body },
@@ -188,7 +200,6 @@ test('every example works as it stands, its reply has the declared shape, and wh
       if (status === 204 || route.reply.text) continue
       assert.equal(body.success, true, route.operation)
       shown[route.operation] ??= presentable(body)
-      writeReplies()
       assert.equal(headers['pamoja-warning'], undefined, `${route.operation}: ${headers['pamoja-warning']}`)
       if (route.reply.list) assert.ok(Array.isArray(body.data) && typeof body.has_more === 'boolean', route.operation)
       else {
@@ -208,19 +219,20 @@ test('every example works as it stands, its reply has the declared shape, and wh
       const found = await client.get(headers.location)
       if (found.status !== 200) astray.push(`${route.operation}: ${headers.location} is ${found.status}`)
     }
+  })
   assert.deepEqual(astray, [])
 })
 
 test('the replies in the documentation are those that examples get', async () => {
-  for (const route of routes) {
+  await forEachOf(routes, async (route) => {
     const isPlain = route.kind === 'read' && route.method === 'GET' && route.scope !== 'operator' && !route.reply.text
-    if (!isPlain || route.needs === 'nothing' || route.examples?.length || route.path.split(':').length > 2) continue
-    const { client } = await freshAccount(route)
+    if (!isPlain || route.needs === 'nothing' || route.examples?.length || route.path.split(':').length > 2) return
     // What cannot be made twice in one installation, such as a domain, is shown by the routes that made it.
-    const path = await things.pathOf(route, client).catch(() => null)
-    const { status, body } = path === null ? { status: 0, body: {} } : await client.get(path)
+    const owner = await ownerFor(route).catch(() => null)
+    const { status, body } =
+      owner === null ? { status: 0, body: {} } : await owner.client.get(pathWith(route, owner.id))
     if (status === 200) shown[route.operation] = presentable(body)
-  }
+  })
   // A new account has nothing to list: a row is what one of its kind was when it was read or made.
   for (const { operation, reply } of routes.filter((route) => route.reply.list)) {
     const like = routes.find((one) => one.reply.schema === reply.schema && !one.reply.list && shown[one.operation])
@@ -241,7 +253,7 @@ function committedReplies(): object {
   return JSON.parse(readFileSync(repliesFile, 'utf8'))
 }
 
-/** Write the replies that were got so far, where that is asked for, in place of those known before. */
+/** Writes the replies that were got so far, where that is asked for, in place of those known before. */
 function writeReplies(): void {
   if (!process.env.PAMOJA_WRITE_REPLIES) return
   const all = Object.entries({ ...committedReplies(), ...shown }).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -273,42 +285,67 @@ function namesIn(reply: object): string {
   return Array.isArray(data) ? 'a list' : Object.keys(Object(data)).sort().join(' ')
 }
 
+/** Account with what routes name, and its key of the other environment. */
+interface Owner {
+  client: Client
+  live: Client
+  id: string | null
+}
+
+/** One for each way in which such things are made: that others ask for one, or that it is read, leaves it as it is. */
+const owners = new Map<string, Promise<Owner>>()
+
+function ownerFor(route: Route): Promise<Owner> {
+  const known = owners.get(originOf(route)) ?? newOwner(route)
+  owners.set(originOf(route), known)
+  return known
+}
+
+async function newOwner(route: Route): Promise<Owner> {
+  const { client } = await world.account({ balance: 100 })
+  const { body } = await client.post('/v1/api-keys', { name: 'live', environment: 'live' })
+  return { client, live: world.stranger.as(body.key), id: await things.idFor(route, client) }
+}
+
 test('what belongs to one account does not exist for another, nor for the other environment', async () => {
   const eve = await world.account({ balance: 100 })
-  for (const route of routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')) {
-    if (route.needs === 'nothing') continue
-    const ada = await world.account({ balance: 100 })
-    const path = await things.pathOf(route, ada.client)
+  const owned = routes.filter(({ path, scope }) => path.includes('/:') && scope !== 'operator')
+  await forEachOf(owned, async (route) => {
+    if (route.needs === 'nothing' || route.needs === 'itself') return
+    const ada = await ownerFor(route)
+    const path = pathWith(route, ada.id)
     const { status, body } = await eve.client.request(route.method, path, requestOf(route))
     assert.equal(status, 404, `${route.method} ${path}: ${JSON.stringify(body)}`)
-    if (/^(keys|team):/.test(route.scope)) continue // keys and members are the account's, in both environments
-    const { body: live } = await ada.client.post('/v1/api-keys', { name: 'live', environment: 'live' })
-    const other = await world.stranger.as(live.key).request(route.method, path, requestOf(route))
+    if (/^(keys|team):/.test(route.scope)) return // keys and members are the account's, in both environments
+    const other = await ada.live.request(route.method, path, requestOf(route))
     const expected = route.scope.startsWith('sandbox') ? 403 : 404 // the sandbox takes test keys only
     assert.equal(other.status, expected, `${route.method} ${path} with a live key`)
-  }
+  })
 })
 
 test('an id that is none, or of another kind, is not found', async () => {
   const { client } = await world.account()
   const ids = ['x', 'key_', 'acc_00000000000000000000000000', '%00', '..%2f', 'a'.repeat(250), '%F0%9F%98%80']
-  for (const [r, route] of routes.filter(({ path }) => path.includes('/:')).entries())
+  const named = routes.filter(({ path, needs }) => path.includes('/:') && needs !== 'itself')
+  await forEachOf(named, async (route, r) => {
     for (const id of share(ids, r)) {
       const who = route.scope === 'operator' ? world.operator : client
       const { status, body } = await who.request(route.method, filled(route.path, id), requestOf(route))
       assert.ok(status === 404, `${route.method} ${filled(route.path, id)}: ${status} ${JSON.stringify(body)}`)
     }
+  })
 })
 
 test('a method that a path does not take is named with those it takes', async () => {
-  for (const path of new Set(routes.map((route) => route.path))) {
+  const paths = [...new Set(routes.map((route) => route.path))]
+  await forEachOf(paths, async (path) => {
     const taken = routes.filter((route) => route.path === path).map(({ method }) => String(method))
     const other = ['PUT', 'DELETE', 'POST', 'GET'].find((method) => !taken.includes(method)) ?? 'PUT'
     const { status, headers, body } = await world.demo.request(other, filled(path, 'x'))
     assert.equal(status, 405, `${other} ${path}`)
     assert.equal(body.error.code, 'METHOD_NOT_ALLOWED')
     for (const method of taken) assert.ok(headers.allow?.includes(method))
-  }
+  })
 })
 
 function assertErrorShape({ body }: Reply): void {

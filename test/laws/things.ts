@@ -21,14 +21,16 @@ export class Things {
 
   /** A path of the route whose first parameter names something of the client's account, and what else its example needs. */
   async pathOf(route: Route, client: Client): Promise<string> {
-    const id = await this.#idFor(route, client)
-    // What a second parameter names is never reached, since the first belongs to somebody else.
-    return filled(id === null ? route.path : route.path.replace(/:\w+/, encodeURIComponent(id)), 'x')
+    return pathWith(route, await this.idFor(route, client))
   }
 
-  async #idFor(route: Route, client: Client): Promise<string | null> {
+  async idFor(route: Route, client: Client): Promise<string | null> {
     const { needs, operation, path } = route
     const names = path.includes('/:')
+    if (needs === 'itself') {
+      const [named] = Object.values(Object(route.examples?.[0]?.params))
+      return typeof named === 'string' ? named : assert.fail(`${operation}: give its example the params of its path`)
+    }
     if (needs && needs !== 'nothing') {
       const made = await this.#made(route, needs, client)
       assert.ok(!names || made !== null, `${operation}: \`needs\` does not say which member of the reply is the id`)
@@ -46,8 +48,8 @@ export class Things {
     const body = typeof need.body === 'function' ? need.body(this.#nowMs()) : (need.body ?? maker.examples?.[0]?.body)
     const found = await eventually(
       async () => {
-        const reply = await client.request(maker.method, path, body === undefined ? {} : { body })
-        if (reply.status === 404 || reply.status === 409) return null
+        const reply = await client.request(maker.method, path, requestOf(maker, need, body))
+        if (reply.status === 404 || reply.status === 409 || isBusy(reply)) return null
         assert.ok(reply.status < 300, `${operation} needs ${need.operation}, which answers ${reply.text}`)
         return need.id === undefined ? { id: null } : idIn(reply.body, need.id)
       },
@@ -63,11 +65,20 @@ export class Things {
     const advice = `${operation}: give POST ${collection} an example, or say with \`needs\` how something under it is made`
     const request = create && creating(create)
     if (!create || !request) return assert.fail(advice)
-    const made = await client.request('POST', await this.pathOf(create, client), request)
+    const made = await asked(client, 'POST', await this.pathOf(create, client), request)
     const id = lastOf(made, collection) ?? made.body[parameter] ?? made.body.id
     assert.equal(typeof id, 'string', `${advice}; it answers ${made.text}`)
     return id
   }
+}
+
+/** The request of what is needed: its body, or its file. */
+function requestOf(maker: Route, { file }: Need, body: object | undefined): RequestOptions {
+  if (file === undefined || maker.kind !== 'multipart') return body === undefined ? {} : { body }
+  return parts(
+    {},
+    Object.keys(maker.files).map((part) => ({ part, content: file })),
+  )
 }
 
 /** The request of a create: its first example, or small files with the least that it wants to know of them. */
@@ -108,6 +119,30 @@ function idIn(body: unknown, path: string): { id: string } | null {
   return typeof value === 'string' ? { id: value } : null
 }
 
+/** What a route's thing is made by, which is the same for many routes. */
+export function originOf({ needs, path }: Route): string {
+  if (!needs || needs === 'nothing' || needs === 'itself') return path.includes('/:') ? (path.split('/:')[0] ?? '') : ''
+  return JSON.stringify(needs, (_, value) => (typeof value === 'function' ? String(value) : value))
+}
+
+/** What a second parameter names is never reached, since the first belongs to somebody else. */
+export function pathWith({ path }: Route, id: string | null): string {
+  return filled(id === null ? path : path.replace(/:\w+/, encodeURIComponent(id)), 'x')
+}
+
 export function filled(path: string, value: string): string {
   return path.replaceAll(/:\w+/g, value)
+}
+
+/** Whether the node says that it has no time now, as a crowded machine's engines do. */
+function isBusy({ status, headers }: Reply): boolean {
+  return status === 503 && headers['retry-after'] !== undefined
+}
+
+/** Asks as a patient customer: again while the node has no time. */
+export function asked(client: Client, method: string, path: string, options: RequestOptions): Promise<Reply> {
+  return eventually(async () => {
+    const reply = await client.request(method, path, options)
+    return isBusy(reply) ? null : reply
+  }, `${method} ${path} to be answered`)
 }

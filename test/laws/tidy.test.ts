@@ -29,6 +29,24 @@ const habits: readonly Habit[] = [
     pattern: /@ts-(ignore|expect-error|nocheck)|\bas any\b|\bas unknown as\b/,
     instead: 'mend the type',
   },
+  {
+    name: 'a riddle in a summary or description',
+    pattern:
+      /\b(summary: '(What|Who|Say|Note|Have|Let|Tell|See|Give|Take|Make|Read)\b|(summary|description): '(Whoever|Whom|Somebody|Anybody|Nobody|By wh))/,
+    instead: 'begin with a verb such as Get, List, Create, Update or Delete, or with the noun that is described',
+  },
+  {
+    name: 'a member that is private by its type alone',
+    pattern: /^\s+private (?!constructor\b)/,
+    instead: 'name it #…, which holds when the program runs too',
+  },
+  { name: 'a limit named most…', pattern: /\bmost[A-Z]/, instead: 'name it max…' },
+  {
+    name: 'a comment that commands',
+    pattern:
+      /\/\*\* (Add|Create|Refuse|Require|Insert|Remove|Send|Take|Make|Find|Delete|Parse|Emit|Replace|Store a|Lock the|Check the) [a-z]/,
+    instead: 'say what it does: Adds, Creates, Refuses …',
+  },
   { name: 'reaching far', pattern: /from '(\.\.\/){4,}/, instead: 'move the file to where it belongs' },
 ]
 

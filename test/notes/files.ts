@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of notes: an example of every kind of route that bytes come and go by, and of a hook with a signed body.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { Type } from 'typebox'
 import { AppError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -85,7 +84,7 @@ const sendFile = multipart({
     await mkdir(folderOf(app), { recursive: true })
     const path = join(folderOf(app), id)
     try {
-      await pipeline(bytes, createWriteStream(path))
+      await writeFile(path, bytes)
     } catch (error) {
       await rm(path, { force: true })
       throw error

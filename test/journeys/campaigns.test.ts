@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments and campaigns as an account meets them: who is in a segment, and who gets what of a campaign, once and only with consent.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, refusal } from '../client.ts'
+import { startMarket } from '../market.ts'
+import { settled } from '../paying.ts'
+import { eventually } from '../world.ts'
+
+const { world } = await startMarket(0.05)
+
+const customers = '/v1/customers'
+const segments = '/v1/segments'
+
+async function made(client: Client, path: string, body: object) {
+  const reply = await client.post(path, body)
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body
+}
+
+const granted = (channel: string) => ({ channel, purpose: 'marketing', state: 'granted' })
+const withdrawn = (channel: string) => ({ channel, purpose: 'marketing', state: 'withdrawn' })
+
+async function namesIn(client: Client, filter: object): Promise<string[]> {
+  const { id } = await made(client, segments, { name: 'Tried', filter })
+  const counted = await client.get(`${segments}/${id}/count`)
+  assert.equal(counted.status, 200, counted.text)
+  const { data } = (await client.get(`${customers}?segment=${id}`)).body
+  assert.deepEqual([counted.body.count, counted.body.estimated], [data.length, false])
+  assert.equal((await client.post(`${segments}/count`, { filter })).body.count, data.length)
+  return data.map(({ name }: { name: string }) => name).sort()
+}
+
+test('a segment has the customers that its filter says, by what is known, wished, paid and sent', async () => {
+  const { client } = await world.account({ balance: 100 })
+  await made(client, customers, {
+    ...{ name: 'Asha', country: 'KE', language: 'sw', phones: ['+254711000201'], tags: ['vip'] },
+    ...{ attributes: { plan: 'gold', visits: 12, member: true, birthday: '1994-05-17' }, consents: [granted('sms')] },
+  })
+  await made(client, customers, {
+    ...{
+      name: 'Baraka',
+      country: 'KE',
+      phones: ['+254711000202'],
+      emails: ['b@example.com'],
+      tags: ['vip', 'nairobi'],
+    },
+    ...{ attributes: { plan: 'silver', visits: 3, birthday: '2001-01-01' } },
+    consents: [granted('sms'), granted('email'), granted('messenger')],
+  })
+  await made(client, customers, {
+    name: 'Chidi',
+    country: 'NG',
+    emails: ['c@example.com'],
+    consents: [withdrawn('email')],
+  })
+  assert.equal((await client.post('/v1/sms/opt-outs', { phone: '+254711000202' })).status, 201)
+  const sent = await client.post('/v1/sms/send', { to: '+254711000201', from: 'PAMOJA', message: 'Habari' })
+  assert.equal(sent.status, 200, sent.text)
+  const payment = await client.post('/v1/payments', {
+    ...{ amount: 150, currency: 'KES', method: 'mobile_money', phone: '+254711000201' },
+  })
+  assert.equal(payment.status, 201, payment.text)
+  await settled(client, payment.body.payment_id)
+
+  const is = (field: string, op: string, value?: unknown) => ({ field, op, ...(value === undefined ? {} : { value }) })
+  const all = ['Asha', 'Baraka', 'Chidi']
+  const cases: [object, string[]][] = [
+    [is('country', 'eq', 'KE'), ['Asha', 'Baraka']],
+    [is('country', 'in', ['NG', 'TZ']), ['Chidi']],
+    [is('language', 'exists'), ['Asha']],
+    [is('language', 'exists', false), ['Baraka', 'Chidi']],
+    [is('tags', 'eq', 'VIP'), ['Asha', 'Baraka']],
+    [is('tags', 'in', ['nairobi', 'x']), ['Baraka']],
+    [is('attributes.plan', 'eq', 'gold'), ['Asha']],
+    [is('attributes.plan', 'in', ['gold', 'silver']), ['Asha', 'Baraka']],
+    [is('attributes.visits', 'gte', 12), ['Asha']],
+    [is('attributes.visits', 'lt', 12), ['Baraka']],
+    [is('attributes.member', 'eq', true), ['Asha']],
+    [is('attributes.birthday', 'lt', '2000-01-01'), ['Asha']],
+    [is('attributes.plan', 'exists', false), ['Chidi']],
+    [is('created_at', 'within_days', 1), all],
+    [is('created_at', 'lt', '2020-01-01'), []],
+    [is('consent.sms', 'eq', 'granted'), ['Asha']],
+    [is('consent.sms', 'eq', 'withdrawn'), ['Baraka']],
+    [is('consent.sms', 'eq', 'unknown'), ['Chidi']],
+    [is('consent.messenger', 'eq', 'granted'), ['Baraka']],
+    [is('consent.messenger', 'eq', 'unknown'), ['Asha', 'Chidi']],
+    [is('consent.email', 'eq', 'granted'), ['Baraka']],
+    [is('consent.email', 'eq', 'withdrawn'), ['Chidi']],
+    [is('paid', 'exists'), ['Asha']],
+    [is('paid', 'within_days', 2), ['Asha']],
+    [is('paid_total', 'gte', 150), ['Asha']],
+    [is('paid_total', 'gt', 150), []],
+    [is('sent', 'within_days', 1), ['Asha']],
+    [is('sent', 'exists', false), ['Baraka', 'Chidi']],
+    [{ not: is('country', 'eq', 'KE') }, ['Chidi']],
+    [{ not: is('language', 'eq', 'sw') }, ['Baraka', 'Chidi']],
+    [
+      {
+        and: [is('country', 'eq', 'KE'), { or: [is('tags', 'eq', 'nairobi'), is('attributes.plan', 'eq', 'bronze')] }],
+      },
+      ['Baraka'],
+    ],
+    [is('name', 'eq', `O'Brien" \\ $4`), []],
+  ]
+  for (const [filter, expected] of cases)
+    assert.deepEqual(await namesIn(client, filter), expected, JSON.stringify(filter))
+})
+
+test('a filter that cannot be read is refused with the place of the condition', async () => {
+  const { client } = await world.account()
+  const cases: [unknown, string][] = [
+    [{}, 'filter.field'],
+    [{ field: 'pets', op: 'eq', value: 1 }, 'filter.field'],
+    [
+      {
+        and: [
+          { field: 'tags', op: 'eq', value: 'a' },
+          { field: 'tags', op: 'gt', value: 'a' },
+        ],
+      },
+      'filter.and[1].op',
+    ],
+    [{ or: [] }, 'filter.or'],
+    [{ not: { field: 'paid', op: 'within_days', value: 'x' } }, 'filter.not.value'],
+    [{ field: 'consent.sms', op: 'eq', value: 'maybe' }, 'filter.value'],
+    [{ or: Array.from({ length: 21 }, () => ({ field: 'tags', op: 'eq', value: 'a' })) }, 'filter.or[20]'],
+  ]
+  for (const [filter, path] of cases) {
+    const { status, body } = await client.post(segments, { name: 'Bad', filter })
+    assert.deepEqual([status, body.error.code, body.error.path], [422, 'SEGMENT_INVALID', path])
+  }
+  assert.deepEqual(await refusal(client.post(segments, { name: 'Neither' })), [422, 'VALIDATION_ERROR'])
+})
+
+test('a segment can be a fixed list, which follows a merge, and is changed and deleted', async () => {
+  const { client } = await world.account()
+  const [a, b, c] = [
+    await made(client, customers, { name: 'A' }),
+    await made(client, customers, { name: 'B' }),
+    await made(client, customers, { name: 'C' }),
+  ]
+  const segment = await made(client, segments, { name: 'Pilot', customer_ids: [a.id, b.id] })
+  const count = async () => (await client.get(`${segments}/${segment.id}/count`)).body.count
+  const inside = async () =>
+    (await client.get(`${customers}?segment=${segment.id}&limit=1`)).body.data.map(({ id }: { id: string }) => id)
+  assert.deepEqual([await count(), await inside()], [2, [b.id]])
+  await client.post(`${customers}/${c.id}/merge`, { customer_id: b.id })
+  assert.deepEqual([await count(), await inside()], [2, [c.id]])
+  await client.post(`${customers}/${c.id}/merge`, { customer_id: a.id })
+  assert.equal(await count(), 1)
+  const changed = await client.patch(`${segments}/${segment.id}`, { filter: { field: 'name', op: 'eq', value: 'C' } })
+  assert.equal(changed.status, 200, changed.text)
+  assert.deepEqual([changed.body.name, await count()], ['Pilot', 1])
+  assert.equal((await client.delete(`${segments}/${segment.id}`)).status, 204)
+  assert.deepEqual(await refusal(client.get(`${segments}/${segment.id}`)), [404, 'NOT_FOUND'])
+})
+
+const campaigns = '/v1/campaigns'
+
+/** An account whose clock shows ten in the morning of Nairobi, when people may be advertised to; and the time of that. */
+async function morning(): Promise<{ client: Client; nowMs: number }> {
+  const { client } = await world.account({ balance: 100 })
+  const [dayMs, tenMs] = [86_400_000, 7 * 3_600_000]
+  const atMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs + tenMs
+  const moved = await client.post('/v1/sandbox/clock', { advance_seconds: Math.round((atMs - Date.now()) / 1000) })
+  assert.equal(moved.status, 200, moved.text)
+  return { client, nowMs: atMs }
+}
+const day = { quiet_hours: null }
+
+/** Customers with numbers who agreed to texts, named Person 0 and so on. */
+async function audience(client: Client, count: number, from: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) {
+    const phones = [`+2547110${String(from + i).padStart(5, '0')}`]
+    const body = { name: `Person ${i}`, phones, tags: ['all'], consents: [granted('sms')] }
+    ids.push((await made(client, customers, body)).id)
+  }
+  return ids
+}
+
+const content = { sms: { from: 'PAMOJA', text: 'Habari {{first_name|rafiki}}, ofa ya {{plan|leo}}' } }
+const everybody = { name: 'All', filter: { field: 'tags', op: 'eq', value: 'all' } }
+
+const statsOf = async (client: Client, id: string) => (await client.get(`${campaigns}/${id}/stats`)).body
+
+async function over(client: Client, id: string, state = 'completed') {
+  await eventually(
+    async () => (await client.get(`${campaigns}/${id}`)).body.state === state,
+    `the campaign to be ${state}`,
+  )
+  return eventually(async () => {
+    const stats = await statsOf(client, id)
+    return stats.queued === 0 && stats
+  }, 'its messages to arrive')
+}
+
+async function textsTo(client: Client): Promise<string[]> {
+  const { data } = (await client.get('/v1/sms?limit=200')).body
+  return data
+    .filter((one: { direction: string }) => one.direction === 'outbound')
+    .map((one: { to: string }) => one.to)
+    .sort()
+}
+
+test('a campaign goes from a segment to its result: previewed, paid, once to everybody who agreed', async () => {
+  const { client } = await morning()
+  await audience(client, 5, 3_000)
+  await made(client, customers, { name: 'Never asked', phones: ['+254711003100'], tags: ['all'] })
+  await made(client, customers, { name: 'No phone', emails: ['nophone@example.com'], tags: ['all'] })
+  const segment = await made(client, segments, everybody)
+  const campaign = await made(client, campaigns, {
+    ...{ name: 'Offers', segment_id: segment.id, channel: ['sms'], content, ...day },
+    variants: [{ name: 'B', share: 50, content: { sms: { from: 'PAMOJA', text: 'Hi {{name}}' } } }],
+  })
+  assert.deepEqual([campaign.state, campaign.spent], ['draft', 0])
+  const preview = await client.post(`${campaigns}/${campaign.id}/preview`, {})
+  assert.equal(preview.status, 200, preview.text)
+  const { recipients, left_out, parts, cost, whole, messages } = preview.body
+  assert.deepEqual([recipients, left_out, parts, whole], [5, { no_consent: 1, no_address: 1 }, 5, true])
+  assert.equal(cost, 4)
+  assert.match(messages[0].text, /^(Habari Person, ofa ya leo|Hi Person \d)$/)
+  const started = await client.post(`${campaigns}/${campaign.id}/start`, {})
+  assert.equal(started.status, 200, started.text)
+  const stats = await over(client, campaign.id)
+  assert.deepEqual([stats.sent, stats.waiting, stats.cost, stats.left_out], [5, 0, cost, left_out])
+  assert.equal(stats.variants[0].sent + stats.variants[1].sent, 5)
+  assert.equal(new Set(await textsTo(client)).size, 5)
+  assert.equal((await textsTo(client)).length, 5)
+  assert.deepEqual(await refusal(client.post(`${campaigns}/${campaign.id}/start`, {})), [409, 'CAMPAIGN_STATE'])
+  const told = (await client.get('/v1/events?limit=200&order=asc')).body.data.map((one: { event: string }) => one.event)
+  assert.deepEqual(
+    told.filter((name: string) => name.startsWith('campaign.')),
+    ['campaign.started', 'campaign.completed'],
+  )
+})
+
+test('nobody gets a campaign twice over pause, resume, a merge and whoever is named twice', async () => {
+  const { client } = await morning()
+  const [a = '', b = '', c = '', d = ''] = await audience(client, 4, 4_000)
+  const list = { customer_ids: [a, b, b, c, d, a] }
+  const campaign = await made(client, campaigns, {
+    name: 'Twice',
+    ...list,
+    channel: ['sms'],
+    content,
+    ...day,
+    rate: 12,
+  })
+  await client.post(`${campaigns}/${campaign.id}/start`, {})
+  await eventually(async () => (await statsOf(client, campaign.id)).sent > 0, 'the first')
+  const paused = await client.post(`${campaigns}/${campaign.id}/pause`, {})
+  assert.deepEqual([paused.status, paused.body.state], [200, 'paused'])
+  const before = await statsOf(client, campaign.id)
+  assert.equal(before.sent < 4, true, 'the rate holds')
+  // One who got it and one who waits become one: they got it.
+  const texted = (await textsTo(client))[0]
+  const got = (await client.get(`${customers}?phone=${encodeURIComponent(texted ?? '')}`)).body.data[0].id
+  const other = [a, b, c, d].find((id) => id !== got) ?? ''
+  assert.equal((await client.post(`${customers}/${other}/merge`, { customer_id: got })).status, 200)
+  await client.patch(`${campaigns}/${campaign.id}`, { rate: null })
+  assert.equal((await client.post(`${campaigns}/${campaign.id}/resume`, {})).status, 200)
+  const stats = await over(client, campaign.id)
+  assert.deepEqual([stats.audience, stats.sent], [3, 3])
+  assert.deepEqual([(await textsTo(client)).length, new Set(await textsTo(client)).size], [3, 3])
+})
+
+test('STOP in the middle stops what is not sent, and the budget is never exceeded', async () => {
+  const { client } = await morning()
+  await audience(client, 6, 5_000)
+  const segment = await made(client, segments, everybody)
+  const campaign = await made(client, campaigns, {
+    ...{ name: 'Bounded', segment_id: segment.id, channel: ['sms'], content, ...day, rate: 12, budget: 2.5 },
+  })
+  await client.post(`${campaigns}/${campaign.id}/start`, {})
+  await eventually(async () => (await statsOf(client, campaign.id)).sent > 0, 'the first')
+  await client.post(`${campaigns}/${campaign.id}/pause`, {})
+  const done = new Set(await textsTo(client))
+  const next = ['+254711005004', '+254711005005'].filter((phone) => !done.has(phone))
+  assert.equal(next.length > 0, true)
+  for (const phone of next) assert.equal((await client.post('/v1/sms/opt-outs', { phone })).status, 201)
+  await client.patch(`${campaigns}/${campaign.id}`, { rate: null })
+  await client.post(`${campaigns}/${campaign.id}/resume`, {})
+  const stats = await over(client, campaign.id, 'stopped_budget')
+  assert.deepEqual([stats.sent, stats.cost], [3, 2.4])
+  assert.deepEqual((await client.get(`${campaigns}/${campaign.id}`)).body.spent, 2.4)
+  for (const phone of await textsTo(client)) assert.equal(next.includes(phone), false, `${phone} said STOP`)
+  await client.patch(`${campaigns}/${campaign.id}`, { budget: 2.4 })
+  assert.deepEqual(await refusal(client.post(`${campaigns}/${campaign.id}/resume`, {})), [402, 'BUDGET_REACHED'])
+  await client.patch(`${campaigns}/${campaign.id}`, { budget: 50 })
+  await client.post(`${campaigns}/${campaign.id}/resume`, {})
+  const all = await over(client, campaign.id)
+  assert.deepEqual([all.sent, all.left_out], [6 - next.length, { no_consent: next.length }])
+})
+
+test('a campaign waits for its time and for the morning, is cancelled, and is refused when it reaches nobody', async () => {
+  const { client, nowMs } = await morning()
+  const [one = ''] = await audience(client, 1, 6_000)
+  const base = { name: 'Later', customer_ids: [one], channel: ['sms'], content }
+  const at = new Date(nowMs + 3_600_000).toISOString()
+  const later = await made(client, campaigns, { ...base, ...day, schedule: { at } })
+  await client.post(`${campaigns}/${later.id}/start`, {})
+  await eventually(async () => (await client.get(`${campaigns}/${later.id}`)).body.state === 'scheduled', 'it to wait')
+  assert.equal((await client.post(`${campaigns}/${later.id}/cancel`, {})).body.state, 'cancelled')
+  assert.deepEqual(await refusal(client.post(`${campaigns}/${later.id}/resume`, {})), [409, 'CAMPAIGN_STATE'])
+  const quiet = await made(client, campaigns, { ...base, quiet_hours: { from: '09:00', to: '11:00' } })
+  await client.post(`${campaigns}/${quiet.id}/start`, {})
+  await eventually(async () => (await client.get(`${campaigns}/${quiet.id}`)).body.state === 'scheduled', 'it to wait')
+  assert.equal((await statsOf(client, quiet.id)).sent, 0)
+  const { id: nobody } = await made(client, segments, {
+    name: 'No',
+    filter: { field: 'tags', op: 'eq', value: 'none' },
+  })
+  const empty = await made(client, campaigns, { ...base, customer_ids: undefined, segment_id: nobody })
+  assert.deepEqual(await refusal(client.post(`${campaigns}/${empty.id}/start`, {})), [422, 'NO_RECIPIENTS'])
+  const stranger = await made(client, customers, { phones: ['+254711006100'] })
+  const unasked = await made(client, campaigns, { ...base, customer_ids: [stranger.id] })
+  assert.deepEqual(await refusal(client.post(`${campaigns}/${unasked.id}/start`, {})), [422, 'CONSENT_REQUIRED'])
+})

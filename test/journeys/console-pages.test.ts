@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+// The console as a whole in a real browser: it asks its server little while a campaign runs, keeps what was typed when a session
+// ends, counts down when it asked too often, finds a stopped server again, and every page is readable, wide and narrow, light and dark.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { accessibilityProblems, buildConsole, entriesOf, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
+import { share } from '../properties.ts'
+import { eventually, startWorld, type World } from '../world.ts'
+
+const patienceMs = 45_000
+const texts = 2_000
+const wide = { width: 1280, height: 800 }
+const narrow = { width: 390, height: 844 }
+const looks = [wide, narrow].flatMap((size) => [[size, 'light'] as const, [size, 'dark'] as const])
+
+describe('the console', { skip: withoutChromium() }, () => {
+  let world: World
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+
+  const given = (): { url: string; email: string; password: string } => {
+    assert.ok(world.credentials.console)
+    return world.credentials.console
+  }
+  const enter = async (one: Page): Promise<void> => {
+    await one.goto(given().url)
+    await one.getByLabel('E-mail address').fill(given().email)
+    await one.getByLabel('Password').fill(given().password)
+    await one.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await one.getByRole('navigation', { name: 'Pages' }).waitFor()
+  }
+
+  before(async () => {
+    buildConsole()
+    world = await startWorld()
+    browser = await openBrowser()
+    context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide })
+    page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    await enter(page)
+  })
+  after(async () => {
+    await browser?.close()
+    await world?.stop()
+  })
+
+  test('shows whoever is new five steps, the first text among them', async () => {
+    await page.getByRole('heading', { name: /^Karibu/ }).waitFor()
+    await page.getByText(/1 parts, KES\s0\.80/).waitFor()
+    await page.getByRole('button', { name: 'Send the text' }).click()
+    const step = page.getByRole('listitem').filter({ hasText: 'See it arrive' })
+    await step.getByText('Done', { exact: true }).waitFor({ state: 'attached' })
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.getByRole('button', { name: 'Show the overview' }).click()
+    await page.getByRole('heading', { name: 'Traffic' }).waitFor()
+  })
+
+  test('asks its server less than five times a second while a campaign runs, and no page is longer than its content', async () => {
+    const other = await context.newPage()
+    await other.goto(`${given().url}/messages`)
+    await other.getByRole('region', { name: 'Messages' }).waitFor()
+    let asked = 0
+    const count = (request: { url(): string }): void => {
+      if (request.url().includes('/v1/')) asked++
+    }
+    page.on('request', count)
+    other.on('request', count)
+    const beganMs = performance.now()
+    const messages = Array.from({ length: texts }, (_, i) => ({
+      to: `+2547112${String(i).padStart(5, '0')}`,
+      message: `Kampeni ${i}`,
+    }))
+    for (let from = 0; from < texts; from += 500) {
+      const { status, text } = await world.demo.post('/v1/sms/bulk', {
+        from: 'PAMOJA',
+        messages: messages.slice(from, from + 500),
+      })
+      assert.ok(status < 300, text)
+    }
+    const last = messages.at(-1)?.to ?? ''
+    const arrived = async (): Promise<boolean> => {
+      const { body } = await world.demo.get(`/v1/sms?to=${encodeURIComponent(last)}`)
+      return body.data[0]?.status === 'delivered'
+    }
+    await eventually(arrived, 'the last text of the campaign')
+    await other.getByRole('button', { name: 'There are new ones, show them' }).click()
+    await other
+      .getByRole('cell', { name: /^Kampeni/ })
+      .first()
+      .waitFor()
+    const seconds = (performance.now() - beganMs) / 1_000
+    assert.ok(asked / seconds < 5, `${asked} requests in ${seconds.toFixed(1)} s`)
+    const lengths = await other.evaluate(
+      '[document.documentElement.scrollHeight, document.querySelector("main").getBoundingClientRect().bottom + window.scrollY]',
+    )
+    const [whole = 0, content = 0] = Array.isArray(lengths) ? lengths.map(Number) : []
+    assert.ok(
+      whole <= Math.max(content, wide.height) + 1,
+      `the document is ${whole} pixels long, its content ${content}`,
+    )
+    await other.close()
+  })
+
+  test('draws few of many rows, and reads more as one scrolls', async () => {
+    await page.goto(`${given().url}/messages`)
+    const rows = page.getByRole('region', { name: 'Messages' }).locator('tr.r')
+    await rows.first().waitFor()
+    const scrolledFar = async (): Promise<boolean> => {
+      await page.mouse.wheel(0, 4_000)
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      return /^([3-9]\d\d|1,\d{3}) shown/.test((await page.locator('.tbl-foot').textContent()) ?? '')
+    }
+    await eventually(scrolledFar, 'more rows')
+    assert.ok((await rows.count()) < 300, 'rows far from the window are not drawn')
+  })
+
+  test('asks for the password over the page when a session ended, and goes on with what was typed', async () => {
+    await page.goto(`${given().url}/send`)
+    await page.getByLabel('To', { exact: true }).fill('+254711000077')
+    await page.getByLabel('Text', { exact: true }).fill('Nimeandika hii')
+    await context.clearCookies()
+    // Something else of the page may have met the end of the session before.
+    await page.getByRole('button', { name: 'Send the text', includeHidden: true }).dispatchEvent('click')
+    const dialog = page.getByRole('dialog', { name: 'Sign in to go on' })
+    await dialog.waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+    assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Nimeandika hii')
+    await dialog.getByLabel('Password').fill(given().password)
+    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('heading', { name: 'To +254711000077' }).waitFor()
+    const { body } = await world.demo.get('/v1/sms?to=%2B254711000077')
+    assert.deepEqual(
+      body.data.map(({ message }: { message: string }) => message),
+      ['Nimeandika hii'],
+    )
+  })
+
+  test('counts down when it asked too often, and then sends by itself', async () => {
+    let refusals = 0
+    await page.route('**/v1/sms/send', async (route) => {
+      if (refusals++ > 0) return route.continue()
+      const error = {
+        code: 'RATE_LIMITED',
+        message: 'Too many requests.',
+        details: 'texts of this key',
+        request_id: 'req_1',
+      }
+      await route.fulfill({ status: 429, headers: { 'retry-after': '2' }, json: { success: false, error } })
+    })
+    await page.goto(`${given().url}/send`)
+    await page.getByLabel('To', { exact: true }).fill('+254711000078')
+    await page.getByLabel('Text', { exact: true }).fill('Subiri')
+    await page.getByRole('button', { name: 'Send the text' }).click()
+    await page.getByRole('dialog', { name: 'Too many at once' }).waitFor()
+    await page.getByRole('heading', { name: 'To +254711000078' }).waitFor()
+    await page.unroute('**/v1/sms/send')
+  })
+
+  test('says once that the server cannot be reached, and finds it again', async () => {
+    await page.goto(`${given().url}/messages`)
+    await page.getByRole('region', { name: 'Messages' }).waitFor()
+    await context.setOffline(true)
+    await page.getByLabel('State').selectOption('failed')
+    await page.getByText(/The server cannot be reached/).waitFor()
+    assert.equal(await page.getByRole('alert').count(), 1)
+    await context.setOffline(false)
+    await page.getByText(/The server cannot be reached/).waitFor({ state: 'detached' })
+    await page.getByText('Nothing matches').waitFor()
+  })
+
+  test('takes the new files when those of a page went with an upgrade', async () => {
+    let missing = 0
+    await page.route('**/assets/wallboard-*.js', async (route) => {
+      if (missing++ > 0) return route.continue()
+      await route.fulfill({ status: 404, json: {} })
+    })
+    await openEntry(page, 'Wallboard')
+    await page.getByRole('heading', { name: 'Wallboard', level: 1 }).waitFor()
+    assert.equal(missing, 2)
+  })
+
+  test('tells the test clock, and sets it back', async () => {
+    const moved = await world.demo.post('/v1/sandbox/clock', { advance_seconds: 40 * 86_400 })
+    assert.equal(moved.status, 200, moved.text)
+    await page.goto(given().url)
+    await page.getByText('+40 d').waitFor()
+    await page.getByRole('button', { name: 'Reset' }).click()
+    await page.getByText('+40 d').waitFor({ state: 'detached' })
+    assert.equal((await world.demo.get('/v1/sandbox/clock')).body.offset_seconds, 0)
+  })
+
+  test('finds a number in every kind of record, and says which', async () => {
+    const number = '+254711000079'
+    await world.demo.post('/v1/sms/send', { to: number, from: 'PAMOJA', message: 'Habari' })
+    await world.demo.post('/v1/payments/mobile/initiate', {
+      amount: 100,
+      currency: 'KES',
+      phone: number,
+      provider: 'mpesa',
+    })
+    await page.goto(given().url)
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Search over everything').fill(number)
+    const found = page.getByRole('listbox', { name: 'Found' })
+    await found.getByText('Messages', { exact: true }).waitFor()
+    await found.getByText('Payments', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  /** A member of a role, signed in by the invitation, in a window of their own. */
+  const memberOf = async (role: string): Promise<Page> => {
+    const invited = await world.demo.post('/v1/team/members', { email: `${role}@example.com`, role })
+    assert.equal(invited.status, 201, invited.text)
+    const own = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide })
+    const theirs = await own.newPage()
+    theirs.setDefaultTimeout(patienceMs)
+    await theirs.goto(invited.body.invite_url)
+    await theirs.getByLabel('Choose a password').fill('correct horse battery staple')
+    await theirs.getByRole('button', { name: 'Begin' }).click()
+    await theirs.getByRole('navigation', { name: 'Pages' }).waitFor()
+    return theirs
+  }
+
+  test('finance approves a payout that somebody else asked for, and sees no texts', async () => {
+    const conditions = [{ field: 'amount', operator: 'gte', value: 500 }]
+    const rule = await world.demo.post('/v1/payments/fraud/rules', {
+      ...{ name: 'Large', action: 'review', conditions },
+      applies_to: ['payout'],
+    })
+    assert.equal(rule.status, 201, rule.text)
+    const asked = await world.demo.post('/v1/payouts', {
+      amount: 500,
+      currency: 'KES',
+      phone: '+254711000091',
+      recipient: { name: 'Asha Mwangi' },
+    })
+    assert.deepEqual([asked.status, asked.body.in_review], [201, true], asked.text)
+    const theirs = await memberOf('finance')
+    await theirs.goto(`${given().url}/payouts/${asked.body.payout_id}`)
+    await theirs.getByRole('button', { name: 'Approve' }).click()
+    const dialog = theirs.getByRole('dialog', { name: /^Pay KES\s500\.00 to Asha Mwangi/ })
+    await dialog.getByRole('button', { name: /^Pay KES/ }).click()
+    const isPaid = async (): Promise<boolean> => {
+      const { body } = await world.demo.get(`/v1/payouts/${asked.body.payout_id}`)
+      return body.in_review === false && body.status === 'completed'
+    }
+    await eventually(isPaid, 'the payout is paid')
+    assert.equal(await entriesOf(theirs, 'Send a text').count(), 0)
+    await theirs.context().close()
+  })
+
+  test('a payout, a payment link and a draft of an invoice are made by forms', async () => {
+    await page.goto(`${given().url}/links`)
+    await page.getByRole('button', { name: 'Create payment link' }).click()
+    const form = page.getByRole('dialog', { name: 'Create payment link' })
+    await form.getByLabel('Description').fill('School fees')
+    await form.getByLabel('Amount').fill('1200')
+    await form.getByLabel('Currency').fill('KES')
+    await form.getByRole('button', { name: 'Make it' }).click()
+    await page.getByRole('heading', { name: 'School fees', level: 1 }).waitFor()
+    await page.goto(`${given().url}/invoices/new`)
+    await page.getByLabel('Name').fill('Eko Pharmacy')
+    await page.getByLabel('Description').fill('Consulting')
+    await page.getByLabel('Price').fill('4000')
+    await page.getByText(/Total: KES\s4,000\.00/).waitFor()
+    await page.getByRole('button', { name: 'Create draft' }).click()
+    await page.getByRole('heading', { name: 'Draft', level: 1 }).waitFor()
+    await page.goto(`${given().url}/payouts`)
+    await page.getByRole('button', { name: 'Create payout' }).click()
+    const payout = page.getByRole('dialog', { name: 'Create payout' })
+    await payout.getByLabel('Phone').fill('+254711000092')
+    await payout.getByLabel('Amount').fill('120')
+    await payout.getByLabel('Currency').fill('KES')
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await payout.getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByRole('heading', { name: /KES\s120\.00/, level: 1 }).waitFor()
+  })
+
+  test('support answers who wrote, leaves a note for the team, and closes the conversation', async () => {
+    const number = '+254711000083'
+    const wrote = await world.demo.post('/v1/sandbox/sms/inbound', {
+      ...{ from: number, to: 'PAMOJA', message: 'Je, mko wazi leo?' },
+    })
+    assert.ok(wrote.status < 300, wrote.text)
+    const theirs = await memberOf('supervisor')
+    await theirs.goto(`${given().url}/inbox`)
+    await theirs.getByRole('link', { name: /mko wazi leo/ }).click()
+    await theirs.getByLabel('Answer', { exact: true }).fill('Ndiyo, hadi saa kumi na mbili')
+    await theirs.getByRole('button', { name: 'Send', exact: true }).click()
+    await theirs
+      .getByRole('main')
+      .getByText(/Delivered/)
+      .first()
+      .waitFor()
+    await theirs.getByRole('button', { name: 'Note', exact: true }).click()
+    await theirs.getByLabel('Note', { exact: true }).fill('Calls back on Monday')
+    await theirs.getByRole('button', { name: 'Add a note' }).click()
+    await theirs.getByRole('main').getByText('Calls back on Monday').first().waitFor()
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.getByRole('button', { name: 'Close', exact: true }).click()
+    await theirs.getByRole('button', { name: 'Open again' }).waitFor()
+    const { body } = await world.demo.get(`/v1/sms?to=${encodeURIComponent(number)}`)
+    assert.equal(body.data[0].message, 'Ndiyo, hadi saa kumi na mbili')
+    await theirs.context().close()
+  })
+
+  test('a reviewer reads what a check found and decides it with a reason', async () => {
+    const asked = await world.demo.post('/v1/identity/verify-id', {
+      ...{ document_type: 'passport', country: 'KE', document_front: 'sandbox:passport_ke' },
+      ...{ checks: ['document_verification', 'registry_lookup'], document_number: '99990007', wait: 25 },
+    })
+    assert.equal(asked.status, 201, asked.text)
+    const waits = async (): Promise<boolean> => {
+      const { body } = await world.demo.get(`/v1/identity/verification/${asked.body.verification_id}`)
+      return body.stage === 'awaiting_review'
+    }
+    await eventually(waits, 'the check waits for a person')
+    const theirs = await memberOf('reviewer')
+    await theirs.goto(`${given().url}/identity/${asked.body.verification_id}`)
+    await theirs.getByRole('heading', { name: 'Document', exact: true }).waitFor()
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.getByRole('button', { name: 'Approve' }).click()
+    const dialog = theirs.getByRole('dialog', { name: 'Approve this check?' })
+    await dialog.getByLabel('Reason, which the account reads').fill('The registry was asked by phone')
+    await dialog.getByRole('button', { name: 'Approve' }).click()
+    const isDecided = async (): Promise<boolean> => {
+      const { body } = await world.demo.get(`/v1/identity/verification/${asked.body.verification_id}`)
+      return body.status === 'verified' && body.review?.reason === 'The registry was asked by phone'
+    }
+    await eventually(isDecided, 'the check is decided')
+    await theirs.context().close()
+  })
+
+  test('a developer sees what a template and a menu become while they are written, and ticks what a webhook is told', async () => {
+    const template = await world.demo.post('/v1/email/templates', {
+      ...{ name: 'receipt', subject: 'Your receipt', html: '<p>Thanks</p>', defaults: { items: ['tea'] } },
+    })
+    const menu = await world.demo.post('/v1/ussd/menus', {
+      ...{ name: 'Loans', languages: ['en', 'sw'], start: 'home' },
+      nodes: { home: { text: { en: 'Welcome', sw: 'Karibu' }, end: true } },
+    })
+    assert.deepEqual([template.status, menu.status], [201, 201], template.text + menu.text)
+    const theirs = await memberOf('developer')
+    await theirs.goto(`${given().url}/email-templates/${template.body.id}`)
+    await theirs.getByLabel('HTML').fill('<p>Asante {{name}}</p>')
+    await theirs.getByLabel('name', { exact: true }).fill('Amina')
+    await theirs.frameLocator('.mail-preview').getByText('Asante Amina').waitFor()
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.getByRole('button', { name: 'Save', exact: true }).click()
+    await theirs.getByText('Saved', { exact: true }).waitFor()
+    const { body: saved } = await world.demo.get(`/v1/email/templates/${template.body.id}`)
+    assert.deepEqual(saved.defaults, { items: ['tea'], name: 'Amina' }, 'a list stays a list')
+    await theirs.goto(`${given().url}/menus/${menu.body.id}`)
+    await theirs.getByLabel('Name of another screen').fill('balance')
+    await theirs.getByRole('button', { name: 'Add a screen' }).click()
+    await theirs.getByLabel('Text', { exact: true }).fill('You owe nothing')
+    await theirs.getByLabel('Language', { exact: true }).selectOption('sw')
+    await theirs.getByLabel('Text', { exact: true }).fill('Huna deni')
+    await theirs.getByRole('button', { name: /^home/ }).click()
+    await theirs.getByLabel('Then').selectOption('answers')
+    await theirs.getByLabel('Answer', { exact: true }).first().fill('Salio')
+    await theirs.getByLabel('Leads to').selectOption('balance')
+    await theirs.getByText('1 Salio').waitFor()
+    await theirs.getByLabel('Language', { exact: true }).selectOption('en')
+    await theirs.getByLabel('Answer', { exact: true }).first().fill('Balance')
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.getByRole('button', { name: 'Save the menu' }).click()
+    await theirs.getByText('Version 2').waitFor()
+    const { body: built } = await world.demo.get(`/v1/ussd/menus/${menu.body.id}`)
+    assert.deepEqual(built.nodes.home.text, { en: 'Welcome', sw: 'Karibu' }, 'the other language stays')
+    assert.deepEqual(built.nodes.home.options, [{ label: { en: 'Balance', sw: 'Salio' }, next: 'balance' }])
+    await theirs.goto(`${given().url}/webhooks`)
+    await theirs.getByLabel('Address').fill('https://shop.example/hooks')
+    await theirs.getByLabel('All events').uncheck()
+    await theirs.getByLabel('payment.*').check()
+    await theirs.getByRole('button', { name: 'Add it' }).click()
+    const told = async (): Promise<unknown> =>
+      (await world.demo.get('/v1/webhooks')).body.data.find((one: { url: string }) => one.url.includes('shop.example'))
+        ?.events
+    await eventually(async () => (await told()) !== undefined, 'the webhook is there')
+    assert.deepEqual(await told(), ['payment.*'])
+    await theirs.context().close()
+  })
+
+  test('a fraud rule is put together from conditions, and tried against the last month', async () => {
+    await page.goto(`${given().url}/rules`)
+    await page.getByRole('button', { name: 'Create rule' }).click()
+    const form = page.getByRole('dialog', { name: 'Create rule' })
+    await form.getByLabel('Name', { exact: true }).fill('Many from one phone')
+    await form.getByLabel('Compared with').fill('100')
+    await form.getByRole('button', { name: 'Add a condition' }).click()
+    await form.getByLabel('What').nth(1).selectOption('velocity')
+    await form.getByLabel('Within').selectOption('24h')
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await form.getByRole('button', { name: 'Make it' }).click()
+    await page.getByRole('heading', { name: 'Many from one phone', level: 1 }).waitFor()
+    const id = page.url().split('/').at(-1)
+    const { body: rule } = await world.demo.get(`/v1/payments/fraud/rules/${id}`)
+    assert.deepEqual(rule.conditions, [
+      { field: 'amount', operator: 'gt', value: 100 },
+      { velocity: { metric: 'count', by: ['phone'], window: '24h' }, operator: 'gt', value: 5 },
+    ])
+    await page.getByRole('button', { name: 'Test it on the past' }).click()
+    await page.getByText(/^It matches 0 of \d+ checks/).waitFor()
+  })
+
+  test('a customer is created, noted on and asked whether they may be written to, with a way back', async () => {
+    await page.goto(`${given().url}/customers`)
+    await page.getByRole('button', { name: 'New customer' }).click()
+    const form = page.getByRole('dialog', { name: 'New customer' })
+    await form.getByLabel('Name').fill('Chausiku Mwangi')
+    await form.getByLabel('Phone numbers').fill('+254711000081')
+    await form.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Chausiku Mwangi', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Add a note' }).click()
+    const note = page.getByRole('dialog', { name: 'Add a note' })
+    await note.getByLabel('Note').fill('Asks for Swahili')
+    await note.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Asks for Swahili').waitFor()
+    const texts = page.getByRole('listitem').filter({ hasText: 'Texts' })
+    await texts.getByRole('button', { name: 'They agreed' }).click()
+    await texts.getByText('Agreed', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await texts.getByText('Never asked').waitFor()
+    assert.equal((await world.demo.get('/v1/sms/opt-outs/+254711000081')).status, 404, 'nobody said no')
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.setViewportSize(narrow)
+    assert.deepEqual(await accessibilityProblems(page), [])
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0)
+    await page.setViewportSize(wide)
+  })
+
+  /** PAMOJA_TEST_SHOTS=folder keeps a picture of every page at both widths. */
+  const shot = async (one: Page, address: string): Promise<void> => {
+    const { PAMOJA_TEST_SHOTS: folder } = process.env
+    if (!folder) return
+    await one.evaluate(`document.documentElement.dataset.theme = 'light'`)
+    const name = address.replace(/^\/console\/?/, '').replaceAll('/', '-') || 'overview'
+    const { width } = one.viewportSize() ?? wide
+    await one.screenshot({ path: `${folder}/${name}-${width}.jpg`, type: 'jpeg', quality: 60 })
+  }
+
+  test('is readable on every page, wide and narrow, light and dark, and none scrolls sideways', async () => {
+    const addresses = async (): Promise<string[]> => {
+      await entriesOf(page).first().waitFor({ state: 'attached' })
+      return entriesOf(page).evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+    }
+    await page.goto(`${given().url}/operator`)
+    const operators = await addresses()
+    await page.goto(given().url)
+    const forms = ['providers/new', 'carriers/new', 'trunks/new', 'prices/import', 'statements/new', 'plans/starter']
+    const all = [...(await addresses()), ...operators, ...forms.map((form) => `/console/operator/${form}`)]
+    assert.ok(all.length > 35, `${all.length} pages`)
+    const origin = new URL(given().url).origin
+    const problems: string[] = []
+    const titles = new Set<string>()
+    for (const [i, address] of all.entries()) {
+      await page.goto(`${origin}${address}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      titles.add(await page.title())
+      for (const [size, theme] of share(looks, i)) {
+        await page.setViewportSize(size)
+        await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+        for (const one of await accessibilityProblems(page))
+          problems.push(`${address} ${size.width} wide, ${theme}: ${one}`)
+      }
+      await page.setViewportSize(wide)
+      await shot(page, address)
+      await page.setViewportSize(narrow)
+      await shot(page, address)
+      const over = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+      if (over !== 0) problems.push(`${address} scrolls sideways by ${over}`)
+    }
+    assert.deepEqual(problems, [])
+    assert.equal(titles.size, all.length, 'every page has a title of its own')
+  })
+})

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operation of the API is reached by a page of the console, or stands here with the reason why not.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { sourceFiles } from './sources.ts'
+
+/** Operations that are another one again. */
+const again = 'the same as another operation, at an older address or by another method'
+/** Share of the operations that change something which pages reach, at least. */
+const leastReached = 0.95
+
+/** Why an operation has no page -> the operations, by the names of their functions. */
+const without: Readonly<Record<string, readonly string[]>> = {
+  'programs keep their own records in step by it': ['customersUpsert'],
+  'programs sign in by it; people have a session': ['authWhoami', 'authToken'],
+  [again]: [
+    ...['smsCancelByPost', 'messengerSendAtMessengerSend', 'messengerGetAtMessengerMessages', 'messengerTemplate'],
+    ...['emailCreateSmtpCredentialAtSmtpCredentials', 'emailListSmtpCredentialsAtSmtpCredentials'],
+    ...['emailDeleteSmtpCredentialAtSmtpCredentials', 'voiceGetCallAtVoiceCall', 'voiceHangupAtVoiceCallHangup'],
+    ...['ussdEndAtUssdEnd', 'paymentsCreateAtPaymentsCharge', 'payoutsCreateAtPaymentsPayout'],
+    ...['payoutsGetAtPaymentsPayout', 'webhooksRedeliverAtWebhooksDeliveriesRetry', 'paymentsGetMobile'],
+    ...['sandboxAdvanceClockAtSandboxTimeAdvance'],
+  ],
+  'a page shows the same from another operation': [
+    ...['limitsGet', 'teamGet', 'refundsListOfPayment', 'voiceListEvents', 'billingListCustomers', 'sandboxClock'],
+    ...['operatorGetApiKey', 'operatorGetSmsRoute', 'operatorGetPrice'],
+  ],
+  'a program answers by it while a person waits': [
+    ...['ussdSend', 'ussdContinue', 'ussdEnd', 'ussdCallback', 'voiceRedirect'],
+  ],
+  'people import a file; programs send rows': ['operatorImportPrices'],
+  'keys for a program that plays the provider': ['sandboxMessengerProvider', 'sandboxPaymentProviders'],
+  'files of customers are sent and fetched by a program or the command line': [
+    ...['customersImport', 'customersListImports', 'customersGetImport', 'customersGetImportErrors', 'customersExport'],
+  ],
+  'a stream, for the command line': ['webhooksListen'],
+  'it takes the number of a card, or pictures in the request itself: hosted pages and checks do it': [
+    ...['paymentsCreate', 'identityScanDocument', 'identityMatchFaces', 'identityCheckLiveness'],
+  ],
+}
+
+test('every operation is reached by a page of the console, or says why not', (t) => {
+  const text = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  const used = new Set(text.match(/\b[a-z]\w+\b/g))
+  const made = [
+    ...readFileSync('sdk/typescript/src/operations.ts', 'utf8').matchAll(/^export const (\w+) = .*?\('([A-Z]+)', '/gm),
+  ]
+  const excused = new Set(Object.values(without).flat())
+  const reached = made.filter(([, name = '']) => used.has(name))
+  const writes = made.filter(([, , method]) => method !== 'GET')
+  const reachedWrites = reached.filter(([, , method]) => method !== 'GET')
+  t.diagnostic(
+    `${reached.length} of ${made.length} operations, ${reachedWrites.length} of ${writes.length} that change something`,
+  )
+  const own = writes.filter(([, name = '']) => !without[again]?.includes(name))
+  assert.ok(reachedWrites.length >= leastReached * own.length, `${reachedWrites.length} of ${own.length}`)
+  const missing = made.map(([, name = '']) => name).filter((name) => !used.has(name) && !excused.has(name))
+  assert.deepEqual(missing, [])
+  const names = new Set(made.map(([, name = '']) => name))
+  for (const name of excused) {
+    assert.ok(names.has(name), `${name} is no operation`)
+    assert.ok(!used.has(name), `${name} is reached by a page`)
+  }
+})
