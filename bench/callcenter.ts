@@ -4,7 +4,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from 'werift'
-import { WebRtcLeg } from '../src/areas/callcenter/desk/webrtc-leg.ts'
+import { WebRtcLeg } from '../src/areas/voice/browser/webrtc-leg.ts'
 import { statement } from '../src/platform/db.ts'
 import { headerBytes, writeRtpHeader } from '../src/protocols/rtp/packet.ts'
 import { assign, done, numberOf, queueOf } from '../test/callcentre.ts'
@@ -76,7 +76,7 @@ async function deskCost(count: number, forMs: number): Promise<Figure> {
   return { name: `desks in browsers per core, of ${count}`, value: 1 / share, unit: 'desks' }
 }
 
-const place = { host: '127.0.0.1', deskHost: '127.0.0.1', ports: null }
+const place = { host: '127.0.0.1', browserHost: '127.0.0.1', ports: null }
 
 async function pairOf() {
   let connected: () => void = () => undefined

@@ -94,7 +94,7 @@ export async function durableWrite({ short }: { short: boolean }): Promise<Figur
 
 /** The p99 of the middle round, and those of the best and the worst. */
 function slowest(name: string, rounds: LoadResult[]): Figure {
-  const sorted = rounds.map(({ p50Ms, p99Ms }) => ({ p50Ms, p99Ms })).sort((a, b) => a.p99Ms - b.p99Ms)
+  const sorted = rounds.map(({ p50Ms, p99Ms, cpu }) => ({ p50Ms, p99Ms, cpu })).sort((a, b) => a.p99Ms - b.p99Ms)
   const [low, middle, high] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
   return { name, value: middle?.p99Ms ?? 0, unit: 'ms', ...middle, low: low?.p99Ms ?? 0, high: high?.p99Ms ?? 0 }
 }
@@ -119,6 +119,7 @@ export function compared(
       unit: 'requests/s',
       p50Ms: middle.route.p50Ms,
       p99Ms: middle.route.p99Ms,
+      cpu: middle.route.cpu,
     },
     {
       name: `${what}, ${connections} connections`,
@@ -126,6 +127,7 @@ export function compared(
       unit: 'requests/s',
       p50Ms: middle.write.p50Ms,
       p99Ms: middle.write.p99Ms,
+      cpu: middle.write.cpu,
     },
     {
       name: `ratio, ${connections} connections`,

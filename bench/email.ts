@@ -9,6 +9,7 @@ import { mailProgramsMissing, runProgram, type Signer, startOpenDkim, startPostf
 import { startMailBridge } from '../test/mail-bridge.ts'
 import { type MailServer, startMailServer } from '../test/mail-server.ts'
 import { sayVerified } from '../test/mailing.ts'
+import { type Cpu, cpuMeter, sumOf } from './cpu.ts'
 import { load } from './load.ts'
 import type { Figure } from './report.ts'
 
@@ -89,11 +90,14 @@ async function besidePostfix(what: string, ours: Timed, many: number, signer: Si
   const sink = await startMailServer()
   const postfix = await startPostfix('shop.example', sink.port, signer)
   try {
-    const theirs = await timed(postfix.port, sink, many)
+    const theirs = await timed(postfix.port, sink, many, [postfix.pid])
     if (signer && !sink.contents.some((content) => content.includes('DKIM-Signature:')))
       throw new Error('OpenDKIM signed nothing')
-    const ratio = { name: `ratio, passed on, to ${what}`, value: theirs.arrivedMs / ours.arrivedMs, unit: '' }
-    return [...figuresOf(what, theirs, many), ratio]
+    return [
+      ...figuresOf(what, theirs, many),
+      { name: `ratio, passed on, to ${what}`, value: theirs.arrivedMs / ours.arrivedMs, unit: '' },
+      { name: `ratio of CPU to ${what}`, value: cpuOf(theirs) / cpuOf(ours), unit: '' },
+    ]
   } finally {
     await postfix.stop()
     await sink.stop()
@@ -103,10 +107,17 @@ async function besidePostfix(what: string, ours: Timed, many: number, signer: Si
 interface Timed {
   acceptedMs: number
   arrivedMs: number
+  cpu: Cpu
 }
 
-async function timed(port: number, sink: MailServer, many: number): Promise<Timed> {
+/** CPU of those that pass mail on: the load, the bridge and the server that takes it all run in this process. */
+function cpuOf({ cpu: { benchmark: _, ...others } }: Timed): number {
+  return sumOf(others)
+}
+
+async function timed(port: number, sink: MailServer, many: number, daemons: readonly number[] = []): Promise<Timed> {
   const before = sink.contents.length
+  const meter = cpuMeter(daemons)
   const beganMs = performance.now()
   const { code, said } = await runProgram('smtp-source', [
     ...['-d', '-s', String(sessions), '-m', String(many), '-l', String(messageBytes)],
@@ -118,13 +129,13 @@ async function timed(port: number, sink: MailServer, many: number): Promise<Time
     if (performance.now() - beganMs > 300_000) throw new Error(`${sink.contents.length - before} of ${many} arrived`)
     await pause(5)
   }
-  return { acceptedMs, arrivedMs: performance.now() - beganMs }
+  return { acceptedMs, arrivedMs: performance.now() - beganMs, cpu: meter.per(many) }
 }
 
-function figuresOf(what: string, { acceptedMs, arrivedMs }: Timed, many: number): Figure[] {
+function figuresOf(what: string, { acceptedMs, arrivedMs, cpu }: Timed, many: number): Figure[] {
   return [
     { name: `${what}: accepted`, value: (many / acceptedMs) * 1000, unit: 'messages/s' },
-    { name: `${what}: arrived`, value: (many / arrivedMs) * 1000, unit: 'messages/s' },
+    { name: `${what}: arrived`, value: (many / arrivedMs) * 1000, unit: 'messages/s', cpu },
   ]
 }
 
@@ -165,6 +176,6 @@ async function clicking(
   })
   if (result.statuses['302'] !== result.requests)
     throw new Error(`links were answered ${JSON.stringify(result.statuses)}`)
-  const { perSecond: value, p50Ms, p99Ms } = result
-  return { name: `links followed, ${clickConnections} connections`, value, unit: 'redirects/s', p50Ms, p99Ms }
+  const { perSecond: value, p50Ms, p99Ms, cpu } = result
+  return { name: `links followed, ${clickConnections} connections`, value, unit: 'redirects/s', p50Ms, p99Ms, cpu }
 }

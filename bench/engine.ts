@@ -8,6 +8,7 @@ import { Committer } from '../src/platform/commit.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
+import { type Cpu, cpuMeter } from './cpu.ts'
 import { newHome } from './home.ts'
 
 export interface Engine {
@@ -40,8 +41,13 @@ export function newTenant(): Tenant {
   return { bucket: bucketOf(account), account, environment: 'test' }
 }
 
-/** Runs `once` from many callers at the same time for a while; gives how often a second. */
-export async function rate(callers: number, durationMs: number, once: () => Promise<unknown>): Promise<number> {
+/** Runs `once` from many callers at the same time for a while; gives how often a second, and the CPU of each time. */
+export async function rate(
+  callers: number,
+  durationMs: number,
+  once: () => Promise<unknown>,
+): Promise<{ perSecond: number; cpu: Cpu }> {
+  const meter = cpuMeter()
   const startedAt = performance.now()
   let count = 0
   await Promise.all(
@@ -52,5 +58,5 @@ export async function rate(callers: number, durationMs: number, once: () => Prom
       }
     }),
   )
-  return (count / (performance.now() - startedAt)) * 1000
+  return { perSecond: (count / (performance.now() - startedAt)) * 1000, cpu: meter.per(count) }
 }

@@ -8,6 +8,7 @@ import { decide, type Rule } from '../src/areas/payments/fraud/decide.ts'
 import { type FieldValue, factsOf, type Subject } from '../src/areas/payments/fraud/fields.ts'
 import { Client } from '../test/client.ts'
 import { end, startNodeProcess } from './children.ts'
+import { lesser } from './cpu.ts'
 import { openAccounts } from './durable-write.ts'
 import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
@@ -145,7 +146,8 @@ function pure(short: boolean): Figure {
 function times(name: string, results: readonly LoadResult[]): Figure {
   const p50Ms = middle(results.map((result) => result.p50Ms))
   const p99Ms = middle(results.map((result) => result.p99Ms))
-  return { name: `${name}, p99`, value: p99Ms, unit: 'ms', p50Ms, p99Ms }
+  const cpu = results.map((result) => result.cpu).reduce(lesser)
+  return { name: `${name}, p99`, value: p99Ms, unit: 'ms', p50Ms, p99Ms, cpu }
 }
 
 function ratio(name: string, values: readonly number[]): Figure {

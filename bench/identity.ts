@@ -97,8 +97,8 @@ async function codes(durationMs: number): Promise<Figure> {
     const result = await load({ port, ca: installation.ca, connections: codeConnections, durationMs, next })
     if (result.statuses['200'] !== result.requests)
       throw new Error(`codes were answered ${JSON.stringify(result.statuses)}`)
-    const { perSecond: value, p50Ms, p99Ms } = result
-    return { name: `identity, codes sent, ${codeConnections} connections`, value, unit: 'codes/s', p50Ms, p99Ms }
+    const { perSecond: value, p50Ms, p99Ms, cpu } = result
+    return { name: `identity, codes sent, ${codeConnections} connections`, value, unit: 'codes/s', p50Ms, p99Ms, cpu }
   } finally {
     await installation.stop()
   }

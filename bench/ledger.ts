@@ -114,17 +114,18 @@ export function ledger({ short }: { short: boolean }): Promise<Figure[]> {
         ['both locked, in steps', (tenant) => rowLockedInSteps(engine, tenant, house)],
         ['wallet locked, in steps', (tenant) => alone(engine, tenant)],
       ]
-      const others: [string, number][] = []
+      const others: [string, Awaited<ReturnType<typeof rate>>][] = []
       for (const [way, once] of ways) {
         await rate(32, durationMs / 8, () => once(next()))
         others.push([way, await rate(32, durationMs, () => once(next()))])
       }
       await rate(512, durationMs / 4, () => grouped(engine, next()))
       const together = await rate(512, durationMs, () => grouped(engine, next()))
-      for (const [way, value] of others) figures.push({ name: `${way}, ${name}`, value, unit: 'charges/s' })
-      figures.push({ name: `group commit, ${name}`, value: together, unit: 'charges/s' })
-      for (const [way, value] of others)
-        figures.push({ name: `ratio, ${way}, ${name}`, value: together / value, unit: '' })
+      for (const [way, { perSecond: value, cpu }] of others)
+        figures.push({ name: `${way}, ${name}`, value, unit: 'charges/s', cpu })
+      figures.push({ name: `group commit, ${name}`, value: together.perSecond, unit: 'charges/s', cpu: together.cpu })
+      for (const [way, { perSecond }] of others)
+        figures.push({ name: `ratio, ${way}, ${name}`, value: together.perSecond / perSecond, unit: '' })
     }
     const { off } = await one(engine.db.query(accountsOff, { opened, house }))
     if (off > 0) throw new Error(`${off} accounts do not add up`)

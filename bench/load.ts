@@ -3,6 +3,7 @@
 // parser that only looks for the status and the end of the body. It shares the machine with what it measures.
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect } from 'node:tls'
+import { type Cpu, cpuMeter } from './cpu.ts'
 
 export interface LoadOptions {
   port: number
@@ -26,12 +27,15 @@ export interface LoadResult {
   p99Ms: number
   /** Replies by status; anything but 200 is worth a look. */
   statuses: Record<string, number>
+  /** Of each request, by process. */
+  cpu: Cpu
 }
 
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
   const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options)))
+  const meter = cpuMeter()
   const startedAt = performance.now()
   const endsAt = startedAt + options.durationMs
   /** Connections that may not go on yet, the first of them first. */
@@ -56,6 +60,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),
     statuses,
+    cpu: meter.per(latencies.length),
   }
 
   /** Sends on one connection until the time is over. With a rate, latency counts from when the request was due. */

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { Client } from '../test/client.ts'
 import { startReceiver } from '../test/receiver.ts'
 import { end, startNodeProcess } from './children.ts'
+import { lesser } from './cpu.ts'
 import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
 import type { Figure } from './report.ts'
@@ -57,12 +58,13 @@ async function sideBySide(port: number, ca: string, key: string, durationMs: num
     messages.push(await run('/v1/messenger/messages', body))
   }
   const [sent, written] = [together(texts), together(messages)]
-  const figure = (name: string, { perSecond: value, p50Ms, p99Ms }: Together): Figure => ({
+  const figure = (name: string, { perSecond: value, p50Ms, p99Ms, cpu }: Together): Figure => ({
     name: `${name}, ${connections} connections`,
     value,
     unit: 'requests/s',
     p50Ms,
     p99Ms,
+    cpu,
   })
   return [
     figure('SMS accepted', sent),
@@ -71,14 +73,15 @@ async function sideBySide(port: number, ca: string, key: string, durationMs: num
   ]
 }
 
-type Together = Pick<LoadResult, 'perSecond' | 'p50Ms' | 'p99Ms'>
+type Together = Pick<LoadResult, 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpu'>
 
-/** The mean of several turns, with the slowest of their percentiles. */
+/** The mean of several turns, with the slowest of their percentiles and the least CPU. */
 function together(results: readonly LoadResult[]): Together {
   return {
     perSecond: results.reduce((sum, { perSecond }) => sum + perSecond, 0) / results.length,
     p50Ms: Math.max(...results.map(({ p50Ms }) => p50Ms)),
     p99Ms: Math.max(...results.map(({ p99Ms }) => p99Ms)),
+    cpu: results.map(({ cpu }) => cpu).reduce(lesser),
   }
 }
 

@@ -3,22 +3,18 @@
 // and of one in a hundred nobody is told. The provider's own books, the wallet, the ledger and what was told must agree to
 // the last micro; otherwise the benchmark ends.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import type { MomoSimulator } from '../src/simulators/momo.ts'
 import type { Installation } from '../test/faults/harness.ts'
 import { eventually } from '../test/world.ts'
+import { cpuMeter } from './cpu.ts'
 import { type MomoMerchant, startMomoMerchant } from './momo-merchant.ts'
 import type { Figure } from './report.ts'
 
 /** A payee's provider takes a fifth of a second, and is asked after one and a half when it did not call. */
 const timeScale = 0.1
 const credit = 1_000_000_000
-/** Ticks of a process's clock, the same on every Linux there is. */
-const ticksPerSecond = 100
 const path = '/v1/payments/payout/bulk'
 
 export async function payouts({ short }: { short: boolean }): Promise<Figure[]> {
@@ -38,26 +34,25 @@ async function measured({ installation, provider, account }: MomoMerchant, count
   const warm = await client.post(path, { currency: 'UGX', items: items.slice(10, 60) })
   assert.equal(warm.status, 201, warm.text)
   await over(installation, warm.body.batch_id)
-  const before = await costs(installation)
+  const before = await committed(installation)
+  const meter = cpuMeter()
   const startedAt = performance.now()
   const { status, body, text } = await client.post(path, { currency: 'UGX', items })
   assert.deepEqual([status, body.accepted_count], [201, count], text.slice(0, 500))
   const acceptedMs = performance.now() - startedAt
   const seconds = await over(installation, body.batch_id).then(() => (performance.now() - startedAt) / 1_000)
-  const after = await costs(installation)
+  const cpu = meter.per(count)
+  const transactions = (await committed(installation)) - before
   const batch = (await client.get(`${path}/${body.batch_id}?limit=1`)).body
   const refused = items.filter((_, n) => isRefused(n)).length
   assert.deepEqual([batch.status, batch.completed_count, batch.failed_count], ['completed', count - refused, refused])
   assert.deepEqual([batch.total_amount, batch.total_fee], [body.total_amount, body.total_fee])
   await check(installation, provider, { all: count + 50, refused, batches: 2 })
-  const each = (cost: keyof Costs): number => (after[cost] - before[cost]) / count
   return [
     { name: 'payouts of one batch, accepted', value: acceptedMs / 1_000, unit: 's' },
     { name: 'all of them over', value: seconds, unit: 's' },
-    { name: 'paid', value: count / seconds, unit: 'payouts/s' },
-    { name: 'transactions of PostgreSQL', value: each('transactions'), unit: 'a payout' },
-    { name: 'CPU of the node', value: each('nodeMs'), unit: 'ms a payout' },
-    { name: 'CPU of PostgreSQL', value: each('postgresMs'), unit: 'ms a payout' },
+    { name: 'paid', value: count / seconds, unit: 'payouts/s', cpu },
+    { name: 'transactions of PostgreSQL', value: transactions / count, unit: 'a payout' },
   ]
 }
 
@@ -118,34 +113,10 @@ async function check(
   assert.deepEqual((await verifyLedger(installation.db)).problems, [])
 }
 
-interface Costs {
-  transactions: number
-  nodeMs: number
-  postgresMs: number
-}
-
-/** Costs up to now. Where there is no /proc, time is not known and stays nought. */
-async function costs(installation: Installation): Promise<Costs> {
-  const [row] = await installation.sql<{ transactions: string; dir: string }>(
-    `select (select xact_commit from pg_stat_database where datname = current_database())::text as transactions,
-            current_setting('data_directory') as dir`,
+/** Transactions that were committed up to now. */
+async function committed(installation: Installation): Promise<number> {
+  const [row] = await installation.sql<{ transactions: string }>(
+    'select xact_commit::text as transactions from pg_stat_database where datname = current_database()',
   )
-  const postmaster = Number(readFileSync(join(row?.dir ?? '', 'postmaster.pid'), 'utf8').split('\n')[0])
-  let ticks = 0
-  for (const name of await readdir('/proc').catch(() => [])) {
-    const stat = /^\d+$/.test(name) ? await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '') : ''
-    // The command stands in parentheses and may hold anything; the state and the parent follow it.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const [own, reaped] = [(fields[11] ?? 0) + (fields[12] ?? 0), (fields[13] ?? 0) + (fields[14] ?? 0)]
-    if (Number(name) === postmaster) ticks += own + reaped
-    else if (fields[1] === postmaster) ticks += own
-  }
-  return {
-    transactions: Number(row?.transactions ?? 0),
-    nodeMs: (await installation.figure(0, 'process_cpu_seconds_total')) * 1_000,
-    postgresMs: (ticks / ticksPerSecond) * 1_000,
-  }
+  return Number(row?.transactions ?? 0)
 }

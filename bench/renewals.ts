@@ -9,6 +9,7 @@ import { bucketOf, newUuid } from '../src/kernel/ids.ts'
 import { dayMs } from '../src/kernel/time.ts'
 import { type RunningNode, startNode } from '../src/node/server.ts'
 import { systemClock } from '../src/platform/clock.ts'
+import { cpuMeter } from './cpu.ts'
 import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
@@ -21,8 +22,8 @@ const subscribeMany = `
   with made as (
     select gen_random_uuid() as id, gen_random_uuid() as customer, n from generate_series(1, $6::int) as n
   ), customers as (
-    insert into billing.customers (bucket, account_id, environment, id, contact, name, email, created_at, updated_at)
-    select $1::smallint, $2::uuid, 'live', customer, n || '@example.com', 'Asha', n || '@example.com', $4, $4 from made
+    insert into customers.customers (bucket, account_id, environment, id, name, email, created_at, updated_at)
+    select $1::smallint, $2::uuid, 'live', customer, 'Asha', n || '@example.com', $4, $4 from made
   ), jobs as (
     insert into work.jobs (bucket, id, lane, run_at, account_id, environment, key, attempt, owner, payload)
     select $1, gen_random_uuid(), 'billing.renew', 'infinity', $2, 'live', null, 0, null,
@@ -70,16 +71,18 @@ async function measured(node: RunningNode, each: number): Promise<Figure[]> {
   try {
     const all = accounts * each
     await fill(client, each)
-    await client.query('analyze billing.subscriptions, billing.customers, billing.plans, work.jobs')
+    await client.query('analyze billing.subscriptions, customers.customers, billing.plans, work.jobs')
+    const meter = cpuMeter()
     const startedAt = performance.now()
     await client.query(`update work.jobs set run_at = now() where lane = 'billing.renew' and run_at = 'infinity'`)
     await renewed(client, all)
     const seconds = (performance.now() - startedAt) / 1_000
+    const cpu = meter.per(all)
     await idle(client)
     const twice = await check(client, all)
     return [
       { name: 'subscriptions due at once, two jobs each', value: all, unit: '' },
-      { name: 'renewed', value: all / seconds, unit: 'subscriptions/s' },
+      { name: 'renewed', value: all / seconds, unit: 'subscriptions/s', cpu },
       { name: 'all of them', value: seconds, unit: 's' },
       { name: 'billed twice, or not at all', value: twice, unit: 'subscriptions' },
     ]

@@ -2,6 +2,7 @@
 // Figures as they are shown: a table for people and one line of JSON for programs.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Cpu, sumOf } from './cpu.ts'
 
 export interface Figure {
   name: string
@@ -12,17 +13,28 @@ export interface Figure {
   /** The spread over rounds. */
   low?: number
   high?: number
+  /** Of each operation, by process. */
+  cpu?: Cpu
 }
 
 export function report(name: string, figures: readonly Figure[]): string {
-  const lines = figures.map(({ name: figure, value, unit, p50Ms, p99Ms, low, high }) => {
+  const lines = figures.map(({ name: figure, value, unit, p50Ms, p99Ms, low, high, cpu }) => {
     const times =
       p50Ms === undefined || p99Ms === undefined ? '' : `  p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`
     const spread =
       low === undefined || high === undefined || low === high ? '' : `  (${low.toFixed(2)} to ${high.toFixed(2)})`
-    return `  ${figure.padEnd(44)}${shown(value).padStart(10)} ${unit}${times}${spread}`
+    return `  ${figure.padEnd(44)}${shown(value).padStart(10)} ${unit}${times}${spread}${cpu === undefined ? '' : spent(cpu)}`
   })
   return `${name}\n${lines.join('\n')}\n${JSON.stringify({ bench: name, figures })}\n`
+}
+
+/** A line of its own below the figure: CPU of an operation in microseconds, largest part first. */
+function spent(cpu: Cpu): string {
+  const parts = Object.entries(cpu).sort(([, a], [, b]) => b - a)
+  const text = parts.map(([process, micros]) => `${process} ${shown(micros)}`).join(' + ')
+  return parts.length === 0
+    ? ''
+    : `\n      CPU of each, µs: ${text}${parts.length === 1 ? '' : ` = ${shown(sumOf(cpu))}`}`
 }
 
 function shown(value: number): string {

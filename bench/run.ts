@@ -4,12 +4,14 @@
 import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
+import { cpuMeter, sumOf } from './cpu.ts'
 import { durableWrite } from './durable-write.ts'
 import { email } from './email.ts'
 import { faults } from './faults.ts'
 import { faultsPayments } from './faults-payments.ts'
 import { faultsSms } from './faults-sms.ts'
 import { fraud } from './fraud.ts'
+import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { ledger } from './ledger.ts'
 import { messenger } from './messenger.ts'
@@ -30,7 +32,7 @@ import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
-type Benchmark = (options: { short: boolean }) => Promise<Figure[]>
+type Benchmark = (options: { short: boolean; scale: number }) => Promise<Figure[]>
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   'durable-write': durableWrite,
@@ -55,6 +57,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   fraud,
   identity,
   renewals,
+  growth,
   faults,
   'faults-payments': faultsPayments,
   'faults-sms': faultsSms,
@@ -62,6 +65,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
 
 const words = process.argv.slice(2)
 const short = words.includes('--short')
+/** Part of the rows that `growth` fills. */
+const scale = Number(words.find((word) => word.startsWith('--scale='))?.slice('--scale='.length) ?? 1)
 const wanted = words.filter((word) => !word.startsWith('--'))
 const isNamed = (word: string, name: string) => name === word || name.startsWith(`${word}-`)
 const names = Object.keys(benchmarks)
@@ -86,7 +91,12 @@ async function worker(queue: typeof chosen): Promise<void> {
   for (let next = queue.shift(); next; next = queue.shift()) {
     const [name, run] = next
     try {
-      stdout.write(report(name, await run({ short })))
+      const meter = cpuMeter()
+      const figures = await run({ short, scale })
+      // With all that it started, ended by now. Those that run side by side could not be told apart.
+      const seconds = sumOf(meter.per(1)) / 1e6
+      const whole = { name: 'CPU of the whole run', value: seconds, unit: 's' }
+      stdout.write(report(name, atOnce > 1 ? figures : [...figures, whole]))
     } catch (problem) {
       process.exitCode = 1
       stderr.write(`The benchmark ${name} failed: ${inspect(problem)}\n`)

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '../test/client.ts'
 import { end, start, startNodeProcess } from './children.ts'
+import { perEach } from './cpu.ts'
 import { compared, openAccounts } from './durable-write.ts'
 import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
@@ -61,6 +62,7 @@ export async function smsAccept({ short }: { short: boolean }): Promise<Figure[]
         unit: 'messages/s',
         p50Ms: many.p50Ms,
         p99Ms: many.p99Ms,
+        cpu: perEach(many.cpu, bulkSize),
       },
       { name: 'ratio, messages in bulk to bare requests', value: perSecond / route, unit: '' },
     ]

@@ -3,6 +3,9 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startPostgres } from '../src/platform/postgres.ts'
 import { Client } from '../test/client.ts'
 import { eventually } from '../test/eventually.ts'
 import { kannelAccounts } from '../test/interop/kannel.ts'
@@ -14,6 +17,8 @@ export interface SmsInstallation {
   node: NodeProcess
   operator: Client
   centrePort: number
+  /** Bytes of write-ahead log written up to now. */
+  walBytes(): Promise<number>
   /** A new account with money; gives its key. */
   account(): Promise<string>
   /** Have messages go over a new bind with these settings from now on. */
@@ -23,12 +28,27 @@ export interface SmsInstallation {
   stop(): Promise<void>
 }
 
-/** Texts that begin with `watched` are reported by the centre. */
-export async function startSmsInstallation(watched = ''): Promise<SmsInstallation> {
+interface Options {
+  environment: 'test' | 'live'
+  /** Beginning of the texts that are reported by the centre. */
+  watched?: string
+}
+
+export async function startSmsInstallation({ environment, watched = '' }: Options): Promise<SmsInstallation> {
   const home = await newHome()
   const accounts = JSON.stringify({ pamoja: 'secret', ...kannelAccounts })
   const centre = await start<{ port: number }>('./sms-centre.js', [accounts, watched], {})
-  const node = await startNodeProcess({ PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off' })
+  const postgres = await startPostgres({ dir: join(home, 'postgres') })
+  const node = await startNodeProcess({
+    PAMOJA_HOME: home,
+    PAMOJA_RATE_LIMITS: 'off',
+    DATABASE_URL: postgres.url,
+    // The customer is here, and called in the clear as by others.
+    PAMOJA_WEBHOOKS_ALLOW_HTTP: 'true',
+    PAMOJA_WEBHOOKS_ALLOW_CIDRS: '127.0.0.0/8',
+  })
+  const database = new pg.Client({ connectionString: postgres.url })
+  await database.connect()
   const operator = new Client(node.url, readFileSync(node.caFile, 'utf8'), node.credentials.operator_key)
   const address = { host: '127.0.0.1', port: centre.said.port, system_id: 'pamoja', password: 'secret' }
   let binds = 0
@@ -37,12 +57,20 @@ export async function startSmsInstallation(watched = ''): Promise<SmsInstallatio
     node,
     operator,
     centrePort: centre.said.port,
+    async walBytes() {
+      const { rows } = await database.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes")
+      return Number(rows[0]?.bytes ?? 0)
+    },
     async account() {
       const opened = { name: 'Bench', country: 'KE', currency: 'KES', plan: 'enterprise' }
       const { body } = await operator.post('/v1/operator/accounts', opened)
-      const credit = { amount: 1_000_000_000, currency: 'KES', environment: 'test', reference: 'bench' }
+      const credit = { amount: 1_000_000_000, currency: 'KES', environment, reference: 'bench' }
       await done(operator.post(`/v1/operator/accounts/${body.id}/credit`, credit))
-      return body.test_api_key
+      if (environment === 'test') return body.test_api_key
+      const live = await operator.as(body.test_api_key).post('/v1/api-keys', { name: 'Live', environment })
+      const price = { area: 'sms', unit: 'segment', country: 'LS', amount: 0.8, currency: 'KES' }
+      await done(operator.post('/v1/operator/prices', price))
+      return live.body.key
     },
     async bind(settings) {
       const bind = `centre-${++binds}`
@@ -51,7 +79,7 @@ export async function startSmsInstallation(watched = ''): Promise<SmsInstallatio
       const { body: routes } = await operator.get('/v1/operator/sms/routes')
       await done(
         routes.data.length === 0
-          ? operator.post('/v1/operator/sms/routes', { environment: 'test', tiers })
+          ? operator.post('/v1/operator/sms/routes', { environment, tiers })
           : operator.patch(`/v1/operator/sms/routes/${routes.data[0].id}`, { tiers }),
       )
       await eventually(async () => {
@@ -68,7 +96,9 @@ export async function startSmsInstallation(watched = ''): Promise<SmsInstallatio
     },
     async stop() {
       operator.close()
+      await database.end()
       await end(node.child)
+      await postgres.stop()
       await end(centre.child)
       await rm(home, { recursive: true, force: true })
     },

@@ -15,7 +15,7 @@ const mark = 'Your code is '
 export async function smsUrgent({ short }: { short: boolean }): Promise<Figure[]> {
   const queued = short ? 2_000 : 100_000
   const codes = short ? 15 : 300
-  const installation = await startSmsInstallation(mark)
+  const installation = await startSmsInstallation({ environment: 'test', watched: mark })
   try {
     await installation.bind({ window: 10, rate: perSecond })
     const shop = installation.operator.as(await installation.account())

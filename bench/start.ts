@@ -9,14 +9,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../test/client.ts'
 import { end } from './children.ts'
+import { type Cpu, cpuMeter, lesser } from './cpu.ts'
 import type { Figure } from './report.ts'
 
 const main = fileURLToPath(new URL('../program/main.js', import.meta.url))
 
 export async function start({ short }: { short: boolean }): Promise<Figure[]> {
   const rounds = short ? 1 : 5
-  const cold: number[] = []
-  const warm: number[] = []
+  const cold: Started[] = []
+  const warm: Started[] = []
   const bare: number[] = []
   for (let round = 0; round < rounds; round++) {
     const home = await mkdtemp(join(tmpdir(), 'pamoja-start-'))
@@ -27,16 +28,29 @@ export async function start({ short }: { short: boolean }): Promise<Figure[]> {
     warm.push(await untilHealthy(home))
     await rm(home, { recursive: true, force: true })
   }
+  const figure = (name: string, starts: readonly Started[]): Figure => ({
+    name,
+    value: median(starts.map(({ tookMs }) => tookMs)),
+    unit: 'ms',
+    cpu: starts.map(({ cpu }) => cpu).reduce(lesser),
+  })
+  const again = figure('warm start', warm)
   return [
     { name: 'node -e 0', value: median(bare), unit: 'ms' },
-    { name: 'cold start', value: median(cold), unit: 'ms' },
-    { name: 'warm start', value: median(warm), unit: 'ms' },
-    { name: 'ratio, warm start to node alone', value: median(warm) / median(bare), unit: '' },
+    figure('cold start', cold),
+    again,
+    { name: 'ratio, warm start to node alone', value: again.value / median(bare), unit: '' },
   ]
 }
 
-async function untilHealthy(home: string): Promise<number> {
+interface Started {
+  tookMs: number
+  cpu: Cpu
+}
+
+async function untilHealthy(home: string): Promise<Started> {
   const port = await freePort()
+  const meter = cpuMeter()
   const startedAt = performance.now()
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [main], {
@@ -49,10 +63,10 @@ async function untilHealthy(home: string): Promise<number> {
     if (child.exitCode !== null) throw new Error(`the program ended with code ${child.exitCode}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-  const took = performance.now() - startedAt
+  const started = { tookMs: performance.now() - startedAt, cpu: meter.per(1) }
   client.close()
   await end(child)
-  return took
+  return started
 }
 
 function bareNode(): Promise<void> {

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../test/client.ts'
 import { end, type NodeProcess, startNodeProcess } from './children.ts'
+import { cpuMeter } from './cpu.ts'
 import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
@@ -73,11 +74,13 @@ async function goOn(client: Client, kept: number, wanted: number): Promise<numbe
 
 /** Times of a step while so many sessions a second begin. */
 async function stepsAt(client: Client, perSecond: number, seconds: number): Promise<Figure> {
+  const meter = cpuMeter()
   const steps = await steadily(client, perSecond, seconds)
+  const cpu = meter.per(steps.length)
   steps.sort((a, b) => a - b)
   const at = (part: number): number => steps[Math.min(steps.length - 1, Math.floor(steps.length * part))] ?? 0
   const name = `a step at ${perSecond} sessions/s, p99`
-  return { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { name, value: at(0.99), unit: 'ms', p50Ms: at(0.5), p99Ms: at(0.99), cpu }
 }
 
 /** Begins so many sessions a second, each of three steps; gives how long each step took. */

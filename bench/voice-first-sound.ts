@@ -56,39 +56,39 @@ export async function voiceFirstSound({ short }: { short: boolean }): Promise<Fi
 
 /** Phones that call one after the other and notice the first sound. */
 class Phones {
-  private endpoint: SipEndpoint | null = null
-  private heard: () => void = () => undefined
-  private calls = 0
-  private readonly engine: MediaEngine
+  #endpoint: SipEndpoint | null = null
+  #heard: () => void = () => undefined
+  #calls = 0
+  readonly #engine: MediaEngine
 
   constructor() {
     const nothing = () => undefined
-    this.engine = new MediaEngine(
+    this.#engine = new MediaEngine(
       { nowMs: () => performance.now(), silentMs: 600_000, latestMs: 60_000 },
       {
         digit: nothing,
         silent: nothing,
         played: nothing,
         recorded: (_recorder, [sound]) => {
-          if (sound && rms(sound) > audible) this.heard()
+          if (sound && rms(sound) > audible) this.#heard()
         },
         recordingEnded: nothing,
         speechBegan: nothing,
         speechEnded: nothing,
-        machine: nothing,
+        answerer: nothing,
       },
     )
   }
 
   async open(): Promise<void> {
-    this.endpoint = await SipEndpoint.open({ host, ports: { udp: 0 }, invited: () => null })
+    this.#endpoint = await SipEndpoint.open({ host, ports: { udp: 0 }, invited: () => null })
   }
 
   /** Milliseconds from the reply of the customer's server to the first sound. */
   async call(port: number, shop: Receiver): Promise<number> {
-    const leg = `leg ${++this.calls}`
-    const own = { host, port: await this.engine.open(leg, leg, host), version: 1 }
-    this.engine.record(leg, leg, [{ only: [leg] }], { silenceMs: 0, maxMs: 600_000, endKeys: '', chunkFrames: 1 })
+    const leg = `leg ${++this.#calls}`
+    const own = { host, port: await this.#engine.open(leg, leg, host), version: 1 }
+    this.#engine.record(leg, leg, [{ only: [leg] }], { silenceMs: 0, maxMs: 600_000, endKeys: '', chunkFrames: 1 })
     let repliedMs = 0
     shop.answer((_request, response) => {
       response.end(JSON.stringify(flow))
@@ -96,11 +96,11 @@ class Phones {
     })
     let fail = (_problem: Error): void => undefined
     const first = new Promise<number>((done, failed) => {
-      this.heard = () => done(performance.now() - repliedMs)
+      this.#heard = () => done(performance.now() - repliedMs)
       fail = failed
     })
     setTimeout(() => fail(new Error('the caller heard nothing')), patienceMs).unref()
-    const call = this.endpoint?.invite(
+    const call = this.#endpoint?.invite(
       {
         uri: `sip:${number}@${host}:${port}`,
         peer: { transport: 'udp', host, port },
@@ -110,19 +110,19 @@ class Phones {
       {
         answered: (description) => {
           const remote = agreedAudio(description)
-          if (remote) this.engine.connect(leg, remote)
+          if (remote) this.#engine.connect(leg, remote)
         },
         refused: (status) => fail(new Error(`the call was refused with ${status}`)),
       },
     )
     const tookMs = await first
     call?.hangup()
-    this.engine.close(leg)
+    this.#engine.close(leg)
     return tookMs
   }
 
   async close(): Promise<void> {
-    await this.endpoint?.close()
-    this.engine.closeAll()
+    await this.#endpoint?.close()
+    this.#engine.closeAll()
   }
 }

@@ -8,14 +8,14 @@ import { type LegEnd, MediaEngine } from '../src/protocols/media/engine.ts'
 const host = '127.0.0.1'
 
 export class Streams {
-  private readonly engine: MediaEngine
-  private readonly count: number
+  readonly #engine: MediaEngine
+  readonly #count: number
 
   private constructor(count: number) {
     const nothing = () => undefined
-    this.count = count
-    this.engine = new MediaEngine(
-      { nowMs: () => performance.now(), mostLegs: count, silentMs: 600_000, latestMs: 60_000 },
+    this.#count = count
+    this.#engine = new MediaEngine(
+      { nowMs: () => performance.now(), maxLegs: count, silentMs: 600_000, latestMs: 60_000 },
       {
         digit: nothing,
         silent: nothing,
@@ -24,7 +24,7 @@ export class Streams {
         recordingEnded: nothing,
         speechBegan: nothing,
         speechEnded: nothing,
-        machine: nothing,
+        answerer: nothing,
       },
     )
   }
@@ -34,8 +34,8 @@ export class Streams {
     const streams = new Streams(count)
     const ports: number[] = []
     for (let i = 0; i < count; i++) {
-      ports.push(await streams.engine.open(`leg ${i}`, `leg ${i}`, host))
-      streams.engine.play(`leg ${i}`, `hum ${i}`, tone([400], 1_000), { loop: 0, level: 1, to: null })
+      ports.push(await streams.#engine.open(`leg ${i}`, `leg ${i}`, host))
+      streams.#engine.play(`leg ${i}`, `hum ${i}`, tone([400], 1_000), { loop: 0, level: 1, to: null })
     }
     return { streams, ports }
   }
@@ -43,17 +43,17 @@ export class Streams {
   connect(ports: readonly number[]): void {
     ports.forEach((port, i) => {
       const remote = { host, port, rtcpPort: port + 1, codec: 'PCMU' as const, payloadType: 0, digits: 101 }
-      this.engine.connect(`leg ${i}`, { ...remote, hears: true, sends: true })
+      this.#engine.connect(`leg ${i}`, { ...remote, hears: true, sends: true })
     })
   }
 
   get lateMs(): number {
-    return this.engine.lateMs
+    return this.#engine.lateMs
   }
 
   end(): LegEnd[] {
-    const ends = Array.from({ length: this.count }, (_, i) => this.engine.close(`leg ${i}`))
-    this.engine.closeAll()
+    const ends = Array.from({ length: this.#count }, (_, i) => this.#engine.close(`leg ${i}`))
+    this.#engine.closeAll()
     return ends
   }
 }

@@ -23,6 +23,7 @@ import { settle } from '../src/platform/work.ts'
 import { Client } from '../test/client.ts'
 import { notes, notesMigrations, published } from '../test/notes/area.ts'
 import { end, start } from './children.ts'
+import { type Cpu, cpuMeter } from './cpu.ts'
 import { type Engine, newTenant, withEngine } from './engine.ts'
 import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
@@ -76,20 +77,22 @@ async function throughput(home: string, short: boolean): Promise<Figure[]> {
   const body = await preload(before, tenants, events)
   await before.stop()
 
-  const bareSeconds = await postAll(sink.port, body, events)
+  const posted = await postAll(sink.port, body, events)
   const node = await startHere(home, 'webhooks')
   try {
     // From the first tenth on, so that what the start of the program costs is left out.
     await sink.received(events / 10)
+    const meter = cpuMeter()
     const startedAt = performance.now()
     await sink.received(events)
     const seconds = (performance.now() - startedAt) / 1_000
+    const cpu = meter.per(events * 0.9)
     await settled(node, tenants)
-    const bare = events / bareSeconds
+    const bare = events / posted.seconds
     const durable = (events * 0.9) / seconds
     return [
-      { name: `bare undici POST, ${connections} connections`, value: bare, unit: 'requests/s' },
-      { name: 'durable signed deliveries', value: durable, unit: 'deliveries/s' },
+      { name: `bare undici POST, ${connections} connections`, value: bare, unit: 'requests/s', cpu: posted.cpu },
+      { name: 'durable signed deliveries', value: durable, unit: 'deliveries/s', cpu },
       { name: 'ratio', value: durable / bare, unit: '' },
     ]
   } finally {
@@ -111,7 +114,7 @@ async function preload(node: RunningNode, tenants: readonly Tenant[], events: nu
   return sample
 }
 
-async function postAll(port: number, body: string, requests: number): Promise<number> {
+async function postAll(port: number, body: string, requests: number): Promise<{ seconds: number; cpu: Cpu }> {
   const pool = new Pool(`https://localhost:${port}`, { connections, connect: { rejectUnauthorized: false } })
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   let left = requests
@@ -124,11 +127,12 @@ async function postAll(port: number, body: string, requests: number): Promise<nu
   left = requests / 10
   await Promise.all(Array.from({ length: connections }, one))
   left = requests
+  const meter = cpuMeter()
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: connections }, one))
-  const seconds = (performance.now() - startedAt) / 1_000
+  const measured = { seconds: (performance.now() - startedAt) / 1_000, cpu: meter.per(requests) }
   await pool.close()
-  return seconds
+  return measured
 }
 
 async function settled({ app }: RunningNode, tenants: readonly Tenant[]): Promise<void> {

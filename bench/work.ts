@@ -4,6 +4,7 @@ import { newUuid } from '../src/kernel/ids.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { statement } from '../src/platform/db.ts'
 import { settle } from '../src/platform/work.ts'
+import { cpuMeter, perEach } from './cpu.ts'
 import { type Engine, newTenant, rate, withEngine } from './engine.ts'
 import type { Figure } from './report.ts'
 
@@ -28,9 +29,11 @@ export function work({ short }: { short: boolean }): Promise<Figure[]> {
     const durationMs = short ? 500 : 5_000
     await rate(8, durationMs / 4, () => add(engine, 1))
     const single = await rate(16, durationMs, () => add(engine, 1))
-    const batched = (await rate(4, durationMs, () => add(engine, 100))) * 100
+    const hundreds = await rate(4, durationMs, () => add(engine, 100))
+    const [alone, batched] = [single.perSecond, hundreds.perSecond * 100]
     let settled = 0
-    const perSecond = await rate(2, durationMs, async () => {
+    const meter = cpuMeter()
+    const { perSecond } = await rate(2, durationMs, async () => {
       const rows = await engine.db.query(claimMany, { node: engine.nodeId, buckets: everyBucket, most: 200 })
       await Promise.all(
         rows.map(({ bucket, id, attempt }) =>
@@ -40,12 +43,13 @@ export function work({ short }: { short: boolean }): Promise<Figure[]> {
       settled += rows.length
       if (rows.length === 0) await add(engine, 1_000)
     })
+    const cpu = meter.per(settled)
     return [
-      { name: 'add, one by one, 16 callers', value: single, unit: 'jobs/s' },
-      { name: 'add, 100 at once, 4 callers', value: batched, unit: 'jobs/s' },
-      { name: 'ratio, add', value: batched / single, unit: '' },
-      { name: 'claim and settle, 200 at once, 2 loops', value: settled / (durationMs / 1000), unit: 'jobs/s' },
-      { name: 'ratio to adding one by one', value: settled / (durationMs / 1000) / single, unit: '' },
+      { name: 'add, one by one, 16 callers', value: alone, unit: 'jobs/s', cpu: single.cpu },
+      { name: 'add, 100 at once, 4 callers', value: batched, unit: 'jobs/s', cpu: perEach(hundreds.cpu, 100) },
+      { name: 'ratio, add', value: batched / alone, unit: '' },
+      { name: 'claim and settle, 200 at once, 2 loops', value: settled / (durationMs / 1000), unit: 'jobs/s', cpu },
+      { name: 'ratio to adding one by one', value: settled / (durationMs / 1000) / alone, unit: '' },
       { name: 'claims', value: perSecond, unit: 'a second' },
     ]
   })

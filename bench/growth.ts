@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growth: what accepting a text, its list and a start of the node cost beside an empty database, and beside one that is full:
+// 5,000,000 texts with their transfers, 10,000 accounts with an endpoint each, 100,000 prices and 1,000,000 customers, times
+// `--scale` (`--scale=0.1` is a tenth). Rows are copies of one, under ids of their own. Once with autovacuum at work, once after it.
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startPostgres } from '../src/platform/postgres.ts'
+import { Client } from '../test/client.ts'
+import { eventually } from '../test/eventually.ts'
+import { end, type NodeProcess, startNodeProcess } from './children.ts'
+import { cpuMeter, sumOf } from './cpu.ts'
+import { openAccounts } from './durable-write.ts'
+import { newHome } from './home.ts'
+import { load, post } from './load.ts'
+import type { Figure } from './report.ts'
+
+const full = { texts: 5_000_000, accounts: 10_000, prices: 100_000, customers: 1_000_000 }
+const connections = 32
+const perStatement = 50_000
+/** The moment by which ids are made. */
+const atMs = Date.now()
+const lists = 50
+
+export async function growth({ short, scale }: { short: boolean; scale: number }): Promise<Figure[]> {
+  const home = await newHome()
+  const postgres = await startPostgres({ dir: join(home, 'postgres') })
+  const database = new pg.Client({ connectionString: postgres.url })
+  await database.connect()
+  const settings = { PAMOJA_HOME: home, PAMOJA_RATE_LIMITS: 'off', PAMOJA_ROLES: 'api', DATABASE_URL: postgres.url }
+  let node = await startNodeProcess(settings)
+  try {
+    const operator = new Client(node.url, readFileSync(node.caFile, 'utf8'), node.credentials.operator_key)
+    const keys = await openAccounts(operator)
+    await makeOneOfEach(node, keys[0] ?? '')
+    const durationMs = short ? 1_000 : 8_000
+    await accepting(node, keys, durationMs)
+    const empty = await costs('empty', node, database, keys, durationMs)
+    await fill(database, short ? 0.001 : scale)
+    const busy = await costs('full, autovacuum at work', node, database, keys, durationMs)
+    await quiet(database)
+    const after = await costs('full', node, database, keys, durationMs)
+    await end(node.child)
+    const meter = cpuMeter()
+    node = await startNodeProcess(settings)
+    const start = { name: 'full: CPU of a start', value: sumOf(meter.per(1)) / 1e6, unit: 's' }
+    const ratio = (name: string, at: number): Figure => ({
+      name: `full / empty, ${name}`,
+      value: (after[at]?.value ?? 0) / (empty[at]?.value ?? 1),
+      unit: '',
+    })
+    const ratios = [ratio('CPU of an accepted text', 0), ratio('log of an accepted text', 1), ratio('CPU of a list', 2)]
+    return [...empty, ...busy, ...after, ...ratios, start]
+  } finally {
+    await database.end()
+    await end(node.child)
+    await postgres.stop()
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** CPU and log of an accepted text, and CPU of a list, of all processes but the load. */
+async function costs(
+  when: string,
+  node: NodeProcess,
+  database: pg.Client,
+  keys: readonly string[],
+  durationMs: number,
+): Promise<Figure[]> {
+  const before = await walBytes(database)
+  const { cpu, requests } = await accepting(node, keys, durationMs)
+  const bytes = ((await walBytes(database)) - before) / requests
+  const client = new Client(node.url, readFileSync(node.caFile, 'utf8'), keys[0] ?? '')
+  await client.get('/v1/sms?limit=50')
+  const meter = cpuMeter()
+  for (let i = 0; i < lists; i++) await client.get('/v1/sms?limit=50')
+  const listed = meter.per(lists)
+  client.close()
+  const served = (one: typeof cpu): number => (one.node ?? 0) + (one.PostgreSQL ?? 0)
+  return [
+    { name: `${when}: CPU of an accepted text`, value: served(cpu), unit: 'µs', cpu },
+    { name: `${when}: log of an accepted text`, value: bytes, unit: 'bytes' },
+    { name: `${when}: CPU of a list of 50 texts`, value: served(listed), unit: 'µs', cpu: listed },
+  ]
+}
+
+async function accepting(node: NodeProcess, keys: readonly string[], durationMs: number) {
+  let n = 0
+  const next = (): Buffer => {
+    const body = JSON.stringify({ to: `+2547${20_111_111 + (n % 100_000)}`, from: 'PAMOJA', message: 'Karibu' })
+    return post('/v1/sms/send', keys[n++ % keys.length] ?? '', body)
+  }
+  const result = await load({ port: node.port, ca: readFileSync(node.caFile, 'utf8'), connections, durationMs, next })
+  if (result.statuses['200'] !== result.requests)
+    throw new Error(`texts were answered ${JSON.stringify(result.statuses)}`)
+  return result
+}
+
+async function walBytes(database: pg.Client): Promise<number> {
+  const { rows } = await database.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes")
+  return Number(rows[0]?.bytes ?? 0)
+}
+
+/** The rows that the others are copies of. */
+async function makeOneOfEach({ url, caFile, credentials }: NodeProcess, key: string): Promise<void> {
+  const client = new Client(url, readFileSync(caFile, 'utf8'), key)
+  const price = { area: 'sms', unit: 'segment', country: 'LS', amount: 0.8, currency: 'KES' }
+  await client.as(credentials.operator_key).post('/v1/operator/prices', price)
+  for (const [path, body] of [
+    ['/v1/customers', { name: 'Amina' }],
+    ['/v1/webhooks', { url: 'https://example.com/hook', events: ['email.opened'] }],
+  ] as const) {
+    const { status, text } = await client.post(path, body)
+    if (status !== 201) throw new Error(`${path} was answered ${status} ${text}`)
+  }
+  client.close()
+}
+
+/** An id of the hour before `$4`, in the order of a number. */
+const idOf = (n: string): string =>
+  `(lpad(to_hex($4::bigint - 3600000 + ${n} % 3600000), 12, '0')
+     || '7' || lpad(to_hex(${n} % 4096), 3, '0') || '8' || left(md5((${n})::text), 15))::uuid`
+
+async function fill(database: pg.Client, scale: number): Promise<void> {
+  const many = (all: number): number => Math.ceil(all * scale)
+  const id = idOf('n')
+  const accounts = many(full.accounts)
+  await copies(database, 'accounts.accounts', accounts, `jsonb_build_object('id', ${id}, 'bucket', n % 256)`)
+  const own = `jsonb_build_object('id', ${id}, 'account_id', ${idOf(`(1 + n % ${accounts})`)}, 'bucket', (1 + n % ${accounts}) % 256)`
+  await copies(database, 'webhooks.endpoints', accounts, own)
+  await copies(database, 'customers.customers', many(full.customers), own)
+  const price = `jsonb_build_object('id', ${id}, 'network', 'n' || n, 'revision', 1000000 + n)`
+  await copies(database, 'ledger.prices', many(full.prices), price)
+  await copies(database, 'ledger.transfers', many(full.texts), `${own} || jsonb_build_object('source_id', ${id})`)
+  const text = `${own} || jsonb_build_object('status', 'delivered', 'recipient', '+2547' || 10000000 + n)`
+  await copies(database, 'sms.messages', many(full.texts), text)
+}
+
+async function copies(database: pg.Client, table: string, many: number, changes: string): Promise<void> {
+  const { rows } = await database.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t limit 1`)
+  const sample = rows[0]?.row
+  if (sample === undefined) throw new Error(`${table} has no row to copy`)
+  for (let from = 1; from <= many; from += perStatement)
+    await database.query(
+      `insert into ${table} select r.* from generate_series($1::int, $2::int) n
+        cross join lateral jsonb_populate_record(null::${table}, $3::jsonb || ${changes}) r`,
+      [from, Math.min(many, from + perStatement - 1), sample, atMs],
+    )
+}
+
+/** Waits until autovacuum has nothing to do any more. */
+async function quiet(database: pg.Client): Promise<void> {
+  const { rows } = await database.query<{ name: string }>(
+    `select c.oid::regclass::text as name from pg_class c join pg_namespace s on s.oid = c.relnamespace
+      where c.relkind = 'r' and s.nspname in ('accounts', 'webhooks', 'customers', 'ledger', 'sms')`,
+  )
+  for (const { name } of rows) await database.query(`vacuum (analyze) ${name}`)
+  await eventually(
+    async () => (await database.query('select from pg_stat_progress_vacuum')).rowCount === 0,
+    'autovacuum to be done',
+    600_000,
+  )
+}
