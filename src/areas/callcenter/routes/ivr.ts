@@ -29,19 +29,19 @@ const IvrId = Type.Object({ ivr_id: Type.String({ description: 'Id of the IVR, i
 const IvrRecord = Type.Object(
   {
     ivr_id: Type.String({ description: 'Id of the IVR, such as `ivr_…`' }),
-    version: Type.Integer({ description: 'From 1, and one more with each change' }),
+    version: Type.Integer({ description: 'Version number from 1, one more with each change' }),
     status: OneOf(['active', 'draft'], { description: '`draft` is not reached by calls' }),
-    name: Type.String({ description: 'Different from your other IVRs' }),
-    language: Type.String({ description: 'What is spoken and understood, such as `sw-KE`' }),
-    entry: Type.String({ description: 'Key of the menu that calls begin with' }),
+    name: Type.String({ description: 'Unique name' }),
+    language: Type.String({ description: 'Language spoken and recognised, such as `sw-KE`' }),
+    entry: Type.String({ description: 'Key of the first menu' }),
     menus: IvrCreate.properties.menus,
     variables: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
       description: 'Variables that calls begin with, for `{{name}}` in prompts and for conditions of routing rules',
     }),
-    business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
+    business_hours_id: Nullable(Type.String({ description: 'Id of the business hours, `bh_…`; null: always open' })),
     closed: Nullable(Destination),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'Ivr' },
 )
@@ -127,8 +127,7 @@ const change = write({
   path: '/v1/voice/ivr/:ivr_id',
   operation: 'callcenter.changeIvr',
   summary: 'Update an IVR',
-  description:
-    'Makes a new version; calls that are in the IVR keep the one that they began with. Menus are replaced whole.',
+  description: 'Creates a new version; calls in progress keep theirs. Menus are replaced as a whole.',
   scope: 'callcenter:write',
   params: IvrId,
   body: IvrChange,
