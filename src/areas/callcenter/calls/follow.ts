@@ -24,9 +24,10 @@ import { assignmentOf } from '../routing/target.ts'
 import type { DestinationOf } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
 import { joinConversation } from './conversation.ts'
-import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from './go.ts'
+import { enqueue, flowTo, followerName, joinQueue, luggageOf, waiting, walkOn } from './go.ts'
 import { legChanged, Order } from './happen.ts'
 import { legLost } from './lost-leg.ts'
+import { arrives, letGo } from './move.ts'
 import { voicemailReceived } from './voicemail.ts'
 
 const orders = onePerApp(() => new Order())
@@ -40,6 +41,7 @@ const follower: CallFollower = {
   async flowOf(app, call, target): Promise<Flow | null> {
     const assignment = assignmentOf(target)
     if (assignment === null && target.type !== 'routing') return null
+    if (await arrives(app, call)) return waiting
     const prompt = promptOf(target)
     if (prompt) return { actions: [prompt, { action: 'notify', payload: said, eventUrl: [nowhere] }], isOwn: true }
     const decision = await decideFor(app, call, assignment)
@@ -65,6 +67,8 @@ const follower: CallFollower = {
     const destination = assignmentOf(target)
     return destination ? absence(app, tenant, destination) : undefined
   },
+
+  letGo: (app, call) => letGo(app, call),
 
   recorded: (app, call, recording) => voicemailReceived(app, call, recording),
 
