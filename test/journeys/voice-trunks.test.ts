@@ -479,7 +479,7 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
 
 test('a party that connect rang is replaced by another where its trunk says so, under the rules of every call', async () => {
   const plain = await plainNetwork((user) => (user.endsWith('486') ? 486 : null))
-  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'] }
+  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'], country: 'KE' }
   await enter({ name: 'pbx', ...transfers, caller_ids: ['+25420'], caller_id: '+254200111222' })
   await trunk('pbx', ({ is_up, follows_transfers }) => is_up === true && follows_transfers === false)
   await world.operator.post('/v1/operator/voice/rates', { prefix: '+2547', currency: 'KES', minute: 3 })
