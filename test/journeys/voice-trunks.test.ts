@@ -362,6 +362,8 @@ test('a trunk over TLS carries calls both ways, and none where the certificate i
 async function plainNetwork(statusOf: (number: string) => number | null) {
   const called: string[] = []
   const from: string[] = []
+  const calls: SipCall[] = []
+  const handlers: CallHandlers = {}
   const network = { contacts: [] as string[] }
   const endpoint = await SipEndpoint.open({
     host: '127.0.0.3',
@@ -369,6 +371,7 @@ async function plainNetwork(statusOf: (number: string) => number | null) {
     invited: (call) => {
       const user = /sip:([^@]*)@/.exec(call.requestUri)?.[1] ?? ''
       called.push(user)
+      calls.push(call)
       from.push(call.from)
       const status = statusOf(user)
       queueMicrotask(() => {
@@ -376,10 +379,10 @@ async function plainNetwork(statusOf: (number: string) => number | null) {
         if (status !== null) return call.reject(status)
         call.answer(answerAudio(call.offer ?? '', { host: '127.0.0.3', port: 40_010, version: 1 }) ?? '')
       })
-      return {}
+      return handlers
     },
   })
-  return Object.assign(network, { endpoint, called, from, port: endpoint.ports.udp ?? 0 })
+  return Object.assign(network, { endpoint, called, calls, handlers, from, port: endpoint.ports.udp ?? 0 })
 }
 
 async function over(id: string) {
@@ -472,6 +475,107 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
   )
   await remove('dear', 'cheap', 'unpriced')
   await Promise.all([cheap, dear, elsewhere].map(({ endpoint }) => endpoint.close()))
+})
+
+test('a party that connect rang is replaced by another where its trunk says so, under the rules of every call', async () => {
+  const plain = await plainNetwork((user) => (user.endsWith('486') ? 486 : null))
+  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'], country: 'KE' }
+  await enter({ name: 'pbx', ...transfers, caller_ids: ['+25420'], caller_id: '+254200111222' })
+  await trunk('pbx', ({ is_up, follows_transfers }) => is_up === true && follows_transfers === false)
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+2547', currency: 'KES', minute: 3 })
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.rateOf('+254711000031', 'KES') !== null, 'the rate to be known')
+  shop.answer((_request, response) => void response.end('{}'))
+  const endpoint = [{ type: 'phone', number: '+254711000031' }]
+  const actions = [
+    { action: 'connect', endpoint, eventUrl: [shop.url('/connected')] },
+    { action: 'wait', timeout: 600 },
+  ]
+  const { body: placed } = await live.post('/v1/voice/calls', { ...wanted, actions })
+  const told = async () => JSON.parse((await shop.next('/connected')).body)
+  assert.deepEqual([(await told()).status, plain.called], ['answered', ['+254711000020', '+254711000031']])
+  const refer = (target: string) => new Promise<number>((done) => plain.calls.at(1)?.refer(target, done))
+  const at = '127.0.0.3'
+  assert.equal(await refer(`sip:0711000032@${at}`), 603, 'a trunk follows none unless told')
+  assert.equal((await world.operator.patch(`${path}/pbx`, { follows_transfers: true })).status, 200)
+  const way = Object(trunks.waysTo('+254711000031')[0])
+  await eventually(async () => trunks.transferred(way, `sip:0711000032@${at}`) === '+254711000032', 'the change')
+  assert.equal(await refer(`sip:reception@${at}`), 603, 'a name is no number')
+  assert.equal(await refer(`sip:+256711000032@${at}`), 404, 'a number without a price is not called')
+  assert.equal(await refer(`sip:0711000486@${at}`), 486, 'who is busy is not spoken to')
+  assert.equal(plain.calls[1]?.isOver, false, 'and the first party is still there')
+  assert.equal(await refer(`sip:0711000032@${at};user=phone`), 200)
+  assert.deepEqual(plain.called.slice(2), ['+254711000486', '+254711000032'])
+  assert.match(plain.from.at(-1) ?? '', /\+254200111222/, 'the caller id is that of every call over the trunk')
+  await eventually(async () => plain.calls[1]?.isOver === true, 'the first party to be hung up')
+  const replaced = await told()
+  assert.deepEqual([replaced.status, replaced.to], ['answered', '+254711000032'])
+  const { body: made } = await live.get('/v1/voice/calls?limit=10')
+  const legs = made.data.filter(({ parent_call_id }: { parent_call_id: string }) => parent_call_id === placed.call_id)
+  const shown = legs.map(({ to, status, cost }: Record<string, unknown>) => [to, status, Number(cost) > 0])
+  assert.deepEqual(shown.reverse(), [
+    ['+254711000031', 'completed', true],
+    ['+254711000486', 'busy', false],
+    ['+254711000032', 'answered', false],
+  ])
+  plain.calls.at(-1)?.hangup()
+  const over = await told()
+  assert.deepEqual([over.status, over.to, over.reason], ['completed', '+254711000032', 'normal'])
+  await live.post(`/v1/voice/${placed.call_id}/hangup`, {})
+
+  // A party that hangs up as soon as it is heard leaves the caller with the tone, and then with who answers.
+  const { body: second } = await live.post('/v1/voice/calls', { ...wanted, actions })
+  await told()
+  const [party] = plain.calls.slice(-1)
+  const gone = new Promise<number>((done) => party?.refer(`sip:0711000033@${at}`, done))
+  party?.hangup()
+  assert.equal(await gone, 487)
+  const taken = await told()
+  assert.deepEqual([taken.status, taken.to], ['answered', '+254711000033'])
+  await live.post(`/v1/voice/${second.call_id}/hangup`, {})
+  await eventually(async () => plain.calls.every(({ isOver }) => isOver), 'all to be over')
+  await remove('pbx')
+  await plain.endpoint.close()
+})
+
+test('a network connects its caller with a number when it is asked to, and the call is over and charged until then', async () => {
+  const plain = await plainNetwork(() => null)
+  await enter({ name: 'taking', host: '127.0.0.3', port: plain.port, prefixes: ['+254'], transfers_to: ['+25420'] })
+  await trunk('taking', ({ is_up }) => is_up === true)
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.rateOf(wanted.to, 'KES') !== null, 'the rate to be known')
+  const asked: string[] = []
+  plain.handlers.referred = (target, tell) => {
+    asked.push(target)
+    queueMicrotask(() => tell(asked.length === 1 ? 486 : 200))
+    return true
+  }
+  shop.answer((_request, response) => void response.end('{}'))
+  const eventUrl = [shop.url('/referred')]
+  const actions = ['+254711000099', '+254200000001', '+254200000002', '+254200000003'].map((to) => ({
+    ...{ action: 'refer', to, eventUrl },
+  }))
+  const { body: placed } = await live.post('/v1/voice/calls', { ...wanted, actions })
+  const ended = await over(placed.call_id)
+  assert.deepEqual([ended.status, ended.hangup_cause, ended.hangup_by], ['completed', 'normal', 'system'])
+  assert.equal(ended.cost, ended.duration / 20)
+  const told = [await shop.next('/referred'), await shop.next('/referred'), await shop.next('/referred')]
+  assert.deepEqual(
+    told.map(({ body }) => JSON.parse(body)).map(({ status, to, reason }) => [status, to, reason]),
+    [
+      ['rejected', '+254711000099', 'not_allowed'],
+      ['busy', '+254200000001', 'busy'],
+      ['completed', '+254200000002', 'normal'],
+    ],
+  )
+  const uri = (to: string) => `sip:${to}@127.0.0.3:${plain.port};user=phone`
+  assert.deepEqual(
+    asked,
+    [uri('+254200000001'), uri('+254200000002')],
+    'nobody is asked for what the trunk does not allow',
+  )
+  await remove('taking')
+  await plain.endpoint.close()
 })
 
 test('a number that a trunk writes at home is found, in every form', async () => {

@@ -134,6 +134,20 @@ export const lostPlaceOf = statement.tenant<
     where queue_id = $queue and outcome = 'failed' and answered_at is null and ended_at >= $since`,
 )
 
+export const noteMoved = statement.tenant<One, object>(
+  'callcenter.note_moved',
+  `update callcenter.contacts set is_moved = true where ${mine} and id = $id`,
+)
+
+/** Wait of a caller who is on the way here from another node. */
+export const movedFrom = statement.tenant<Tenant & { phone: string; to: string; since: Date }, ContactRow>(
+  'callcenter.moved_from',
+  `select ${columns} from (
+     select * from callcenter.contacts
+      where ${mine} and from_number = $phone and direction = 'inbound' order by entered_at desc, id desc limit 1) last
+    where is_moved and to_number = $to and ended_at >= $since`,
+)
+
 export const addCost = statement.tenant<One & { cost: bigint }, object>(
   'callcenter.add_cost',
   `update callcenter.contacts set cost = cost + $cost where ${mine} and id = $id`,

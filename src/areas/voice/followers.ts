@@ -70,6 +70,11 @@ export interface CallFollower {
   recorded?(app: App, call: CallFacts, recording: FlowRecording): Promise<void>
   /** Validates the assignment of a number to a target: null when valid, undefined when it is another area's. */
   targetProblem?(app: App, tenant: Tenant, target: Target): Promise<string | null | undefined>
+  /**
+   * Lets go of a caller who waits for this area alone, because another node is to have the call; gives how to take the caller
+   * back, or null where nobody waits.
+   */
+  letGo?(app: App, call: CallFacts): Promise<(() => Promise<void>) | null>
   changed?(app: App, change: LegChange): void | Promise<void>
 }
 

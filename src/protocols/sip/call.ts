@@ -6,7 +6,7 @@
 import { Authoriser } from './authoriser.ts'
 import { descriptionIn, isUnderstood, sdpType } from './description.ts'
 import { Dialog, type DialogState, newTag } from './dialog.ts'
-import { parseAddress, tagOf } from './header-values.ts'
+import { parseAddress, type SipUri, tagOf } from './header-values.ts'
 import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
 import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
 import { ReliableProvisional } from './reliable-provisional.ts'
@@ -28,6 +28,8 @@ export class SipCall {
   #description = ''
   readonly #refresher: SessionRefresher
   #remoteAllows = ''
+  /** Request of ours that the other side calls somebody else. */
+  #referral: { isAccepted: boolean; done(status: number): void } | null = null
   readonly direction: 'incoming' | 'outgoing'
 
   // Outgoing calls only.
@@ -376,6 +378,8 @@ export class SipCall {
       case 'REFER':
         return this.#takeRefer(transaction)
       case 'NOTIFY':
+        transaction.respond(this.#response(request, 200, null))
+        return this.#takeNotice(request)
       case 'OPTIONS':
         return transaction.respond(this.#response(request, 200, null))
       default:
@@ -397,7 +401,10 @@ export class SipCall {
   #takeBye(transaction: ServerTransaction): void {
     transaction.respond(this.#response(transaction.request, 200, null))
     if (this.#state === 'over') return
+    const referral = this.#referral?.isAccepted ? this.#referral : null
+    if (referral) this.#referral = null
     this.#finish()
+    referral?.done(200)
     this.#handlers.ended?.('remote', 'hung up')
   }
 
@@ -449,28 +456,58 @@ export class SipCall {
 
   #takeRefer(transaction: ServerTransaction): void {
     const { request } = transaction
-    const target = request.headers.get('refer-to')
-    const isTaken = target !== null && (this.#handlers.referred?.(parseAddress(target).uri.text) ?? false)
+    const target = referredTo(request)
+    if (target === null) return transaction.reply(400, this.#dialog.state.localTag)
+    // A call that was asked to replace another one (Replaces) is not taken.
+    const isPlain = target.headers === null && this.#state === 'answered'
+    const seq = readCseq(request.headers)?.number ?? 0
+    const tell = (status: number) => this.#notifyReferral(status, seq)
+    const isTaken = isPlain && (this.#handlers.referred?.(target.text, tell) ?? false)
     transaction.respond(this.#response(request, isTaken ? 202 : 603, null))
-    if (isTaken) this.notifyReferral(100)
+    if (isTaken) tell(100)
   }
 
   /** Tells who asked for a transfer how it goes (RFC 3515 §2.4.4). */
-  notifyReferral(status: number): void {
+  #notifyReferral(status: number, seq: number): void {
     if (this.#state !== 'answered') return
-    const body = Buffer.from(`SIP/2.0 ${status} ${status === 100 ? 'Trying' : status < 300 ? 'OK' : 'Failed'}\r\n`)
+    const body = Buffer.from(`SIP/2.0 ${status} ${status < 200 ? 'Trying' : status < 300 ? 'OK' : 'Failed'}\r\n`)
     const notify = this.#dialog.request('NOTIFY', this.#contact(), { body, type: 'message/sipfrag;version=2.0' })
-    notify.headers.add('event', 'refer')
-    notify.headers.add('subscription-state', status === 100 ? 'active;expires=60' : 'terminated;reason=noresource')
+    notify.headers.add('event', `refer;id=${seq}`)
+    notify.headers.add('subscription-state', status < 200 ? 'active;expires=180' : 'terminated;reason=noresource')
     this.#send(notify)
   }
 
-  /** Asks the other side to call another target. */
-  refer(target: string): void {
-    if (this.#state !== 'answered') return
+  /**
+   * Asks the other side to call another target in place of this side. `done` hears once how that went, as a SIP status; a side
+   * that accepts and hangs up has done it.
+   */
+  refer(target: string, done: (status: number) => void): void {
+    if (this.#state !== 'answered' || this.#referral) return done(491)
     const request = this.#dialog.request('REFER', this.#contact())
-    request.headers.add('refer-to', `<${target}>`)
-    this.#send(request)
+    request.headers.add('refer-to', `<${target}>`).add('referred-by', this.#dialog.state.localAddress)
+    this.#referral = { isAccepted: false, done }
+    this.#transmit(request, this.#dialog.state.peer, {
+      final: ({ status }) => {
+        if (status >= 300) this.#endReferral(status)
+        else if (this.#referral) this.#referral.isAccepted = true
+        this.#takeDialogFailure(status)
+      },
+      failed: () => this.#endReferral(408),
+    })
+  }
+
+  /** How a transfer that was asked for goes. */
+  #takeNotice({ headers, body }: SipRequest): void {
+    if (!/^refer\b/i.test(headers.get('event') ?? '')) return
+    const status = Number(/^SIP\/2\.0 (\d{3})/.exec(body.toString('latin1', 0, 100))?.[1] ?? 0)
+    if (status >= 200) return this.#endReferral(status)
+    if (/^terminated/i.test(headers.get('subscription-state') ?? '')) this.#endReferral(408)
+  }
+
+  #endReferral(status: number): void {
+    const referral = this.#referral
+    this.#referral = null
+    referral?.done(status)
   }
 
   sendInfoDigit(digit: string, durationMs: number): void {
@@ -566,8 +603,20 @@ export class SipCall {
 
   #finish(): void {
     this.#state = 'over'
+    this.#endReferral(487)
     this.#watch(null)
     this.#reliable.stop()
     this.#endpoint.leave(this.#dialog.id)
+  }
+}
+
+/** Where a REFER leads; null when it does not say so in a way that is understood. */
+function referredTo({ headers }: SipRequest): SipUri | null {
+  const [target, ...others] = headers.all('refer-to')
+  if (target === undefined || others.length > 0) return null
+  try {
+    return parseAddress(target).uri
+  } catch {
+    return null
   }
 }

@@ -54,8 +54,9 @@ function diary() {
       return description
     },
     digit: (digit, ms) => note(`digit ${digit} ${ms}`),
-    referred: (target) => {
+    referred: (target, tell) => {
       note(`referred ${target}`)
+      queueMicrotask(() => tell(486))
       return true
     },
   }
@@ -98,8 +99,9 @@ for (const transport of ['udp', 'tcp'] as const)
     await here.until('offered')
     call.sendInfoDigit('5', 100)
     await there.until('digit')
-    callee?.refer('sip:somebody@example.com')
+    const outcome = new Promise<number>((done) => callee?.refer('sip:somebody@example.com', done))
     await here.until('referred')
+    assert.equal(await outcome, 486, 'who asked for a transfer hears how it went')
     callee?.hangup()
     await here.until('ended')
     assert.deepEqual(here.lines, [
@@ -111,6 +113,65 @@ for (const transport of ['udp', 'tcp'] as const)
     ])
     assert.deepEqual(there.lines, [`answered ${offer.length}`, 'offered', 'digit 5 100', 'ended local hung up'])
     assert.deepEqual([calling.size.calls, answering.size.calls], [0, 0])
+  })
+
+test('a transfer is over for who asked when the other side takes it by hanging up, and when the call ends', async (t) => {
+  const callees: SipCall[] = []
+  const answering = await endpoint(t, {
+    invited: (call) => {
+      callees.push(call)
+      queueMicrotask(() => call.answer(offer))
+      return {}
+    },
+  })
+  const calling = await endpoint(t)
+  const outcomes: number[] = []
+  const transferred = async (target: string, referred: CallHandlers['referred'], hangsUp: 'here' | 'there') => {
+    const { handlers, until } = diary()
+    const { referred: _, ...others } = handlers
+    const taken = (to: string, tell: (status: number) => void) => {
+      if (hangsUp === 'there') setImmediate(() => setImmediate(() => call.hangup()))
+      return referred?.(to, tell) ?? false
+    }
+    const call = calling.invite(invitation(answering), referred ? { ...others, referred: taken } : others)
+    await until('answered')
+    const outcome = await new Promise<number>((done) => {
+      callees.at(-1)?.refer(target, done)
+      callees.at(-1)?.refer(target, (status) => outcomes.push(status))
+      if (hangsUp === 'here') setImmediate(() => callees.at(-1)?.hangup())
+    })
+    call.hangup()
+    return outcome
+  }
+  const taken = () => true
+  assert.equal(await transferred('sip:+254711000002@127.0.0.1', taken, 'there'), 200)
+  assert.equal(await transferred('sip:+254711000002@127.0.0.1', taken, 'here'), 487)
+  assert.deepEqual(outcomes, [491, 491], 'one at a time')
+})
+
+for (const [target, is, status] of [
+  ['sip:a@127.0.0.1', 'where nobody takes it', 603],
+  ['sip:a@127.0.0.1?Replaces=12345', 'in place of another call', 603],
+  ['sip:a@@127.0.0.1', 'to an address that is none', 400],
+] as const)
+  test(`a transfer ${is} is refused`, async (t) => {
+    let callee: SipCall | undefined
+    const answering = await endpoint(t, {
+      invited: (call) => {
+        callee = call
+        queueMicrotask(() => call.answer(offer))
+        return {}
+      },
+    })
+    const { handlers, until } = diary()
+    const { referred: _, ...others } = handlers
+    const call = (await endpoint(t)).invite(
+      invitation(answering),
+      status === 603 && target.endsWith('1') ? others : handlers,
+    )
+    await until('answered')
+    assert.equal(await new Promise((done) => callee?.refer(target, done)), status)
+    call.hangup()
   })
 
 test('refusals keep their status, and an invitation that is given up is terminated', async (t) => {

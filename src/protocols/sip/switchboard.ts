@@ -18,8 +18,8 @@ export interface CallHandlers {
   /** The other side wants to change the session: the description that answers it, or null to keep what is. */
   offered?(description: string, from: Peer): string | null
   digit?(digit: string, durationMs: number): void
-  /** The other side asks to be connected with somebody else. */
-  referred?(target: string): boolean
+  /** The other side asks this one to call somebody else in its place (REFER); `tell` reports how that goes, as SIP statuses. */
+  referred?(target: string, tell: (status: number) => void): boolean
 }
 
 /** The endpoint, as far as a call needs it. */

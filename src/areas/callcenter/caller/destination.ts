@@ -49,7 +49,8 @@ interface Luggage {
   isHanded: boolean
 }
 
-const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
+/** Flow of a caller who waits. */
+export const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
 const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
 
 export function luggageOf(

@@ -16,7 +16,8 @@ import {
   followCalls,
   type Refusal,
 } from '../../voice/area.ts'
-import { enqueue, flowTo, followerName, joinQueue, luggageOf, walkOn } from '../caller/destination.ts'
+import { enqueue, flowTo, followerName, joinQueue, luggageOf, waiting, walkOn } from '../caller/destination.ts'
+import { arrives, letGo } from '../caller/move.ts'
 import { voicemailReceived } from '../caller/voicemail.ts'
 import { absence } from '../checks.ts'
 import { joinConversation } from '../conferences/conversation.ts'
@@ -40,6 +41,7 @@ const follower: CallFollower = {
   async flowOf(app, call, target): Promise<Flow | null> {
     const assignment = assignmentOf(target)
     if (assignment === null && target.type !== 'routing') return null
+    if (await arrives(app, call)) return waiting
     const prompt = promptOf(target)
     if (prompt) return { actions: [prompt, { action: 'notify', payload: said, eventUrl: [nowhere] }], isOwn: true }
     const decision = await decideFor(app, call, assignment)
@@ -65,6 +67,8 @@ const follower: CallFollower = {
     const destination = assignmentOf(target)
     return destination ? absence(app, tenant, destination) : undefined
   },
+
+  letGo: (app, call) => letGo(app, call),
 
   recorded: (app, call, recording) => voicemailReceived(app, call, recording),
 

@@ -57,7 +57,6 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
     refused: (status, reason) => handlers.refused?.(status, reason),
     offered: (description, from) => handlers.offered?.(description, from) ?? null,
     digit: (digit, durationMs) => handlers.digit?.(digit, durationMs),
-    referred: (target) => handlers.referred?.(target) ?? false,
     ended: (by, reason) => {
       isGone = true
       handlers.ended?.(by, reason)

@@ -69,6 +69,14 @@ const Connect = Type.Object({
   record: Type.Boolean({ default: false }),
 })
 
+const Refer = Type.Object({
+  action: Type.Literal('refer'),
+  to: PhoneNumber,
+  timeout: Type.Integer({ minimum: 5, maximum: 120, default: 30 }),
+  eventUrl: Type.Optional(EventUrls),
+  eventType: Type.Unsafe<'async' | 'synchronous'>({ type: 'string', enum: ['async', 'synchronous'], default: 'async' }),
+})
+
 const Speech = Type.Object({
   uuid: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 10 })),
   endOnSilence: Type.Number({ minimum: 0.4, maximum: 10, default: 2 }),
@@ -157,6 +165,7 @@ const schemas = {
   talk: Talk,
   stream: Stream,
   connect: Connect,
+  refer: Refer,
   input: InputAction,
   record: RecordAction,
   conversation: Conversation,
@@ -170,6 +179,7 @@ export type Action =
   | Static<typeof Talk>
   | Static<typeof Stream>
   | Static<typeof Connect>
+  | Static<typeof Refer>
   | Static<typeof InputAction>
   | Static<typeof RecordAction>
   | Static<typeof Conversation>
@@ -217,6 +227,8 @@ function readAction(given: unknown): Action | string {
       return checked(Stream, given)
     case 'connect':
       return checkedConnect(given)
+    case 'refer':
+      return checked(Refer, given)
     case 'input':
       return checkedInput(given)
     case 'record':

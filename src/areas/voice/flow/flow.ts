@@ -51,6 +51,8 @@ export type Effect =
   | { do: 'ask'; id: number; urls: readonly string[] | null; body: Record<string, unknown>; replaces: boolean }
   | { do: 'dial'; id: number; action: ActionOf<'connect'> }
   | { do: 'cancel_dial'; id: number }
+  /** Asks the network to connect the other party with somebody else; comes back as `dialled` where it does not. */
+  | { do: 'refer'; id: number; action: ActionOf<'refer'> }
   /** Hands an action to another area. */
   | { do: 'hand'; id: number; action: HandedAction }
   | { do: 'record'; id: number; action: ActionOf<'record'> }
@@ -63,7 +65,7 @@ type Waiting =
   | { for: 'timer'; id: number }
   | { for: 'input'; id: number; timer: number | null; action: ActionOf<'input'>; digits: string; isSpeaking: boolean }
   | { for: 'reply'; id: number }
-  | { for: 'dial'; id: number; action: ActionOf<'connect'> }
+  | { for: 'dial'; id: number; action: ActionOf<'connect'> | ActionOf<'refer'> }
   | { for: 'record'; id: number }
   | { for: 'hand'; id: number }
 
@@ -231,6 +233,12 @@ class Run {
         const id = this.#newId()
         this.#stopPrompt()
         this.effects.push({ do: 'dial', id, action })
+        return this.#set({ waiting: { for: 'dial', id, action } })
+      }
+      case 'refer': {
+        const id = this.#newId()
+        this.#stopPrompt()
+        this.effects.push({ do: 'refer', id, action })
         return this.#set({ waiting: { for: 'dial', id, action } })
       }
       case 'record':

@@ -16,10 +16,12 @@ export interface InviteOptions {
   ways: readonly Way[]
 }
 
-export interface InviteHandlers extends CallHandlers {
+export interface InviteHandlers extends Omit<CallHandlers, 'referred'> {
   refused(status: number, reason: string): void
   /** A route failed and the next is tried. */
   passedOver?(way: Way, status: number): void
+  /** The party wants a number to be called in its place, and its trunk may say so. */
+  replaced?(number: string, tell: (status: number) => void): boolean
 }
 
 /** Timeout for the first response (100 Trying) of a trunk before the next one is tried. */
@@ -36,6 +38,7 @@ const maxRedirects = 3
 /** One outgoing call over any number of routes. */
 export class Invite {
   #sip: SipCall | null = null
+  #trunk: string | null = null
   #isCancelled = false
   #redirects = 0
   readonly #network: TelephoneNetwork
@@ -103,7 +106,12 @@ export class Invite {
         answered: (description, from) => {
           clearTimeout(patience)
           network.trunks.worked(way)
+          this.#trunk = way.trunk ?? null
           handlers.answered?.(description, from)
+        },
+        referred: (target, tell) => {
+          const number = network.trunks.transferred(way, target)
+          return number !== null && (handlers.replaced?.(number, tell) ?? false)
         },
         refused: (status, reason, contacts = []) => {
           if (isOver) return
@@ -132,6 +140,17 @@ export class Invite {
   /** Dialog of the call that was answered. */
   get dialogState(): DialogState | null {
     return this.#sip?.dialogState ?? null
+  }
+
+  /** Trunk of the call that was answered; null for other routes. */
+  get trunk(): string | null {
+    return this.#trunk
+  }
+
+  /** Asks the other side to call somebody else in place of this side. */
+  refer(target: string, done: (status: number) => void): void {
+    if (this.#sip) this.#sip.refer(target, done)
+    else done(481)
   }
 
   /** Hangs up in any state. */

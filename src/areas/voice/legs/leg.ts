@@ -17,6 +17,8 @@ export interface LegHandlers {
   /** The network speaks before the answer, such as that a phone is off; returns whether that is to be heard. */
   announces?(leg: RungLeg): boolean
   answered(leg: RungLeg): void
+  /** The leg wants a number to be called in its place; returns whether that is done, of which it is told by `tell`. */
+  replaced?(leg: RungLeg, number: string, tell: (status: number) => void): boolean
   /** Called once, whether or not the leg was answered. */
   ended(leg: RungLeg, ending: EndOfCall): void
 }
@@ -98,6 +100,7 @@ export class RungLeg {
             ? this.end('completed', 'normal', 'callee')
             : this.end('completed', 'network_error', 'system'),
         digit: (digit) => this.#room.pressed(this.id, digit),
+        replaced: (number, tell) => !this.#isEnding && (this.#handlers.replaced?.(this, number, tell) ?? false),
       },
     )
   }

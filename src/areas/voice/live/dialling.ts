@@ -25,7 +25,20 @@ interface Dial {
   /** Leg whose network speaks before the answer, heard in place of the tone. */
   announcing: RungLeg | null
   lastEnding: EndOfCall | null
+  /** Party that the bridged one asked to be replaced by, until it answers or does not. */
+  replacing: Replacing | null
+  replacements: number
 }
+
+interface Replacing {
+  readonly by: RungLeg
+  tell(status: number): void
+}
+
+/** Parties that one `connect` is handed on to, one after the other. */
+const maxReplacements = 3
+/** What a party that wanted to be replaced is told of a number that cannot be rung. */
+const refusals: Readonly<Record<string, number>> = { not_allowed: 403, insufficient_funds: 402, no_route: 404 }
 
 const ringbackPlayer = 'ringback'
 
@@ -63,6 +76,8 @@ export class Dialling {
       isRinging: true,
       announcing: null,
       lastEnding: null,
+      replacing: null,
+      replacements: 0,
     }
     this.#dial = dial
     record.change({ phase: 'connected' })
@@ -108,25 +123,81 @@ export class Dialling {
   }
 
   /** Rings one target; returns the reason when it cannot be rung. */
-  async #ring(dial: Dial, to: LegTarget): Promise<string | null> {
+  async #ring(dial: Dial, to: LegTarget, replacing: Replacing | null = null): Promise<string | null> {
     const { row } = this.#record
     const from = dial.action.from ?? (row.direction === 'outbound' ? row.from_number : row.to_number)
     const rung = await this.#room.legs.ring(
       { to, from, timeoutSeconds: dial.action.timeout, tag: null },
       {
-        answered: (leg) => this.#answered(dial, leg),
+        answered: (leg) =>
+          replacing && dial.replacing === replacing ? this.#replaced(dial, leg, replacing) : this.#answered(dial, leg),
         announces: (leg) => this.#announces(dial, leg),
+        replaced: (leg, number, tell) => this.#replace(dial, { by: leg, tell }, number),
         ended: (leg, ending) => {
           dial.lastEnding = ending
           if (dial.announcing === leg) this.#ringAgain(dial)
+          if (replacing) this.#notReplaced(dial, replacing, ending.sipCode ?? 480)
+          else if (dial.replacing?.by === leg) this.#playAgain()
           this.#endWhenAllEnded(dial)
         },
       },
     )
     if (typeof rung === 'string') return rung
     dial.legs.push(rung.leg)
-    if (this.#dial !== dial || dial.bridged) rung.leg.end('failed', 'cancelled')
+    const isWanted = replacing ? dial.replacing === replacing : !dial.bridged
+    if (this.#dial !== dial || !isWanted) rung.leg.end('failed', 'cancelled')
     return null
+  }
+
+  /** The party that is bridged asks to be replaced: the number is rung under the rules of every other, beside the party. */
+  #replace(dial: Dial, replacing: Replacing, number: string): boolean {
+    const isTaken = this.#dial === dial && dial.bridged === replacing.by && !dial.replacing && !dial.isRinging
+    if (!isTaken || dial.replacements >= maxReplacements) return false
+    dial.replacements++
+    dial.replacing = replacing
+    dial.isRinging = true
+    this.#record.trace('sip', { transfer: number })
+    this.#ring(dial, { phone: number }, replacing)
+      .catch((error) => {
+        this.#network.app.log.warn(
+          { error },
+          'transfer not carried out: the call goes on as it was; check the database',
+        )
+        return 'network_error'
+      })
+      .then((refused) => {
+        dial.isRinging = false
+        if (refused === 'not_allowed') this.#report('DESTINATION_NOT_ALLOWED', 'the number is one that nobody may call')
+        if (refused !== null) this.#notReplaced(dial, replacing, refusals[refused] ?? 503)
+        if (this.#dial === dial) this.#endWhenAllEnded(dial)
+      })
+    return true
+  }
+
+  /** Whoever was called in place of the bridged party answers, and that party is free. */
+  #replaced(dial: Dial, leg: RungLeg, { by, tell }: Replacing): void {
+    if (this.#dial !== dial) return leg.end('completed', 'normal')
+    dial.replacing = null
+    dial.bridged = leg
+    this.#room.audio.stop(ringbackPlayer)
+    tell(200)
+    by.end('completed', 'normal', 'callee')
+    this.#input({
+      ...{ type: 'dialled', id: dial.id, status: 'answered', to: leg.record.row.to_number },
+      ...{ duration: this.#durationOf(dial), reason: null },
+    })
+  }
+
+  /** Nobody came in place of the bridged party, who is told, and stays if it has not hung up. */
+  #notReplaced(dial: Dial, replacing: Replacing, status: number): void {
+    if (dial.replacing !== replacing) return
+    dial.replacing = null
+    this.#room.audio.stop(ringbackPlayer)
+    replacing.tell(status)
+  }
+
+  #playAgain(): void {
+    this.#room.audio.play(ringbackPlayer, ringback(), { loop: 0, to: [this.#record.row.id] })
   }
 
   /** Whether a network that speaks before the answer is heard: the first that does, where no tone of their own was wanted. */
@@ -142,7 +213,7 @@ export class Dialling {
   #ringAgain(dial: Dial): void {
     dial.announcing = null
     const isRinging = this.#dial === dial && !dial.bridged && dial.legs.some(({ isOver }) => !isOver)
-    if (isRinging) this.#room.audio.play(ringbackPlayer, ringback(), { loop: 0, to: [this.#record.row.id] })
+    if (isRinging) this.#playAgain()
   }
 
   /** Bridges the first leg to answer and hangs up the others. */
@@ -154,7 +225,7 @@ export class Dialling {
     this.#timers.clear('dial')
     this.#room.audio.stop(ringbackPlayer)
     const { id, action } = dial
-    this.#timers.set('limit', action.limit * 1_000, () => leg.end('completed', 'max_duration'))
+    this.#timers.set('limit', action.limit * 1_000, () => dial.bridged?.end('completed', 'max_duration'))
     if (action.record) this.#room.recordings.start(`connect ${id}`, 2, untilTheEnd)
     this.#input({ type: 'dialled', id, status: 'answered', to: leg.record.row.to_number, duration: 0, reason: null })
   }

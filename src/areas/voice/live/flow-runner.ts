@@ -6,18 +6,19 @@ import { momentText } from '../../../kernel/time.ts'
 import { dialectOf } from '../../../platform/outbound/dialect-url.ts'
 import { tone } from '../../../protocols/audio/tones.ts'
 import { ask, type Reply } from '../ask.ts'
-import { conversationOf } from '../calls/call.ts'
+import { conversationOf, endingOf } from '../calls/call.ts'
 import { type CallRecord, longestCallMs } from '../calls/call-record.ts'
 import type { CallTimers } from '../calls/call-timers.ts'
 import { mp3Problem } from '../engines/mp3-encoding.ts'
 import type { ActionOf, HandedAction } from '../flow/action.ts'
-import { type Effect, type FlowInput, type FlowState, newFlow, shown, step } from '../flow/flow.ts'
+import { type DialStatus, type Effect, type FlowInput, type FlowState, newFlow, shown, step } from '../flow/flow.ts'
 import { type CallFacts, type CallFollower, type Flow, followersOf } from '../followers.ts'
 import { fetchSound } from '../media/sounds.ts'
 import { toldOf } from '../recordings/store.ts'
 import type { RecordingInProgress } from '../room/recording.ts'
 import { Unspeakable } from '../speech/engine.ts'
 import { understand } from '../speech/recogniser.ts'
+import type { CallStatus } from '../store.ts'
 import type { TelephoneNetwork } from '../trunks/telephone-network.ts'
 import { apologyFor } from './apology.ts'
 import { Dialling } from './dialling.ts'
@@ -27,6 +28,8 @@ import type { LiveRoom } from './live-room.ts'
 export interface FlowHost {
   pickUp(): void
   hangUp(reason: 'normal' | 'busy' | 'rejected'): void
+  /** Asks the network to connect the other party with a number; `done` hears how that went, null where it may not be asked. */
+  refer(to: string, timeoutMs: number, done: (status: number | null) => void): void
   fail(cause: 'flow_error'): void
 }
 
@@ -42,6 +45,8 @@ export class FlowRunner {
   #giver: CallFollower | null = null
   /** Texts of which another sentence follows the one that is heard. */
   readonly #sentences = new Map<number, (isHeard: boolean) => void>()
+  /** Number that the network connected the other party with. */
+  #referredTo: string | null = null
   /** Recording that the flow made last. */
   #recorded: RecordingInProgress | null = null
 
@@ -174,6 +179,8 @@ export class FlowRunner {
         return void this.#dialling.begin(effect.id, effect.action).catch((error) => this.#undialled(effect.id, error))
       case 'cancel_dial':
         return this.#dialling.cancel(effect.id)
+      case 'refer':
+        return this.#refer(effect.id, effect.action)
       case 'hand':
         return void this.#hand(effect.id, effect.action)
       case 'record':
@@ -238,6 +245,21 @@ export class FlowRunner {
     this.#app.log.warn({ error }, 'connect not carried out: the flow goes on; check the database')
     this.#dialling.cancel(id)
     this.input({ type: 'dialled', id, status: 'failed', to: null, duration: 0, reason: 'network_error' })
+  }
+
+  /** The call is over once the network has connected the other party; otherwise the flow goes on. */
+  #refer(id: number, { to, timeout }: ActionOf<'refer'>): void {
+    this.#host.refer(to, timeout * 1_000, (status) => {
+      if (status !== null && status < 300) {
+        this.#referredTo = to
+        return this.#host.hangUp('normal')
+      }
+      if (status === null)
+        this.#reportError('ACTION_UNAVAILABLE', `the network of this call connects nobody with ${to}`, null)
+      const { status: end, cause } = endingOf(status ?? 403)
+      const reason = status === null ? 'not_allowed' : cause
+      this.input({ type: 'dialled', id, status: dialStatusOf(end), to, duration: 0, reason })
+    })
   }
 
   /** Plays samples; level -1 is silence and 1 doubles the volume. */
@@ -413,16 +435,27 @@ export class FlowRunner {
       await this.#followed(giver, () => giver.recorded?.(this.#app, this.facts, { id: stored.id, url, seconds }))
   }
 
+  #referralEnded(to: string) {
+    const isDone = this.#referredTo !== null
+    return { status: isDone ? 'completed' : 'failed', to, duration: 0, reason: isDone ? 'normal' : 'cancelled' }
+  }
+
   /** The call is over. A `connect` that it was in has ended with it, and its eventUrl is told how. */
   end(): void {
     const { waiting } = this.#flow
-    const body = this.#dialling.end()
+    const dialled = this.#dialling.end()
     this.input({ type: 'hangup' })
-    if (!body || waiting?.for !== 'dial') return
+    if (waiting?.for !== 'dial') return
+    const body = waiting.action.action === 'refer' ? this.#referralEnded(waiting.action.to) : dialled
+    if (!body) return
     const { eventUrl, eventType } = waiting.action
     if (eventUrl || eventType === 'synchronous')
       void this.#ask({ do: 'ask', id: waiting.id, urls: eventUrl ?? null, body, replaces: false })
   }
+}
+
+function dialStatusOf(status: CallStatus): DialStatus {
+  return status === 'busy' || status === 'timeout' || status === 'rejected' ? status : 'failed'
 }
 
 function numberIn(name: string): number {

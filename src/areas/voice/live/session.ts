@@ -9,6 +9,7 @@ import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
+import { isBlocked } from '../calls/blocked-prefixes.ts'
 import { endingOf, qualityOf } from '../calls/call.ts'
 import { type CallRecord, type EndOfCall, longestCallMs } from '../calls/call-record.ts'
 import { CallTimers } from '../calls/call-timers.ts'
@@ -26,6 +27,17 @@ import { type CommandOf, readCommand, type SessionCommand } from './session-comm
 
 const renewEveryMs = 2_000
 const goodbyePauseMs = 500
+/** Time that a network has to take a caller to another node. */
+const moveMs = 15_000
+
+/** SIP call of the other party, in either direction. */
+interface Line {
+  hangup(): void
+  refer(target: string, done: (status: number) => void): void
+  /** Trunk that it goes over; null for other ways. */
+  readonly trunk: string | null
+  readonly dialogState: DialogState | null
+}
 
 export class CallSession {
   readonly record: CallRecord
@@ -33,12 +45,13 @@ export class CallSession {
   readonly #timers: CallTimers
   #room: LiveRoom | null = null
   #flow: FlowRunner | null = null
-  /** SIP call of the other party, in either direction. */
-  #line: { hangup(): void; readonly dialogState: DialogState | null } | null = null
+  #line: Line | null = null
   #incoming: SipCall | null = null
   #renewing: NodeJS.Timeout | null = null
   #audio: SipAudio | null = null
   #isEnding = false
+  /** Whether another node was to have the caller. */
+  #isMoving = false
   /** Room of another call or conference that this call joined. */
   #joined: string | null = null
   /** Resolves when the end and everything with it is stored. */
@@ -119,7 +132,15 @@ export class CallSession {
   /** Handlers of an incoming SIP call. */
   receive(sip: SipCall): CallHandlers {
     this.#incoming = sip
-    this.#line = sip
+    const isLive = this.record.row.environment === 'live'
+    this.#line = {
+      hangup: () => sip.hangup(),
+      refer: (target, done) => sip.refer(target, done),
+      trunk: isLive ? this.#network.trunks.at(sip.source) : null,
+      get dialogState() {
+        return sip.dialogState
+      },
+    }
     return this.#handlers()
   }
 
@@ -233,6 +254,7 @@ export class CallSession {
     this.#flow = new FlowRunner(network, record, room, this.#timers, {
       pickUp: () => this.#pickUp(),
       hangUp: (reason) => this.#hangUp(reason, 'system'),
+      refer: (to, timeoutMs, done) => this.#refer(to, timeoutMs, done),
       fail: (cause) => this.#end('completed', cause, 'system'),
     })
     return this.#audio
@@ -458,6 +480,48 @@ export class CallSession {
     // A call whose end could not be stored stays registered: after this node stops, another ends and charges it.
     if (!record.isLost) await sessionsOf(this.#app).end(record.one)
     this.#tell('ended', ending)
+  }
+
+  // --- transfers by the network ---
+
+  /** Asks the network to connect the other party with a number: null where it may not, otherwise how it went. */
+  #refer(to: string, timeoutMs: number, done: (status: number | null) => void): void {
+    const line = this.#line
+    const isAllowed = line !== null && this.record.row.status === 'answered' && !isBlocked(this.#app, to)
+    const uri = isAllowed ? this.#network.trunks.transferUri(line.trunk, to) : null
+    if (!line || uri === null) return done(null)
+    let isDone = false
+    const tell = (status: number) => {
+      // Whoever is connected after all is no longer in this call.
+      if (isDone) return status < 300 ? this.#end('completed', 'normal', 'system') : undefined
+      isDone = true
+      this.#timers.clear('refer')
+      this.record.trace('sip', { transfer: to, status })
+      if (!this.#isEnding) done(status)
+    }
+    this.#timers.set('refer', timeoutMs, () => tell(408))
+    line.refer(uri, tell)
+  }
+
+  /** Whether the network would take a caller who waits to the same number again, which another node answers. */
+  get mayMove(): boolean {
+    const { row } = this.record
+    const isCaller = row.status === 'answered' && row.direction === 'inbound' && !this.#isEnding && !this.#isMoving
+    return isCaller && this.#network.trunks.transferUri(this.#line?.trunk ?? null, row.to_number) !== null
+  }
+
+  /** Moves a caller who waits for another area alone to another node, because this one stops: once, and back if that fails. */
+  async move(): Promise<void> {
+    const facts = this.#flow?.facts
+    if (!facts || !this.mayMove) return
+    for (const follower of followersOf(this.#app)) {
+      const takeBack = await follower.letGo?.(this.#app, facts)
+      if (!takeBack) continue
+      this.#isMoving = true
+      const status = await new Promise<number | null>((done) => this.#refer(facts.to, moveMs, done))
+      if (status !== null && status < 300) return this.#end('completed', 'normal', 'system')
+      return takeBack()
+    }
   }
 
   /** Apologise, for the node stops. */

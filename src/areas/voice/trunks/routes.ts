@@ -148,6 +148,19 @@ const fields = {
         'Whether a redirect (302) is followed to an address of the trunk: its host or one of its sources. False by default',
     }),
   ),
+  follows_transfers: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a party that connect rang over this trunk may be replaced by another number (REFER), which is called and charged as connect calls it. False by default',
+    }),
+  ),
+  transfers_to: Type.Optional(
+    Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone is every number' }), {
+      maxItems: 500,
+      description:
+        'First digits of the numbers that the network connects a caller with when asked to (REFER). It charges you for that and not the account; empty, the default, asks for none',
+    }),
+  ),
   enabled: Type.Optional(Type.Boolean({ description: 'False disables calls over it, outbound and inbound' })),
 }
 
@@ -187,6 +200,12 @@ const TrunkRecord = Type.Object(
       }),
     ),
     follows_redirects: Type.Boolean({ description: 'Whether a redirect to an address of the trunk is followed' }),
+    follows_transfers: Type.Boolean({
+      description: 'Whether a party that connect rang may be replaced by another number (REFER)',
+    }),
+    transfers_to: Type.Array(Type.String(), {
+      description: 'First digits of the numbers that the network connects a caller with when asked to (REFER)',
+    }),
     enabled: Type.Boolean({ description: 'False disables calls over it, outbound and inbound' }),
     is_up: Type.Boolean({ description: 'Whether it answers, according to the answering node' }),
     is_registered: Type.Boolean({
@@ -372,6 +391,8 @@ async function parametersOf(
     callerIds: wanted.caller_ids ?? before?.caller_ids ?? [],
     callerId: wanted.caller_id === undefined ? (before?.caller_id ?? null) : wanted.caller_id,
     followsRedirects: wanted.follows_redirects ?? before?.follows_redirects ?? false,
+    followsTransfers: wanted.follows_transfers ?? before?.follows_transfers ?? false,
+    transfersTo: wanted.transfers_to ?? before?.transfers_to ?? [],
     enabled: wanted.enabled ?? before?.enabled ?? true,
     at: new Date(caller.receivedMs),
   }

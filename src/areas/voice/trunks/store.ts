@@ -35,13 +35,16 @@ export interface TrunkRow {
   caller_ids: string[]
   caller_id: string | null
   follows_redirects: boolean
+  follows_transfers: boolean
+  transfers_to: string[]
   enabled: boolean
   created_at: Date
   updated_at: Date
 }
 
 const columns = `name, host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes, priority,
-  max_calls, sources, number_format, country, srtp, weight, costs, caller_ids, caller_id, follows_redirects, enabled, created_at, updated_at`
+  max_calls, sources, number_format, country, srtp, weight, costs, caller_ids, caller_id, follows_redirects, follows_transfers,
+  transfers_to, enabled, created_at, updated_at`
 
 export type TrunkParameters = Omit<
   TrunkRow,
@@ -55,12 +58,16 @@ export type TrunkParameters = Omit<
   | 'caller_ids'
   | 'caller_id'
   | 'follows_redirects'
+  | 'follows_transfers'
+  | 'transfers_to'
 > & {
   /** As JSON. */
   costs: string
   callerIds: string[]
   callerId: string | null
   followsRedirects: boolean
+  followsTransfers: boolean
+  transfersTo: string[]
   sealedBucket: number | null
   sealedAccount: string | null
   maxCalls: number
@@ -83,7 +90,7 @@ export const insertTrunk = statement.home<TrunkParameters, TrunkRow>(
   `insert into voice.trunks (${columns})
    values ($name, $host, $port, $transport, $domain, $username, $secret, $sealedBucket, $sealedAccount, $registers, $prefixes::text[],
            $priority, $maxCalls, $sources::text[], $numberFormat, $country, $srtp, $weight, $costs::jsonb, $callerIds::text[],
-           $callerId, $followsRedirects, $enabled, $at, $at)
+           $callerId, $followsRedirects, $followsTransfers, $transfersTo::text[], $enabled, $at, $at)
    on conflict do nothing
    returning ${columns}`,
 )
@@ -95,7 +102,8 @@ export const updateTrunk = statement.home<TrunkParameters, TrunkRow>(
           sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, registers = $registers, prefixes = $prefixes::text[],
           priority = $priority, max_calls = $maxCalls, sources = $sources::text[], number_format = $numberFormat,
           country = $country, srtp = $srtp, weight = $weight, costs = $costs::jsonb, caller_ids = $callerIds::text[],
-          caller_id = $callerId, follows_redirects = $followsRedirects, enabled = $enabled, updated_at = $at
+          caller_id = $callerId, follows_redirects = $followsRedirects,
+          follows_transfers = $followsTransfers, transfers_to = $transfersTo::text[], enabled = $enabled, updated_at = $at
     where name = $name
    returning ${columns}`,
 )

@@ -6,6 +6,7 @@ import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { classOfAddress, parseAddress } from '../../../kernel/addresses.ts'
 import type { App } from '../../../platform/app.ts'
+import { liveNodes } from '../../../platform/nodes/nodes.ts'
 import type { OpenListener, Place } from '../../../platform/program/listeners.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
@@ -31,6 +32,9 @@ import { Trunks, type Way } from './trunks.ts'
 interface LiveSession {
   readonly one: One
   clockMoved(offsetMs: number): void
+  /** Whether a caller may be moved to another node, and moving one who waits. */
+  readonly mayMove?: boolean
+  move?(): Promise<void>
   /** Apologises to whoever is in the call; resolves when they have heard it. */
   sayGoodbye?(): Promise<void>
   shutDown(): Promise<void>
@@ -53,6 +57,9 @@ const maxLegs = 600
 const maxCalledHosts = 1_000
 const skippedNumbers = 10_000
 const drainLookMs = 100
+/** Every how many looks callers who wait are moved, and how many at once. */
+const looksPerMove = 20
+const movesAtOnce = 20
 
 class TelephoneNetwork {
   readonly app: App
@@ -280,13 +287,38 @@ class TelephoneNetwork {
     for (const session of theirs) if (session.one.environment === 'test') session.clockMoved(ms)
   }
 
-  /** Takes no new calls, lets those that are there end within a time, and apologises to the others. */
+  /**
+   * Takes no new calls, has callers who wait moved to another node where their networks do that, lets the others end within a
+   * time, and apologises to those who are left.
+   */
   async drain(seconds: number): Promise<void> {
     if (seconds === 0) return
     this.isDraining = true
     const untilMs = this.app.clock.nowMs() + 1_000 * seconds
-    while (this.sessions.size > 0 && this.app.clock.nowMs() < untilMs) await sleep(drainLookMs)
+    // Networks that were told where this node is bring their calls elsewhere from now on.
+    await this.trunks.stop()
+    for (let i = 0; this.sessions.size > 0 && this.app.clock.nowMs() < untilMs; i++) {
+      if (i % looksPerMove === 0) await this.#moveCallers()
+      await sleep(drainLookMs)
+    }
     await Promise.all([...this.sessions.values()].map((session) => session.sayGoodbye?.().catch(() => undefined)))
+  }
+
+  /** Callers who wait go to another node, if there is one: whoever comes to wait later follows with the next look. */
+  async #moveCallers(): Promise<void> {
+    const movable = [...this.sessions.values()].filter(({ mayMove }) => mayMove)
+    if (movable.length === 0) return
+    try {
+      const nodes = await liveNodes(this.app.db)
+      if (!nodes.some(({ id, roles }) => id !== this.app.nodeId && roles.includes('carriers'))) return
+      for (let first = 0; first < movable.length; first += movesAtOnce)
+        await Promise.all(movable.slice(first, first + movesAtOnce).map((session) => session.move?.()))
+    } catch (error) {
+      this.app.log.warn(
+        { error },
+        'callers who wait not moved to another node: they go on waiting here while it stops; check the database',
+      )
+    }
   }
 
   async #close(): Promise<void> {

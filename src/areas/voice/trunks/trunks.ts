@@ -11,10 +11,10 @@ import { hostLookup } from '../../../platform/outbound.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
-import { parseAddress, type SipUri } from '../../../protocols/sip/header-values.ts'
+import { parseAddress, parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
 import type { SipResponse } from '../../../protocols/sip/message.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
-import { countryOfTrunk, writtenFor } from './number-form.ts'
+import { countryOfTrunk, readingsOf, writtenFor } from './number-form.ts'
 import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
 
 /** Route to a number: a trunk, the simulator, or a customer's address. */
@@ -308,6 +308,19 @@ export class Trunks {
       if (!trunk.sources.has(host)) return []
       return [{ ...way, peer: { transport, host, port: uri.port ?? defaultPorts[transport] }, uri: uri.text }]
     })
+  }
+
+  /** Number that a party wants to be called in its place; null where its trunk may not say so, or names no number. */
+  transferred({ trunk: name }: Way, target: string): string | null {
+    const trunk = this.#find(name)
+    if (!trunk?.row.follows_transfers) return null
+    return readingsOf(parseUri(target).user ?? '', countryOfTrunk(trunk.row))[0] ?? null
+  }
+
+  /** Address by which a trunk is asked to connect a caller with a number; null where it may not be. */
+  transferUri(name: string | null, number: string): string | null {
+    const trunk = name === null ? null : this.#find(name)
+    return trunk && longestOf(trunk.row.transfers_to, number) >= 0 ? this.#uriOf(trunk, number) : null
   }
 
   /** A number as the trunk of a route wants it. */
