@@ -411,7 +411,7 @@ test('a menu finds people by their names, spelled on keys or said', async () => 
   assert.equal(await leads({ speech: ['ola sade'] }), '+254711000041')
   assert.equal(await leads({ digits: ['9874'] }), 'hangup', 'more than nine cannot be offered')
   assert.equal(await leads({ digits: ['98740'] }), '+254711000050')
-  assert.equal(await leads({ digits: ['5'] }), 'hangup')
+  assert.equal(await leads({ digits: ['77'] }), 'hangup', 'nobody')
   const others = { main: { ...main, directory: { agents: false, entries: entries.slice(0, 1) } } }
   assert.equal((await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, { menus: others })).status, 200)
   assert.equal(await leads({ digits: ['6843'] }), 'hangup', 'agents are not to be reached')

@@ -286,12 +286,6 @@ test('a model in the folder understands its language, answers name it, and one t
     [broken.speech.results, broken.speech.error, broken.speech.model],
     [[], 'engine_unavailable', 'spoilt'],
   )
-  const id = await recorded(ada, 'sw-KE', 'wav', sound(wordHertz.Ndiyo))
-  const written = await eventually(async () => {
-    const { status, body } = await ada.client.get(`/v1/voice/recording/${id}/transcription`)
-    return status === 200 ? body : null
-  }, 'the text')
-  assert.deepEqual([written.text, written.language, written.model], ['Ndiyo.', 'sw-KE', 'tones-sw'])
 })
 
 test('a language without a model is said to be unavailable, never guessed', { skip, ...patience }, async () => {
@@ -330,11 +324,11 @@ test('what a phone heard can be read as text', { skip, ...patience }, async () =
   assert.equal((await eve.client.get(`/v1/sandbox/voice/${call}/heard/text`)).status, 404)
 })
 
-async function recorded(ada: Account, language: string, format = 'wav', said?: Int16Array): Promise<string> {
+async function recorded(ada: Account, language: string, format = 'wav'): Promise<string> {
   const record = { action: 'record', endOnKey: '#', timeOut: 60, format, transcription: { language } }
   const call = await answered(ada, [record, { action: 'wait', timeout: 600 }])
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
-  const sound = said ?? (await voice('hello my name is Peter'))
+  const sound = await voice('hello my name is Peter')
   carrier.say(call, sound)
   const id = await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/${call}`)
@@ -369,7 +363,10 @@ test('a recording is written down, told of, and its text erased with it', { skip
   const eve = await world.account({ balance: 100 })
   const { id, text } = await writtenDown(ada)
   const path = `/v1/voice/recording/${id}/transcription`
-  assert.deepEqual([text.recording_id, text.language, text.segments[0].channel], [id, 'en-KE', 0])
+  assert.deepEqual(
+    [text.recording_id, text.language, text.model, text.segments[0].channel],
+    [id, 'en-KE', 'moonshine-tiny', 0],
+  )
   const { body: record } = await ada.client.get(`/v1/voice/recording/${id}`)
   const { available, language, confidence, url, error } = record.transcription
   assert.deepEqual([available, language, error], [true, 'en-KE', null])
