@@ -26,6 +26,7 @@ import { smsSegments } from './sms-segments.ts'
 import { smsUrgent } from './sms-urgent.ts'
 import { start } from './start.ts'
 import { ussd } from './ussd.ts'
+import { voiceCalls } from './voice-calls.ts'
 import { voiceFirstSound } from './voice-first-sound.ts'
 import { voiceMedia } from './voice-media.ts'
 import { voiceSignalling } from './voice-signalling.ts'
@@ -51,6 +52,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'voice-media': voiceMedia,
   'voice-signalling': voiceSignalling,
   'voice-first-sound': voiceFirstSound,
+  'voice-calls': voiceCalls,
   email,
   messenger,
   callcenter,

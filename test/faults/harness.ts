@@ -212,6 +212,12 @@ export class Installation {
     })
   }
 
+  /** Where phones call a node. */
+  sipPort(index: number): number {
+    const { sip = '' } = this.#node(index).process.credentials.listeners
+    return Number(new URL(sip.replace('sip:', 'http:')).port)
+  }
+
   nodeId(index: number): string {
     return this.#node(index).process.nodeId
   }

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two nodes on one database, and calls that one of them has: the other commands them; and when their node is killed, it ends them,
 // charged for what was spoken, and says so to the other side. What was recorded is kept; a recording that was being encoded is
-// encoded by the other.
+// encoded by the other. And calls over lines that lose and delay packets.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
+import { frameSamples } from '../../src/protocols/audio/g711.ts'
+import { rms } from '../../src/protocols/audio/tones.ts'
+import { writeWav } from '../../src/protocols/audio/wav.ts'
 import { answerAudio } from '../../src/protocols/sdp/session-description.ts'
 import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
+import { callByBadLine, type Line } from '../bad-line.ts'
 import { eventually } from '../eventually.ts'
 import { fetched } from '../fetched.ts'
+import { framesWith, hum } from '../hearing.ts'
+import { startReceiver } from '../receiver.ts'
 import { startVoiceProgram } from '../voice-program.ts'
 import { type Installation, startInstallation } from './harness.ts'
 
@@ -294,4 +300,101 @@ test('a node is killed while it encodes a recording: the other makes the MP3 fro
     await gate.end()
     await installation.startNode(1)
   }
+})
+
+/** Seconds that are judged, after two in which the jitter buffer learns the line. */
+const judgedSeconds = 6
+const secondFrames = 50
+const [played, hummed] = [440, 1_000]
+
+/** Share of frames that have a tone, from two seconds after the first of them. */
+function shareOf(samples: Int16Array, hertz: number): number {
+  const frame = (i: number) => samples.subarray(i * frameSamples, (i + 1) * frameSamples)
+  const frames = Math.floor(samples.length / frameSamples)
+  let first = 0
+  while (first < frames && framesWith(frame(first), hertz) === 0) first++
+  const from = first + 2 * secondFrames
+  return from >= frames ? 0 : framesWith(samples.subarray(from * frameSamples), hertz) / (frames - from)
+}
+
+let linesTried = 0
+
+/** A call over a line: what its phone heard, what was recorded of the phone, and what the call says of its quality. */
+async function callOver(line: Line) {
+  const account = await installation.account()
+  const client = installation.client(0, account.key)
+  const number = `+254700${String(444_000 + linesTried++)}`
+  const shop = await startReceiver()
+  const flow = [
+    { action: 'record', channels: 2, split: 'conversation' },
+    { action: 'stream', streamUrl: [shop.url('/hum.wav')], loop: 0 },
+  ]
+  const wav = writeWav([hum(played)])
+  shop.answer(({ url }, response) => void response.end(url === '/hum.wav' ? wav : JSON.stringify(flow)))
+  const path = `/v1/voice/numbers/${encodeURIComponent(number)}/assign`
+  const assigned = await client.post(path, { application: { answer_url: shop.url('/answer') } })
+  assert.equal(assigned.status, 200, assigned.text)
+  const phone = await callByBadLine(line, number, installation.sipPort(0), hummed)
+  try {
+    const id = JSON.parse((await shop.next('/answer')).body).call_id
+    const wantedSamples = (judgedSeconds + 2) * secondFrames * frameSamples
+    await eventually(async () => phone.heard().length > wantedSamples, 'the phone to have heard enough', 60_000)
+    const heard = phone.heard()
+    await client.post(`/v1/voice/${id}/hangup`, {})
+    const call = await eventually(async () => {
+      const { body } = await client.get(`/v1/voice/${id}`)
+      return body.ended_at ? body : null
+    }, 'the call to end')
+    const ready = await eventually(async () => {
+      const { body } = await client.get(`/v1/voice/recording/${call.recording_ids[0]}`)
+      return body.status === 'ready' ? body : null
+    }, 'the recording')
+    const { bytes } = await fetched(installation.ca, ready.file_url)
+    const left = Int16Array.from({ length: (bytes.length - 44) / 4 }, (_, i) => bytes.readInt16LE(44 + 4 * i))
+    return { heard: shareOf(heard, played), left, call }
+  } finally {
+    await phone.stop()
+    await shop.stop()
+  }
+}
+
+/** What is to be understood of each line both ways, and what the quality is to say of it. */
+const lines: readonly (Line & {
+  name: string
+  least: number
+  lossPercent: readonly [number, number]
+  jitter: number
+})[] = [
+  { name: '2 % loss', loss: 0.02, jitterMs: 0, least: 0.95, lossPercent: [0.5, 6], jitter: 0 },
+  { name: '5 % loss', loss: 0.05, jitterMs: 0, least: 0.93, lossPercent: [2, 10], jitter: 0 },
+  { name: '80 ms of jitter', loss: 0, jitterMs: 80, least: 0.9, lossPercent: [0, 4], jitter: 8 },
+]
+
+for (const { name, least, lossPercent, jitter, ...line } of lines)
+  test(`a call with ${name} is understood both ways, and its quality says so`, async (t) => {
+    // A crowded machine leaves frames out by itself; then it is tried again.
+    await eventually(async () => {
+      const { heard, left, call } = await callOver(line)
+      const said = shareOf(left, hummed)
+      const { packet_loss_pct, jitter_ms, mos } = call.quality
+      t.diagnostic(JSON.stringify({ heard, said, packet_loss_pct, jitter_ms, mos }))
+      const isSeen = packet_loss_pct >= lossPercent[0] && packet_loss_pct <= lossPercent[1] && jitter_ms >= jitter
+      return heard >= least && said >= least && isSeen
+    }, 'the call to be understood')
+  })
+
+test('where nothing came from a phone its recording is silent, as long as its call, and the quality sees what is missing', async (t) => {
+  await eventually(async () => {
+    const { left, call } = await callOver({ loss: 0, jitterMs: 0, dead: [150, 249] })
+    const frames = Array.from({ length: left.length / frameSamples }, (_, i) =>
+      left.subarray(i * frameSamples, (i + 1) * frameSamples),
+    )
+    const hums = frames.map((frame) => framesWith(frame, hummed) === 1)
+    const [first, last] = [hums.indexOf(true), hums.lastIndexOf(true)]
+    const silent = frames.slice(first, last).filter((frame) => rms(frame) < 20).length
+    const seconds = left.length / (secondFrames * frameSamples)
+    t.diagnostic(JSON.stringify({ silent, seconds, duration: call.duration, quality: call.quality }))
+    const isWhole = Math.abs(seconds - call.duration) < 1.5
+    return isWhole && silent >= 85 && silent <= 115 && call.quality.packet_loss_pct > 10
+  }, 'the gap to be silence')
 })

@@ -382,6 +382,49 @@ test('a simulation walks menus, looks at assumed queues, and traces its way', as
   assert.equal((await ada.client.get(`/v1/voice/ivr/${ivr.ivr_id}`)).body.version, 1)
 })
 
+test('a menu finds people by their names, spelled on keys or said', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1, { name: 'Amina Otieno' })
+  await login(ada, 'nameless', 2)
+  const phone = (number: string) => ({ type: 'phone', number })
+  const entries = [
+    { name: 'Ọlá Ṣadé', action: phone('+254711000041') },
+    { name: 'Aminata', action: phone('+254711000042') },
+    ...Array.from({ length: 10 }, (_, i) => ({ name: `Zuri ${i}`, action: phone(`+25471100005${i}`) })),
+  ]
+  const main = { directory: { entries }, input: { types: ['dtmf', 'speech'] }, on_invalid: { retries: 0 } }
+  const ivr = await done(ada, '/v1/voice/ivr', { name: 'Names', entry: 'main', menus: { main } }, 201)
+  await assign(ada, { ivr_id: ivr.ivr_id })
+  const call = { to: numberOf(ada), from: '+254711000021' }
+  const leads = async (heard: { digits?: string[]; speech?: string[] }) => {
+    const { destination } = await done(ada, '/v1/voice/routing/simulate', { ...call, ...heard })
+    return destination.id ?? destination.number ?? destination.type
+  }
+  // O, T, I, E: any word of a name may be first. O, L, A: marks on letters are none on keys.
+  assert.equal(await leads({ digits: ['6843'] }), 'amina')
+  assert.equal(await leads({ digits: ['652'] }), '+254711000041')
+  assert.equal(await leads({ digits: ['26462'] }), ivr.ivr_id, 'one of two is to be chosen')
+  assert.equal(await leads({ digits: ['26462', '1'] }), '+254711000042')
+  assert.equal(await leads({ digits: ['26462', '2'] }), 'amina')
+  assert.equal(await leads({ digits: ['26462', '3'] }), 'hangup')
+  assert.equal(await leads({ speech: ['Amina.'] }), 'amina')
+  assert.equal(await leads({ speech: ['ola sade'] }), '+254711000041')
+  assert.equal(await leads({ digits: ['9874'] }), 'hangup', 'more than nine cannot be offered')
+  assert.equal(await leads({ digits: ['98740'] }), '+254711000050')
+  assert.equal(await leads({ digits: ['77'] }), 'hangup', 'nobody')
+  const others = { main: { ...main, directory: { agents: false, entries: entries.slice(0, 1) } } }
+  assert.equal((await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, { menus: others })).status, 200)
+  assert.equal(await leads({ digits: ['6843'] }), 'hangup', 'agents are not to be reached')
+  await refused(
+    ada,
+    [
+      { main: { directory: { agents: false } } },
+      { main: { directory: {}, options: {} } },
+      { main: { directory: { entries: [{ name: 'x', action: { type: 'queue', id: 'que_none' } }] } } },
+    ].map((menus): Refusal => ['/v1/voice/ivr', { name: 'x', entry: 'main', menus }, 422, 'VALIDATION_ERROR']),
+  )
+})
+
 test('calls, transfers, conferences and monitors refuse what cannot be', async () => {
   const ada = await open()
   await login(ada, 'amina', 1, { status: 'break' })

@@ -592,6 +592,26 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
+test('a caller spells a name, chooses among those that have it, and reaches the agent', async () => {
+  const ada = await open()
+  await login(ada, 'amina', 1, { name: 'Amina Otieno' })
+  const store = { name: 'Ami Store', action: { type: 'phone', number: '+254711000041' } }
+  const main = { prompt: { text: 'Spell the name.' }, directory: { entries: [store] }, input: { timeout: 20 } }
+  const ivr = await done(ada, '/v1/voice/ivr', { name: 'Names', entry: 'main', menus: { main } }, 201)
+  await assign(ada, { ivr_id: ivr.ivr_id })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'ivr', 'the menu')
+  // 264 is A, M, I.
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '264#' })
+  const offered = 'For Ami Store, press 1. For Amina Otieno, press 2.'
+  await eventually(async () => (await speech.said()).includes(offered), 'both to be offered')
+  await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '2' })
+  await connected(ada, call, 'amina')
+  const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
+  assert.deepEqual(context.call.ivr_path, [{ menu: 'main', digit: '2', label: 'Amina Otieno' }])
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
 test('rules decide about numbers that nothing else answers, live as simulated', async () => {
   const ada = await open()
   const queue = await queueOf(ada)

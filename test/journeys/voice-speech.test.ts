@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speech of callers: recognised by the engine with phrases that were expected, refused where no engine understands the language,
+// Speech of callers: recognised by the engine with phrases that were expected, or by a model of the operator, refused where no model understands the language,
 // written down from recordings; what a phone heard, as text; and sounds that are MP3. Callers
 // speak by the engine of the world, the system's or the package's.
 import assert from 'node:assert/strict'
@@ -21,11 +21,12 @@ import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.t
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { frameSamples } from '../../src/protocols/audio/g711.ts'
-import { rms, share, silence } from '../../src/protocols/audio/tones.ts'
+import { rms, share, silence, tone } from '../../src/protocols/audio/tones.ts'
 import { patienceMs } from '../eventually.ts'
 import { framesWith, hasHeard, hearsNow, withoutPackage, withoutVoice } from '../hearing.ts'
 import { phonemeHertz, phonemeSamples, writePiperVoice } from '../piper-voice.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
+import { wordHertz, writeRecognitionModel } from '../recognition-model.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const skip = withoutVoice()
@@ -35,6 +36,7 @@ const patience = { timeout: patienceMs(180_000) }
 let world: World
 let shop: Receiver
 let folder = ''
+let models = ''
 before(async () => {
   if (skip) return
   folder = await mkdtemp(join(tmpdir(), 'pamoja-voices-'))
@@ -42,7 +44,20 @@ before(async () => {
   await writePiperVoice(folder, 'spoilt')
   await writeFile(join(folder, 'spoilt.onnx'), 'no network')
   await writeFile(join(folder, 'undescribed.onnx'), 'no network')
+  models = await mkdtemp(join(tmpdir(), 'pamoja-models-'))
+  for (const [name, language] of [
+    ['tones-sw', 'sw'],
+    ['tones-am', 'am-ET'],
+    ['spoilt', 'yo'],
+    ['undescribed', 'ig'],
+    ['halved', 'zu'],
+  ])
+    await writeRecognitionModel(join(models, name ?? ''), [language ?? ''])
+  await writeFile(join(models, 'spoilt/decoder_model_merged.onnx'), 'no network')
+  await writeFile(join(models, 'undescribed/recognition.json'), '{"languages": "ig"}')
+  await rm(join(models, 'halved/tokenizer.json'))
   world = await startWorld({
+    PAMOJA_RECOGNITION: models,
     PAMOJA_VOICE_ENGINE_PROCESSES: 1,
     PAMOJA_VOICES: folder,
     PAMOJA_VOICE_DEFAULTS: 'sw=sw_CD-tones-low,af-ZA=spoilt',
@@ -51,13 +66,13 @@ before(async () => {
   // The first utterance does not wait for the model.
   await soundEnginesOf(world.app).run(
     { name: 'recognise', answer: {}, timeoutMs: 60_000 },
-    { samples: silence(500), context: [] },
+    { samples: silence(500), context: [], folder: null },
   )
 })
 after(async () => {
   await shop?.stop()
   await world?.stop()
-  await rm(folder, { recursive: true, force: true })
+  for (const made of [folder, models]) await rm(made, { recursive: true, force: true })
 })
 
 function spoken(text: string, language = 'en-US'): Promise<Int16Array> {
@@ -216,8 +231,8 @@ test('a phrase that was expected is recognised from the sound, as it was written
   const context = ['My balance', 'Transfer money', 'An agent']
   const { speech } = await said(ada, '/phrase', { language: 'en-KE', context }, 'transfer money', /money/)
   assert.deepEqual(
-    [speech.language, speech.timeout_reason, speech.error],
-    ['en-KE', 'end_on_silence_timeout', undefined],
+    [speech.language, speech.model, speech.timeout_reason, speech.error],
+    ['en-KE', 'moonshine-tiny', 'end_on_silence_timeout', undefined],
   )
   assert.equal(speech.results[0].text, 'Transfer money')
   assert.ok(speech.results[0].confidence > 0.5 && speech.results[0].confidence <= 1, JSON.stringify(speech))
@@ -238,10 +253,46 @@ test('what nobody expected is written down freely, and is none of the phrases', 
   )
 })
 
-test('a language without an engine is said to be unavailable, never guessed', { skip, ...patience }, async () => {
+test('a model in the folder understands its language, answers name it, and one that is broken guesses nothing', {
+  skip: skip || withoutPackage('onnxruntime-node'),
+  ...patience,
+}, async () => {
   const ada = await world.account({ balance: 100 })
-  const { speech } = await said(ada, '/swahili', { language: 'sw-KE', context: ['salio'] }, 'salio', /^$/)
-  assert.deepEqual([speech.results, speech.error, speech.language], [[], 'language_unavailable', 'sw-KE'])
+  const { body: listed } = await ada.client.get('/v1/voice/recognition')
+  assert.deepEqual(
+    listed.data.map((row: Record<string, unknown>) => [row.language, row.model, row.source, row.available]),
+    [
+      ['yo', 'spoilt', 'folder', true],
+      ['am-ET', 'tones-am', 'folder', true],
+      ['sw', 'tones-sw', 'folder', true],
+      ['en', 'moonshine-tiny', 'package', true],
+    ],
+  )
+  const sound = (hertz: number) => Int16Array.from([...silence(200), ...tone([hertz], 1_000), ...silence(200)])
+  const asked = (path: string, speech: object, hertz: number) => saidOnce(ada, path, speech, sound(hertz))
+  const free = await asked('/ndiyo', { language: 'sw-KE' }, wordHertz.Ndiyo)
+  assert.deepEqual(
+    [free.speech.results[0]?.text, free.speech.model, free.speech.language, free.speech.error],
+    ['Ndiyo.', 'tones-sw', 'sw-KE', undefined],
+  )
+  const expected = await asked('/hapana', { language: 'sw', context: ['Ndiyo', 'Hapana'] }, wordHertz.Hapana)
+  assert.equal(expected.speech.results[0]?.text, 'Hapana')
+  assert.ok(expected.speech.results.every(({ text }: { text: string }) => text === 'Hapana'))
+  const named = await asked('/region', { language: 'am-ET' }, wordHertz.Hapana)
+  assert.deepEqual([named.speech.results[0]?.text, named.speech.model], ['Hapana.', 'tones-am'])
+  // The network of this one cannot be read, and English understands no Yoruba.
+  const broken = await asked('/broken', { language: 'yo-NG' }, wordHertz.Ndiyo)
+  assert.deepEqual(
+    [broken.speech.results, broken.speech.error, broken.speech.model],
+    [[], 'engine_unavailable', 'spoilt'],
+  )
+})
+
+test('a language without a model is said to be unavailable, never guessed', { skip, ...patience }, async () => {
+  const ada = await world.account({ balance: 100 })
+  const { speech } = await said(ada, '/french', { language: 'fr-SN', context: ['solde'] }, 'solde', /^$/)
+  const { results, error, language, model } = speech
+  assert.deepEqual([results, error, language, model], [[], 'language_unavailable', 'fr-SN', undefined])
 })
 
 test('an engine that dies is started again, and the call goes on', { skip, ...patience }, async () => {
@@ -267,7 +318,7 @@ test('what a phone heard can be read as text', { skip, ...patience }, async () =
     return /name is peter/i.test(read.body.text) && { call: one, body: read.body }
   }, 'what was said to be read')
   assert.ok(body.segments[0].end > body.segments[0].start)
-  const refused = await ada.client.get(`/v1/sandbox/voice/${call}/heard/text?language=sw-KE`)
+  const refused = await ada.client.get(`/v1/sandbox/voice/${call}/heard/text?language=fr-SN`)
   assert.deepEqual([refused.status, refused.body.error.code], [400, 'INVALID_REQUEST'])
   const eve = await world.account({ balance: 100 })
   assert.equal((await eve.client.get(`/v1/sandbox/voice/${call}/heard/text`)).status, 404)
@@ -312,7 +363,10 @@ test('a recording is written down, told of, and its text erased with it', { skip
   const eve = await world.account({ balance: 100 })
   const { id, text } = await writtenDown(ada)
   const path = `/v1/voice/recording/${id}/transcription`
-  assert.deepEqual([text.recording_id, text.language, text.segments[0].channel], [id, 'en-KE', 0])
+  assert.deepEqual(
+    [text.recording_id, text.language, text.model, text.segments[0].channel],
+    [id, 'en-KE', 'moonshine-tiny', 0],
+  )
   const { body: record } = await ada.client.get(`/v1/voice/recording/${id}`)
   const { available, language, confidence, url, error } = record.transcription
   assert.deepEqual([available, language, error], [true, 'en-KE', null])
@@ -335,9 +389,9 @@ test('a recording as MP3 is written down from its samples, which then go', { ski
   assert.deepEqual([row?.format, row?.source_file], ['mp3', null])
 })
 
-test('a recording in a language without an engine says so', { skip, ...patience }, async () => {
+test('a recording in a language without a model says so', { skip, ...patience }, async () => {
   const ada = await world.account({ balance: 100 })
-  const id = await recorded(ada, 'sw-KE')
+  const id = await recorded(ada, 'fr-SN')
   const record = await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/recording/${id}`)
     return body.transcription.error ? body : null

@@ -19,10 +19,12 @@ import {
   CallEvent,
   Playing,
   PlayRequest,
+  RecognitionRecord,
   RedirectRequest,
   Stopped,
   VoiceRecord,
 } from './schema.ts'
+import { isRecognitionInstalled, recognitionModelsOf } from './speech/recognition-models.ts'
 import { locales, regionalLocales } from './speech/voices.ts'
 import { listCalls, listEvents } from './store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
@@ -261,6 +263,27 @@ const voices = list({
   },
 })
 
+const recognition = list({
+  path: '/v1/voice/recognition',
+  operation: 'voice.listRecognition',
+  summary: 'List languages that are understood',
+  description:
+    'What callers say is understood in these languages, by `input` with speech, transcriptions and what a simulated phone heard. The first model that names a language, with its region or else without, listens; where none does, the error is `language_unavailable`, and nothing is guessed.',
+  scope: 'voice:read',
+  query: Type.Object(wholeListQuery),
+  row: RecognitionRecord,
+  examples: [{ name: 'All', query: {} }],
+  handle: async (app, { query }) => {
+    const rows = (await recognitionModelsOf(app).all()).flatMap((model) =>
+      model.languages.map((language) => ({
+        ...{ language, model: model.name, available: isRecognitionInstalled(model) },
+        source: model.folder === null ? ('package' as const) : ('folder' as const),
+      })),
+    )
+    return pageOfWhole(query, rows, ({ language, model }) => `${language} ${model}`)
+  },
+})
+
 /** Read as numbers in every language. */
 const sampleText = '1, 2, 3, 4, 5.'
 
@@ -294,4 +317,16 @@ const sample = download({
   },
 })
 
-export const callRoutes: readonly Route[] = [voices, sample, create, listOwn, get, hangup, redirect, play, stop, trace]
+export const callRoutes: readonly Route[] = [
+  voices,
+  sample,
+  recognition,
+  create,
+  listOwn,
+  get,
+  hangup,
+  redirect,
+  play,
+  stop,
+  trace,
+]

@@ -231,3 +231,19 @@ export const VoiceRecord = Type.Object(
   },
   { title: 'SpeakingVoice' },
 )
+
+export const RecognitionRecord = Type.Object(
+  {
+    language: Type.String({
+      description: 'What it understands: `ar-EG`, or `ar` for every region that no other names',
+    }),
+    model: Type.String({
+      description: 'Name that answers give as `model`: that of its folder, or of the package’s model',
+    }),
+    source: OneOf(['folder', 'package'], {
+      description: '`folder`: of the operator (`PAMOJA_RECOGNITION`); `package`: installed beside the server',
+    }),
+    available: Type.Boolean({ description: 'Whether what it needs is installed here' }),
+  },
+  { title: 'RecognitionModel' },
+)

@@ -64,6 +64,10 @@ export const voiceSettings = {
     '',
     'Folder of Piper voices, *.onnx with *.onnx.json beside it, which are listed and spoken by their names; read at the start.',
   ),
+  PAMOJA_RECOGNITION: text(
+    '',
+    'Folder of models that recognise speech, each in a folder of its own with a recognition.json that names its languages; read at the start.',
+  ),
   PAMOJA_VOICE_DEFAULTS: formed(
     'Voices of PAMOJA_VOICES that speak a language where a request names none, with commas: sw=sw_CD-lanfrica-medium,en-KE=en_GB-alba-medium.',
     (given) => given.split(',').every((one) => /^[a-z]{2,3}(-[A-Z0-9]{2,4})?=[\w.-]{1,100}$/.test(one.trim())),

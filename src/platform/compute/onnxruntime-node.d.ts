@@ -15,7 +15,13 @@ declare module 'onnxruntime-node' {
     readonly dims: readonly number[]
   }
 
+  /** What goes in; a side of a length that is not known has a name. */
+  type Input =
+    | { readonly isTensor: false }
+    | { readonly isTensor: true; readonly name: string; readonly shape: readonly (number | string)[] }
+
   export interface InferenceSession {
+    readonly inputMetadata: readonly Input[]
     run(feeds: Readonly<Record<string, Value>>): Promise<Readonly<Record<string, Value>>>
     release(): Promise<void>
   }

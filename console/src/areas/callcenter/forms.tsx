@@ -52,6 +52,14 @@ const queueFields: readonly FieldOf[] = [
     show: (control) => <Where {...control} />,
   },
   { name: 'record', label: 'Record it', as: 'flag' },
+  {
+    ...{ name: 'recording_prompt', label: 'Said to both when it is recorded', isLong: true, isMore: true },
+    hint: 'Such as: This call is recorded.',
+  },
+  {
+    ...{ name: 'agent_prompt', label: 'Whispered to the agent who answers', isLong: true, isMore: true },
+    hint: 'Such as: A call for sales.',
+  },
   { ...language, isMore: true },
   { name: 'max_size', label: 'Maximum waiting callers', as: 'number', isMore: true },
   { name: 'offer_timeout', label: 'Ring time, seconds', as: 'number', isMore: true },

@@ -21,6 +21,8 @@ interface Spot {
   readonly parent: number | null
 }
 
+/** Letters of a name on a key. */
+const maxShown = 6
 /** Of a spot, in rem. */
 const [width, height, gapX, gapY] = [11, 2.75, 2.5, 0.75]
 const left = ({ depth }: Spot): number => depth * (width + gapX)
@@ -44,10 +46,11 @@ function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
     const index = spots.length
     const row = rows
     spots.push({ key, name: step, step, depth, row, parent })
-    const { options = {}, collect } = steps[step] ?? {}
+    const { options = {}, collect, directory } = steps[step] ?? {}
     const ways: [string, Action][] = [
       ...Object.entries(options).map(([one, { action }]): [string, Action] => [one, action]),
       ...(collect ? [['#', collect.next] satisfies [string, Action]] : []),
+      ...(directory?.entries ?? []).map(({ name, action }): [string, Action] => [name.slice(0, maxShown), action]),
     ]
     for (const [one, action] of ways) {
       const going = action.then ?? action
@@ -59,7 +62,10 @@ function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
         rows++
       }
     }
-    if (ways.length === 0) rows++
+    if (directory && directory.agents !== false) {
+      spots.push({ key: 'ABC', name: t('An agent by name'), step: null, depth: depth + 1, row: rows, parent: index })
+      rows++
+    } else if (ways.length === 0) rows++
   }
   if (steps[entry]) visit(entry, '', 0, null)
   for (const step of Object.keys(steps)) if (!shown.has(step)) visit(step, '', 0, null)

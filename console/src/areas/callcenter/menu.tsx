@@ -15,6 +15,7 @@ import { Card, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
 import { Where } from './choose.tsx'
+import { DirectoryFields } from './directory.tsx'
 import { HearIt } from './hear.tsx'
 import { MenuMap } from './menu-map.tsx'
 
@@ -137,6 +138,7 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
               step={steps[name] ?? {}}
               among={names}
               set={(part) => set(name, part)}
+              replace={(step) => change(`${name} anew`, { steps: { ...steps, [name]: step } })}
               problem={(part) => problemOf(error, `menus.${name}${part}`)}
             />
           </div>
@@ -168,15 +170,17 @@ interface StepProps {
   step: Step
   among: readonly string[]
   set(part: Partial<Step>): void
+  replace(step: Step): void
   /** What is wrong with a part, such as `.prompt`; with the whole step where none is given. */
   problem(part: string): string | undefined
 }
 
-function StepFields({ menu, step, among, set, problem }: StepProps) {
-  const { prompt, options, collect } = step
+function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
+  const { prompt, options, collect, directory } = step
   const parts = [
     '.prompt',
     '.collect',
+    '.directory',
     '.on_timeout',
     '.on_invalid',
     ...Object.keys(options ?? {}).map((key) => `.options.${key}`),
@@ -210,6 +214,11 @@ function StepFields({ menu, step, among, set, problem }: StepProps) {
     set({
       options: Object.fromEntries(Object.entries(options ?? {}).map(([key, one]) => [key === from ? to : key, one])),
     })
+  /** What the step takes, in place of what it took. */
+  const take = (part: Pick<Step, 'options' | 'directory'>): void => {
+    const { options: _options, collect: _collect, directory: _directory, ...rest } = step
+    replace({ ...rest, ...part })
+  }
   const free = keys.find((key) => options?.[key] === undefined)
   return (
     <div class="form">
@@ -277,16 +286,30 @@ function StepFields({ menu, step, among, set, problem }: StepProps) {
           />
           {place('Leads to', '.collect', collect.next, (next) => set({ collect: { ...collect, next: next ?? {} } }))}
         </div>
+      ) : directory ? (
+        <DirectoryFields
+          directory={directory}
+          place={(action, keep) => place('Leads to', '.directory', action, (next) => keep(next ?? {}))}
+          onChange={(changed) => set({ directory: changed })}
+          onKeys={() => take({ options: {} })}
+        />
       ) : (
-        free !== undefined && (
-          <button
-            type="button"
-            class="btn small"
-            onClick={() => setOption(free, { label: '', action: { repeat: true } })}
-          >
-            {t('Add a key')}
-          </button>
-        )
+        <div class="row">
+          {free !== undefined && (
+            <button
+              type="button"
+              class="btn small"
+              onClick={() => setOption(free, { label: '', action: { repeat: true } })}
+            >
+              {t('Add a key')}
+            </button>
+          )}
+          {Object.keys(options ?? {}).length === 0 && (
+            <button type="button" class="btn small" onClick={() => take({ directory: {} })}>
+              {t('Dial by name')}
+            </button>
+          )}
+        </div>
       )}
       <div class="form in-line">
         {place('Nothing is pressed', '.on_timeout', step.on_timeout?.action, (action) =>

@@ -21,6 +21,10 @@ export const placeCall: FormOf = formOf(voiceCreateCall, {
     { name: 'answer_url', label: 'Answer URL' },
     { name: 'record', label: 'Record it', as: 'flag' },
     { name: 'scheduled_at', label: 'Scheduled for', as: 'moment' },
+    {
+      ...{ name: 'machine_detection', label: 'When a machine answers', isMore: true },
+      among: ['none', 'hangup', 'continue', 'leave_message'],
+    },
   ],
   initial: { 'tts.language': 'en-KE' },
   done: ({ call_id }) => go(`/calls/${call_id}`),

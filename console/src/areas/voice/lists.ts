@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // List of calls.
-import { voiceListCalls, voiceListNumbers, voiceListVoices, voiceSampleVoice } from '#sdk/operations.ts'
+import {
+  voiceListCalls,
+  voiceListNumbers,
+  voiceListRecognition,
+  voiceListVoices,
+  voiceSampleVoice,
+} from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import { type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { shortId, words } from '../../kit/words.ts'
@@ -82,6 +88,20 @@ export const voices: ListOf = {
     { name: 'Available', field: 'available', as: 'flag', priority: 2 },
   ],
   actions: [{ name: 'Listen', shows: ({ available }) => available === true, run: hear }],
+}
+
+export const recognition: ListOf = {
+  title: 'Speech recognition',
+  note: 'Languages in which callers are understood',
+  icon: 'ear',
+  path: voiceListRecognition.at(),
+  keyField: 'language',
+  columns: [
+    { name: 'Language', field: 'language', as: 'language', priority: 1, card: 'title' },
+    { name: 'Model', field: 'model', priority: 1, card: 'sub' },
+    { name: 'Source', field: 'source', as: 'words', priority: 2, card: 'end' },
+    { name: 'Available', field: 'available', as: 'flag', priority: 2 },
+  ],
 }
 
 /** Says a sentence in the voice; the policy of the page takes media from the server only, and sound that is decoded here. */

@@ -63,6 +63,12 @@ export const listAgents = statement.tenant<Tenant, AgentRow>(
   `select ${agentColumns} from callcenter.agents where ${mine} order by agent_id limit 10000`,
 )
 
+/** Agents who have a name, the first 2,000 by it. */
+export const namedAgents = statement.tenant<Tenant, { agent_id: string; name: string }>(
+  'callcenter.named_agents',
+  `select agent_id, name from callcenter.agents where ${mine} and name is not null order by name, agent_id limit 2000`,
+)
+
 /** Agents logged in. */
 export const agentsAtWork = statement.tenant<Tenant, AgentRow>(
   'callcenter.agents_at_work',

@@ -10,6 +10,7 @@ import { tellQueued } from '../contact/contact-events.ts'
 import { type ContactRow, contactOfCall, insertContact, lostPlaceOf, type PathStep } from '../contacts.ts'
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
+import { agentsFor } from '../ivr/people.ts'
 import { findIvr, findRun, keepRun } from '../ivr/store.ts'
 import { enter, type Heard, openVariables, type WalkState, walk } from '../ivr/walk.ts'
 import { liveOf } from '../queues/live.ts'
@@ -191,7 +192,8 @@ async function beginIvr(app: App, call: GoingCall, id: string, variables: WalkSt
         'menu not started on a call: its session ended or its node is down; nothing to do if the call is over',
       ),
     )
-  return { actions: compileMenu(row.document, state, null), isOwn: true }
+  const agents = await agentsFor(app.db, call.tenant, [row.document])
+  return { actions: compileMenu(row.document, state, null, agents), isOwn: true }
 }
 
 async function keep(app: App, call: GoingCall, ivr: string, document: IvrDocument, state: WalkState): Promise<void> {
@@ -209,9 +211,10 @@ async function keep(app: App, call: GoingCall, ivr: string, document: IvrDocumen
 export async function walkOn(app: App, call: GoingCall, heard: Heard): Promise<Flow | null> {
   const run = await maybe(app.db.query(findRun, { ...call.tenant, call: call.call }))
   if (!run) return null
-  const step = walk(run.document, run.state, heard)
+  const agents = await agentsFor(app.db, call.tenant, [run.document])
+  const step = walk(run.document, run.state, heard, agents)
   await keep(app, call, run.ivr_id, run.document, step.state)
-  if (step.kind === 'menu') return { actions: compileMenu(run.document, step.state, step.prompt), isOwn: true }
+  if (step.kind === 'menu') return { actions: compileMenu(run.document, step.state, step.prompt, agents), isOwn: true }
   const { variables, path } = step.state
   if (step.kind === 'webhook') return { actions: compileQuestion(step.url, { variables, path }), isOwn: false }
   // A server of the customer's is told what was typed; nobody else is, if it was masked.

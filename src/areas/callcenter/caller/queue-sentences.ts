@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences that callers of a queue hear, in the queue's language, or in English where they are not known in it.
+// Sentences that callers of a queue or a menu hear, in its language, or in English where they are not known in it.
 import { chosen, type Texts, type Words, wordsIn } from '../../../platform/web/language.ts'
 
-type Sentence = 'hold' | 'position' | 'minute' | 'minutes' | 'sorry' | 'callback'
+type Sentence = 'hold' | 'position' | 'minute' | 'minutes' | 'sorry' | 'callback' | 'choice'
 
 const sentences: Texts<Sentence> = {
   hold: {
@@ -46,6 +46,13 @@ const sentences: Texts<Sentence> = {
     fr: 'Merci. Vous gardez votre place dans la file d’attente, et nous vous rappellerons.',
     pt: 'Obrigado. Mantém o seu lugar na fila e nós ligaremos de volta.',
     ar: 'شكرًا لك. سنحتفظ بدورك في قائمة الانتظار وسنعاود الاتصال بك.',
+  },
+  choice: {
+    en: 'For {name}, press {key}.',
+    sw: 'Kwa {name}, bonyeza {key}.',
+    fr: 'Pour {name}, appuyez sur {key}.',
+    pt: 'Para {name}, prima {key}.',
+    ar: 'للتحدث إلى {name} اضغط {key}.',
   },
 }
 

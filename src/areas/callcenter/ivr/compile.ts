@@ -1,34 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // Menus and destinations compiled to call-control actions for the voice area. Inputs come back to the call centre,
 // which owns these flows.
+import { sentencesIn } from '../caller/queue-sentences.ts'
 import type { DestinationOf } from '../schema.ts'
+import type { Person } from './directory.ts'
 import type { IvrDocument, IvrPrompt } from './ivr.ts'
-import { filledIn, menuOf, type WalkState } from './walk.ts'
+import { filledIn, menuOf, peopleIn, type WalkState } from './walk.ts'
 
 type Action = Readonly<Record<string, unknown>>
 
-export function compileMenu(ivr: IvrDocument, state: WalkState, prompt: IvrPrompt | null): Action[] {
-  const { prompt: own, input = {}, options = {}, collect } = menuOf(ivr, state)
+const maxPhrases = 100
+const maxLetters = 20
+
+export function compileMenu(
+  ivr: IvrDocument,
+  state: WalkState,
+  prompt: IvrPrompt | null,
+  agents: readonly Person[] = [],
+): Action[] {
+  const menu = menuOf(ivr, state)
+  const { prompt: own, input = {}, options = {}, collect, directory } = menu
   const { types = ['dtmf'], max_digits, timeout = 5, bargein = true } = input
   const phrases = Object.values(options).flatMap(({ phrases: said = [], label }) => [
     ...said,
     ...(label === undefined ? [] : [label]),
   ])
+  const { choices } = state
+  const names = (choices ?? peopleIn(menu, agents)).map(({ name }) => name)
   const longest = Math.max(1, ...Object.keys(options).map((key) => key.length))
   return [
-    ...[prompt, own].flatMap((one) => (one ? [spoken(one, ivr.language, state, bargein)] : [])),
+    ...[prompt, choices ? null : own].flatMap((one) => (one ? [spoken(one, ivr.language, state, bargein)] : [])),
+    ...(choices ? [offer(names, ivr.language, bargein)] : []),
     {
       action: 'input',
       type: types,
-      maxDigits: max_digits ?? (collect ? (collect.max ?? 20) : longest),
+      maxDigits: choices ? 1 : (max_digits ?? (directory ? maxLetters : collect ? (collect.max ?? 20) : longest)),
       timeOut: timeout,
-      submitOnHash: collect !== undefined,
+      submitOnHash: collect !== undefined || directory !== undefined,
       mask: collect?.mask ?? false,
       ...(types.includes('speech')
-        ? { speech: { language: ivr.language, context: phrases.slice(0, 100), startTimeout: timeout } }
+        ? {
+            speech: {
+              language: ivr.language,
+              context: [...phrases, ...names].slice(0, maxPhrases),
+              startTimeout: timeout,
+            },
+          }
         : {}),
     },
   ]
+}
+
+/** People of one name, each with a key. */
+function offer(names: readonly string[], tag: string, bargeIn: boolean): Action {
+  const { words, language } = sentencesIn(tag)
+  const text = names.map((name, i) => words('choice', { name, key: i + 1 })).join(' ')
+  return { action: 'talk', text, language, bargeIn }
 }
 
 function spoken(prompt: IvrPrompt, language: string, { variables }: WalkState, bargeIn: boolean): Action {

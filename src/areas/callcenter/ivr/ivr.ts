@@ -161,6 +161,28 @@ const Menu = Type.Object({
       { description: 'Collects digits such as an order number, instead of a choice' },
     ),
   ),
+  directory: Type.Optional(
+    Type.Object(
+      {
+        agents: Type.Optional(
+          Type.Boolean({ description: 'Whether your agents are reached by their names; true unless told' }),
+        ),
+        entries: Type.Optional(
+          Type.Array(
+            Type.Object({
+              name: Type.String({ minLength: 1, maxLength: 100, description: 'As callers spell or say it' }),
+              action: Action,
+            }),
+            { maxItems: 200, rule: 'must be at most 200 names', description: 'Other names, and where each leads' },
+          ),
+        ),
+      },
+      {
+        description:
+          'Takes a name, spelled on the keys (2 is A, B or C) and ended by `#`, or said where `speech` is taken; where it is that of several, up to nine are offered. Beside `options` and `collect` one of three',
+      },
+    ),
+  ),
   on_timeout: Type.Optional(Otherwise),
   on_invalid: Type.Optional(Otherwise),
 })
@@ -177,7 +199,7 @@ const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   additionalProperties: false,
   rule: `must be 1 to ${maxMenus} menus by their keys`,
   nameRule: 'must be a key of letters, digits, dashes and underscores',
-  description: 'Menus by key; a menu has options to choose from, or collects digits',
+  description: 'Menus by key; a menu has options to choose from, collects digits or takes a name',
 })
 
 const optional = {
@@ -223,6 +245,7 @@ export interface IvrMenu {
   options?: Record<string, { label?: string; phrases?: string[]; action: IvrAction }>
   input?: { types?: ('dtmf' | 'speech')[]; max_digits?: number; timeout?: number; bargein?: boolean }
   collect?: { variable: string; min?: number; max?: number; pattern?: string; mask?: boolean; next: IvrAction }
+  directory?: { agents?: boolean; entries?: { name: string; action: IvrAction }[] }
   on_timeout?: IvrOtherwise
   on_invalid?: IvrOtherwise
 }
@@ -262,10 +285,11 @@ export function ivrDocument(wanted: Static<typeof IvrCreate>): IvrDocument {
 }
 
 /** All actions reachable from a menu. */
-export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
+export function actionsOf({ options = {}, collect, directory, on_timeout, on_invalid }: IvrMenu): IvrAction[] {
   const direct = [
     ...Object.values(options).map(({ action }) => action),
     ...(collect ? [collect.next] : []),
+    ...(directory?.entries ?? []).map(({ action }) => action),
     ...[on_timeout?.action, on_invalid?.action].filter((action) => action !== undefined),
   ]
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
@@ -292,8 +316,11 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
 }
 
 function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
-  const { options, collect, prompt } = menu
-  if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
+  const { options, collect, directory, prompt } = menu
+  if ([options, collect, directory].filter((one) => one !== undefined).length !== 1)
+    return 'must have exactly one of options, collect and directory'
+  if (directory?.agents === false && (directory.entries ?? []).length === 0)
+    return 'must have somebody in its directory'
   if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
     return 'must have either text or url in its prompt'
   if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))

@@ -2,6 +2,7 @@
 // IVR walk as a pure function: position and input give the next menu or destination. Used by live calls and
 // simulations.
 import type { DestinationOf } from '../schema.ts'
+import { canChoose, named, type Person, spelled } from './directory.ts'
 import { destinationIn, type IvrAction, type IvrDocument, type IvrMenu, type IvrPrompt } from './ivr.ts'
 
 export interface WalkState {
@@ -12,6 +13,8 @@ export interface WalkState {
   readonly path: readonly { menu: string; digit: string; label: string | null }[]
   readonly timeouts: number
   readonly mistakes: number
+  /** People of the name that was spelled, who are offered by keys from 1. */
+  readonly choices?: readonly Person[]
 }
 
 export interface Heard {
@@ -43,10 +46,12 @@ export function menuOf(ivr: IvrDocument, state: WalkState): IvrMenu {
   return ivr.menus[state.menu] ?? {}
 }
 
-export function walk(ivr: IvrDocument, state: WalkState, heard: Heard): WalkStep {
+/** `people` are the agents, for menus that take a name. */
+export function walk(ivr: IvrDocument, state: WalkState, heard: Heard, people: readonly Person[] = []): WalkStep {
   if (state.path.length >= maxSteps) return goodbye(state)
   const menu = menuOf(ivr, state)
   if (heard.digits === '' && heard.speech.length === 0) return again(ivr, state, 'timeouts')
+  if (menu.directory) return meant(ivr, state, peopleIn(menu, people), heard)
   return menu.collect ? collected(ivr, state, menu, heard.digits) : chosen(ivr, state, menu, heard)
 }
 
@@ -62,6 +67,24 @@ function chosen(ivr: IvrDocument, state: WalkState, { options = {} }: IvrMenu, h
   const [digit, { label = null, action }] = found
   const path = [...state.path, { menu: state.menu, digit, label }]
   return follow(ivr, { ...state, path, timeouts: 0, mistakes: 0 }, action)
+}
+
+/** Whom a menu finds by name. */
+export function peopleIn({ directory }: IvrMenu, agents: readonly Person[]): readonly Person[] {
+  return directory ? [...(directory.entries ?? []), ...(directory.agents === false ? [] : agents)] : []
+}
+
+/** A name, or a choice among people of the same one. */
+function meant(ivr: IvrDocument, state: WalkState, people: readonly Person[], { digits, speech }: Heard): WalkStep {
+  const { choices = null, ...rest } = state
+  const chosen = digits === '' ? [] : [choices?.[Number(digits) - 1]].filter((one) => one !== undefined)
+  const found = digits === '' ? named(choices ?? people, speech) : choices ? chosen : spelled(people, digits)
+  const [only] = found
+  if (!only || !canChoose(found)) return again(ivr, state, 'mistakes')
+  if (found.length > 1)
+    return { kind: 'menu', state: { ...rest, timeouts: 0, mistakes: 0, choices: found }, prompt: null }
+  const path = [...state.path, { menu: state.menu, digit: digits, label: only.name }]
+  return follow(ivr, { ...rest, path, timeouts: 0, mistakes: 0 }, only.action)
 }
 
 function collected(ivr: IvrDocument, state: WalkState, { collect }: IvrMenu, digits: string): WalkStep {
@@ -93,7 +116,8 @@ function again(ivr: IvrDocument, state: WalkState, why: 'timeouts' | 'mistakes')
   const times = state[why] + 1
   const next = { ...state, [why]: times }
   if (times <= (otherwise.retries ?? 2)) return { kind: 'menu', state: next, prompt: otherwise.prompt ?? null }
-  return otherwise.action ? follow(ivr, { ...next, timeouts: 0, mistakes: 0 }, otherwise.action) : goodbye(next)
+  const { choices: _, ...left } = next
+  return otherwise.action ? follow(ivr, { ...left, timeouts: 0, mistakes: 0 }, otherwise.action) : goodbye(next)
 }
 
 function follow(ivr: IvrDocument, state: WalkState, action: IvrAction): WalkStep {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routing decision as a pure function of the number's assignment, rules, business hours, queues and menus. Used by live
 // calls and simulations.
+import type { Person } from '../ivr/directory.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { enter, type Heard, type WalkState, walk } from '../ivr/walk.ts'
 import {
@@ -34,6 +35,8 @@ export interface Surroundings {
   readonly hours: ReadonlyMap<string, HoursOf>
   readonly queues: ReadonlyMap<string, KnownQueue>
   readonly ivrs: ReadonlyMap<string, IvrDocument>
+  /** Agents whom menus find by name. */
+  readonly people: readonly Person[]
   /** Agents logged in; free ones can be assigned calls. */
   readonly agents: readonly (Candidate & { readonly isFree: boolean })[]
 }
@@ -206,7 +209,7 @@ class Run {
   #walkOn(ivr: IvrDocument, id: string, start: WalkState, hops: number): void {
     let state = start
     for (let next = this.#heard.shift(); next !== undefined; next = this.#heard.shift()) {
-      const step = walk(ivr, state, next)
+      const step = walk(ivr, state, next, this.#around.people)
       state = step.state
       if (step.kind === 'menu') {
         this.note('ivr', id, 'entered', `menu ${state.menu}`)

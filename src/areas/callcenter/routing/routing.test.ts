@@ -229,6 +229,7 @@ test('a simulation says where a live call goes, whatever the rules, queues and m
           hours: new Map(),
           queues: new Map(queues),
           ivrs: new Map(ivrs.map((one, i) => [ivrIds[i] ?? '', one])),
+          people: [],
           agents: [],
         }
         const typed = heard.map((digits) => ({ digits, speech: [] }))

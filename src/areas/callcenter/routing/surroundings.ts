@@ -5,6 +5,7 @@ import { maybe, type Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { agentsAtWork } from '../agents/store.ts'
 import { lastContactOf, underWay } from '../contacts.ts'
+import { agentsFor } from '../ivr/people.ts'
 import { listIvrs } from '../ivr/store.ts'
 import { candidateOf, liveOf, type Scene } from '../queues/live.ts'
 import { listQueues } from '../queues/store.ts'
@@ -28,7 +29,7 @@ export async function readSurroundings(
   const scene = await readScene(queryable, tenant)
   const rules = await queryable.query(listRules, tenant)
   const hours = await queryable.query(listHours, tenant)
-  const ivrs = await queryable.query(listIvrs, tenant)
+  const ivrs = (await queryable.query(listIvrs, tenant)).filter(({ document }) => document.status === 'active')
   const queues = scene.queues.map((queue): [string, KnownQueue] => {
     const { waiting, agents, estimatedWait } = liveOf(queue, scene, nowMs, null)
     const id = idOf('queue', queue.id)
@@ -47,10 +48,11 @@ export async function readSurroundings(
     ),
     hours: new Map(hours.map(({ id, document }) => [idOf('businessHours', id), document])),
     queues: new Map(queues),
-    ivrs: new Map(
-      ivrs
-        .filter(({ document }) => document.status === 'active')
-        .map(({ id, document }) => [idOf('ivr', id), document]),
+    ivrs: new Map(ivrs.map(({ id, document }) => [idOf('ivr', id), document])),
+    people: await agentsFor(
+      queryable,
+      tenant,
+      ivrs.map(({ document }) => document),
     ),
     agents: scene.agents.map((agent) => ({ ...candidateOf(agent), isFree: agent.status === 'available' })),
   }

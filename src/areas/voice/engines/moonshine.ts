@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moonshine-tiny, a neural network for English speech recognition: an encoder for audio and a decoder for tokens.
-// Expected phrases are scored by their decoder likelihood, which finds words on a telephone line that free
-// transcription misses. Only the models of the package are used, none of its code.
+// Moonshine, a neural network for speech recognition: an encoder for audio and a decoder for tokens. English is in a package, of
+// which only the models are used, none of its code; other languages are in folders of the operator. Expected phrases are scored by
+// their decoder likelihood, which finds words on a telephone line that free transcription misses.
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Value } from 'onnxruntime-node'
 import { InferenceProblem, lazily, type OpenNetwork, openSession } from '../../../platform/compute/inference.ts'
 import { resample } from '../../../protocols/audio/resample.ts'
+import { keeping } from './kept.ts'
+import {
+  descriptionFile,
+  englishTokensPerSecond,
+  modelFiles,
+  modelPackage,
+  readDescription,
+} from './recognition-model.ts'
 import type { Guess } from './tasks.ts'
+import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
-const modelPackage = '@moonshine-ai/moonshine-js'
 const modelRate = 16_000
 const telephoneRate = 8_000
-const layers = 6
-const heads = 8
-const headSize = 36
 const startToken = 1
 const endToken = 2
-/** Token limit per second of speech; more means that the decoder loops. */
-const tokensPerSecond = 6.5
 const fewestTokens = 6
 /** Phrases scored per batch; each needs a copy of the encoder output. */
 const phrasesAtOnce = 12
@@ -32,16 +36,18 @@ const leastConfidence = 0.2
 /** Minimum length for the encoder; shorter audio is padded with silence. */
 const leastSamples = modelRate / 2
 
+const maxKept = 2
+
 interface Model {
   readonly encoder: OpenNetwork
   readonly decoder: OpenNetwork
   readonly tokenizer: Tokenizer
+  readonly tokensPerSecond: number
 }
 
-type Tokenizer = typeof import('llama-tokenizer-js')['default']
-
-export const openMoonshine = lazily(async () => {
-  const tokenizer = await installed('llama-tokenizer-js', () => import('llama-tokenizer-js'))
+/** Model of the package. */
+export const openEnglish = lazily(async () => {
+  const { default: llama } = await installed('llama-tokenizer-js', () => import('llama-tokenizer-js'))
   const folder = await installed(
     modelPackage,
     async () => new URL('model/tiny/quantized/', import.meta.resolve(modelPackage)),
@@ -51,7 +57,25 @@ export const openMoonshine = lazily(async () => {
     return openSession(name, model)
   }
   const [encoder, decoder] = [await open('encoder_model.onnx'), await open('decoder_model_merged.onnx')]
-  return new Moonshine({ encoder, decoder, tokenizer: tokenizer.default })
+  const tokenizer = {
+    encode: (text: string) => llama.encode(text, false, true),
+    decode: (tokens: readonly number[]) => llama.decode(tokens, false, false).trim(),
+  }
+  return new Moonshine({ encoder, decoder, tokenizer, tokensPerSecond: englishTokensPerSecond })
+})
+
+/** Model in a folder of the operator. */
+export const openModel = keeping(maxKept, async (folder) => {
+  try {
+    const { tokensPerSecond } = readDescription(await readFile(join(folder, descriptionFile), 'utf8'))
+    const tokenizer = readTokenizer(await readFile(join(folder, modelFiles.tokenizer), 'utf8'))
+    const open = async (name: string) => openSession(join(folder, name), await readFile(join(folder, name)))
+    const [encoder, decoder] = [await open(modelFiles.encoder), await open(modelFiles.decoder)]
+    return new Moonshine({ encoder, decoder, tokenizer, tokensPerSecond })
+  } catch (cause) {
+    if (cause instanceof InferenceProblem) throw cause
+    throw new InferenceProblem('model_refused', `the recognition model ${folder} cannot be read`, cause)
+  }
 })
 
 async function installed<T>(name: string, load: () => Promise<T>): Promise<T> {
@@ -65,9 +89,23 @@ async function installed<T>(name: string, load: () => Promise<T>): Promise<T> {
 
 class Moonshine {
   readonly #model: Model
+  /** Inputs of the decoder that hold its past, with the number and the size of their heads. */
+  readonly #past: readonly { name: string; heads: number; size: number }[]
 
   constructor(model: Model) {
     this.#model = model
+    this.#past = model.decoder.session.inputMetadata.flatMap((input) => {
+      if (!input.isTensor || !input.name.startsWith('past_key_values.')) return []
+      const [, heads, , size] = input.shape
+      if (typeof heads !== 'number' || typeof size !== 'number')
+        throw new InferenceProblem('model_refused', `the decoder does not say the size of ${input.name}`, null)
+      return [{ name: input.name, heads, size }]
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#model.encoder.session.release()
+    await this.#model.decoder.session.release()
   }
 
   /** Recognised texts, best first; empty for silence. */
@@ -97,7 +135,7 @@ class Moonshine {
     const tokens: number[] = []
     let past = this.#emptyPast()
     let logarithms = 0
-    const most = Math.max(fewestTokens, Math.ceil(seconds * tokensPerSecond))
+    const most = Math.max(fewestTokens, Math.ceil(seconds * this.#model.tokensPerSecond))
     for (let i = 0; i < most; i++) {
       const last = BigInt64Array.of(BigInt(tokens.at(-1) ?? startToken))
       const output = await session.run({
@@ -113,7 +151,7 @@ class Moonshine {
       tokens.push(next)
       past = nextPast(past, output, i === 0)
     }
-    const text = this.#model.tokenizer.decode(tokens, false, false).trim()
+    const text = this.#model.tokenizer.decode(tokens)
     // Silence decodes to nothing or to punctuation.
     return plain(text) === '' ? null : { text, confidence: Math.exp(logarithms / (tokens.length + 1)) }
   }
@@ -136,11 +174,7 @@ class Moonshine {
   /** Mean log probability of the tokens of each phrase. */
   async #scoreSome(heard: Value, phrases: readonly string[]): Promise<number[]> {
     const { session, Tensor } = this.#model.decoder
-    const rows = phrases.map((phrase) => [
-      startToken,
-      ...this.#model.tokenizer.encode(sentence(phrase), false, true),
-      endToken,
-    ])
+    const rows = phrases.map((phrase) => [startToken, ...this.#model.tokenizer.encode(sentence(phrase)), endToken])
     const length = Math.max(...rows.map((row) => row.length)) - 1
     const ids = new BigInt64Array(rows.length * length)
     rows.forEach((row, r) => {
@@ -167,15 +201,8 @@ class Moonshine {
   #emptyPast(): Record<string, Value> {
     const { Tensor } = this.#model.decoder
     const past: Record<string, Value> = {}
-    for (let layer = 0; layer < layers; layer++)
-      for (const side of ['decoder', 'encoder'])
-        for (const part of ['key', 'value'])
-          past[`past_key_values.${layer}.${side}.${part}`] = new Tensor('float32', new Float32Array(0), [
-            0,
-            heads,
-            1,
-            headSize,
-          ])
+    for (const { name, heads, size } of this.#past)
+      past[name] = new Tensor('float32', new Float32Array(0), [0, heads, 1, size])
     return past
   }
 }

@@ -3,6 +3,9 @@
 
 declare module 'llama-tokenizer-js' {
   const tokenizer: {
+    readonly vocabById: readonly string[]
+    /** Ranks of pairs, the two written with a space between. */
+    readonly merges: ReadonlyMap<string, number>
     encode(text: string, withStart: boolean, withSpace: boolean): number[]
     decode(tokens: readonly number[], hasStart: boolean, hasSpace: boolean): string
   }

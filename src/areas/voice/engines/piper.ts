@@ -5,12 +5,12 @@ import type { Value } from 'onnxruntime-node'
 import { InferenceProblem, openSession } from '../../../platform/compute/inference.ts'
 import { sampleRate } from '../../../protocols/audio/g711.ts'
 import { resample } from '../../../protocols/audio/resample.ts'
+import { keeping } from './kept.ts'
 import { type PiperVoice, readPiperVoice } from './piper-voice.ts'
 
 /** Phonemes of a text, one clause at a time. */
 type Phonemes = (text: string, espeakVoice: string) => string
 
-/** Networks that are kept; each takes about as much memory as its file. */
 const maxKept = 2
 /** Loudest sample, of 32,767: the line is left some room above the voice. */
 const peak = 26_000
@@ -18,25 +18,8 @@ const quietest = 0.01
 /** Marks of the beginning, the end and the space between two phonemes. */
 const [first, last, pad] = ['^', '$', '_']
 
-const kept = new Map<string, Promise<Piper>>()
-
-/** The voice in a file; one that was not used for the longest time is dropped for a new one. */
-export async function openPiper(path: string): Promise<Piper> {
-  const opening = kept.get(path) ?? open(path)
-  kept.delete(path)
-  kept.set(path, opening)
-  for (const [oldest, dropped] of kept) {
-    if (kept.size <= maxKept) break
-    kept.delete(oldest)
-    void dropped.then((piper) => piper.close()).catch(() => undefined)
-  }
-  try {
-    return await opening
-  } catch (problem) {
-    kept.delete(path)
-    throw problem
-  }
-}
+/** The voice in a file. */
+export const openPiper = keeping(maxKept, open)
 
 async function open(path: string): Promise<Piper> {
   try {

@@ -6,19 +6,23 @@ import { InferenceProblem } from '../../../platform/compute/inference.ts'
 import { serveTasks } from '../../../platform/compute/serve.ts'
 import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
 import { readWav } from '../../../protocols/audio/wav.ts'
-import { openMoonshine } from './moonshine.ts'
+import { openEnglish, openModel } from './moonshine.ts'
 import { readMp3 } from './mp3.ts'
 import { Bytes, longestUtteranceMs, Samples } from './tasks.ts'
 
 const maxSamples = longestUtteranceMs * 8
-const Recognise = Type.Object({ samples: Samples, context: Type.Array(Type.String()) })
+const Recognise = Type.Object({
+  samples: Samples,
+  context: Type.Array(Type.String()),
+  folder: Type.Union([Type.String(), Type.Null()]),
+})
 const ReadSound = Type.Object({ file: Bytes })
 
 serveTasks(
   {
     recognise: async (input) => {
-      const { samples, context } = Value.Parse(Recognise, input)
-      const model = await openMoonshine()
+      const { samples, context, folder } = Value.Parse(Recognise, input)
+      const model = folder === null ? await openEnglish() : await openModel(folder)
       return { guesses: await model.recognise(samples.subarray(0, maxSamples), context) }
     },
     readSound: async (input) => {

@@ -15,8 +15,8 @@ export const Bytes = Type.Refine(Type.Unsafe<Uint8Array>({}), (value) => value i
 /** Longest audio recognised in one task. */
 export const longestUtteranceMs = 62_000
 
-/** Recognises speech: texts best first; each phrase of the context is scored. */
-export const recognise = task<{ samples: Int16Array; context: readonly string[] }>()({
+/** Recognises speech: texts best first; each phrase of the context is scored. English of the package where there is no folder. */
+export const recognise = task<{ samples: Int16Array; context: readonly string[]; folder: string | null }>()({
   name: 'recognise',
   answer: Type.Object({ guesses: Type.Array(Guess, { maxItems: 101 }) }),
   timeoutMs: 60_000,

@@ -18,7 +18,7 @@ export type FlowInput =
   | { type: 'digit'; digit: string }
   | { type: 'timer'; id: number }
   | { type: 'speech_began'; id: number }
-  | { type: 'speech'; id: number; results: readonly SpeechResult[]; reason: string; error?: string }
+  | { type: 'speech'; id: number; results: readonly SpeechResult[]; reason: string; model?: string; error?: string }
   | { type: 'replied'; id: number; actions: readonly unknown[] | null }
   | { type: 'dialled'; id: number; status: DialStatus; to: string | null; duration: number; reason: string | null }
   | { type: 'recorded'; id: number }
@@ -337,11 +337,12 @@ class Run {
     this.#set({ waiting: { ...waiting, isSpeaking: true } })
   }
 
-  #speech({ id, results, reason, error }: Extract<FlowInput, { type: 'speech' }>): void {
+  #speech({ id, results, reason, model, error }: Extract<FlowInput, { type: 'speech' }>): void {
     const { waiting } = this.state
     if (waiting?.for !== 'input' || waiting.id !== id) return
     const language = waiting.action.speech?.language ?? 'en-US'
-    const speech = { results, timeout_reason: reason, language, ...(error === undefined ? {} : { error }) }
+    const listened = model === undefined ? {} : { model }
+    const speech = { results, timeout_reason: reason, language, ...listened, ...(error === undefined ? {} : { error }) }
     this.#finishInput(waiting, {
       speech,
       ...(waiting.action.type.includes('dtmf') ? this.#digitsOf(waiting, true) : {}),

@@ -322,9 +322,10 @@ export class FlowRunner {
     const { waiting } = this.#flow
     if (waiting?.for !== 'input' || waiting.id !== id) return
     const { language = 'en-US', context = [] } = waiting.action.speech ?? {}
-    const { results, fault, message } = await understand(this.#app, samples, { language, context })
+    const { results, model, fault, message } = await understand(this.#app, samples, { language, context })
     if (fault === 'engine_unavailable') this.#reportError('PROVIDER_UNAVAILABLE', message ?? fault, null)
-    this.input({ type: 'speech', id, results, reason, ...(fault === null ? {} : { error: fault }) })
+    const listened = model === null ? {} : { model }
+    this.input({ type: 'speech', id, results, reason, ...listened, ...(fault === null ? {} : { error: fault }) })
   }
 
   /** Sandbox speech: the text of a simulated caller is recognised exactly. False when the flow is not listening. */

@@ -37,6 +37,9 @@ export const Transcription = Type.Object(
   {
     recording_id: Type.String({ description: 'Id of the recording, such as `rec_…`' }),
     language: Type.String({ description: 'Recognised language' }),
+    model: Type.Optional(
+      Nullable(Type.String({ description: 'Recognition model that was used; null without any speech' })),
+    ),
     text: Type.String({ description: 'Full text' }),
     segments: Type.Array(Segment, { description: 'Full text in segments' }),
   },
@@ -84,9 +87,11 @@ async function write(
   language: string,
 ): Promise<Transcription | SpeechFault> {
   const segments: Static<typeof Segment>[] = []
+  let used: string | null = null
   for await (const { channel, utterance } of utterancesOf(app, tenant, file, row.channels)) {
-    const { results, fault } = await understand(app, utterance.samples, { language, withinMs: patienceMs })
+    const { results, model, fault } = await understand(app, utterance.samples, { language, withinMs: patienceMs })
     if (fault !== null) return fault
+    used = model
     const [best] = results
     const speaker = row.channels === 1 ? null : channel === 0 ? ('customer' as const) : ('agent' as const)
     const [start, end] = [hundredths(utterance.start), hundredths(utterance.end)]
@@ -94,7 +99,7 @@ async function write(
   }
   segments.sort((a, b) => a.start - b.start)
   const text = segments.map((segment) => segment.text).join(' ')
-  return { recording_id: idOf('recording', row.id), language, text, segments }
+  return { recording_id: idOf('recording', row.id), language, model: used, text, segments }
 }
 
 /** Utterances of each channel, as samples are streamed. */

@@ -18,7 +18,8 @@ import { expectedCalls } from '../caller/incoming-call.ts'
 import { resourceOf } from '../calls/call.ts'
 import { callOf, commandPhone } from '../customer/command-call.ts'
 import { Call } from '../schema.ts'
-import { isUnderstood, UtteranceCutter, understand } from '../speech/recogniser.ts'
+import { UtteranceCutter, understand } from '../speech/recogniser.ts'
+import { recognitionModelsOf } from '../speech/recognition-models.ts'
 import { callsOfPhone } from '../store.ts'
 import { simulatedCarrier } from '../trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../trunks/telephone-network.ts'
@@ -212,6 +213,7 @@ const Heard = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     language: Type.String({ description: 'Recognised language' }),
+    model: Type.String({ description: 'Recognition model that was used' }),
     text: Type.String({ description: 'Full text' }),
     digits: Type.String({ description: 'Keys that were pressed for the phone' }),
     segments: Type.Array(
@@ -232,7 +234,7 @@ const heardText = read({
   path: '/v1/sandbox/voice/:call_id/heard/text',
   operation: 'sandbox.voiceHeardText',
   summary: 'Get what the simulated phone heard, as text',
-  description: 'English is understood; other languages are refused, never guessed.',
+  description: 'Understood in the languages that `GET /v1/voice/recognition` lists; others are refused, never guessed.',
   scope: 'sandbox:read',
   simulated: false,
   params: CallId,
@@ -245,8 +247,8 @@ const heardText = read({
   async handle(app, { params, query }, { tenant }) {
     const { language = 'en-US' } = query
     const { samples, digits } = await soundOf(app, tenant, params.call_id)
-    if (!isUnderstood(language))
-      throw new AppError('INVALID_REQUEST', `language: no engine here understands ${language}`)
+    const model = await recognitionModelsOf(app).modelFor(language)
+    if (!model) throw new AppError('INVALID_REQUEST', `language: no model here understands ${language}`)
     const segments = []
     const cutter = new UtteranceCutter()
     for (const { start, end, samples: said } of [...cutter.take(samples), ...cutter.end()]) {
@@ -255,7 +257,7 @@ const heardText = read({
       if (results[0]) segments.push({ start, end, ...results[0] })
     }
     const text = segments.map((segment) => segment.text).join(' ')
-    return { call_id: params.call_id, language, text, digits, segments }
+    return { call_id: params.call_id, language, model: model.name, text, digits, segments }
   },
 })
 

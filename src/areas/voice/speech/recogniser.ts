@@ -6,11 +6,14 @@ import { frameSamples, sampleRate } from '../../../protocols/audio/g711.ts'
 import { Listener } from '../../../protocols/media/taps.ts'
 import { askEngine, type EngineFault } from '../engines/engines.ts'
 import { type Guess, recognise } from '../engines/tasks.ts'
+import { recognitionModelsOf } from './recognition-models.ts'
 
 export type SpeechFault = 'language_unavailable' | EngineFault
 
 export interface Understood {
   readonly results: readonly Guess[]
+  /** Model that listened; null where none understands the language. */
+  readonly model: string | null
   readonly fault: SpeechFault | null
   /** Advice to an operator or a developer. */
   readonly message: string | null
@@ -21,11 +24,6 @@ const patienceMs = 15_000
 const maxResults = 10
 const frameMs = 20
 
-/** Whether the recogniser understands a language: English, of any country. */
-export function isUnderstood(language: string): boolean {
-  return /^en(-|$)/.test(language)
-}
-
 export async function understand(
   app: App,
   samples: Int16Array,
@@ -35,11 +33,14 @@ export async function understand(
     withinMs = patienceMs,
   }: { language: string; context?: readonly string[]; withinMs?: number },
 ): Promise<Understood> {
-  if (!isUnderstood(language))
-    return { results: [], fault: 'language_unavailable', message: `no engine here understands ${language}` }
-  const heard = await askEngine(app, recognise, { samples, context }, withinMs)
-  if (heard.kind === 'fault') return { results: [], fault: heard.fault, message: heard.message }
-  return { results: heard.answer.guesses.slice(0, maxResults).map(rounded), fault: null, message: null }
+  const model = await recognitionModelsOf(app).modelFor(language)
+  if (model === null)
+    return { results: [], model, fault: 'language_unavailable', message: `no model here understands ${language}` }
+  const { name, folder } = model
+  const heard = await askEngine(app, recognise, { samples, context, folder }, withinMs)
+  if (heard.kind === 'fault') return { results: [], model: name, fault: heard.fault, message: heard.message }
+  const results = heard.answer.guesses.slice(0, maxResults).map(rounded)
+  return { results, model: name, fault: null, message: null }
 }
 
 function rounded({ text, confidence }: Guess): Guess {
