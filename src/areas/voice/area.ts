@@ -55,8 +55,10 @@ export {
   type Refusal,
 } from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
+export { maxPromptSeconds, maxPromptUploadBytes, openPrompt, storePrompt } from './media/stored-prompts.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { CustomData } from './schema.ts'
+export { wavHeader } from '../../protocols/audio/wav.ts'
 export { localeFor, locales as spokenLanguages } from './speech/voices.ts'
 
 export const voice: Area = {

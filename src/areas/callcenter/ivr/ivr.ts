@@ -13,6 +13,9 @@ const Prompt = Type.Object(
     text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, description: '`{{variable}}` is filled in' })),
     language: Type.Optional(Language),
     url: Type.Optional(Url('A sound in place of the text')),
+    prompt_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'An uploaded sound in place of the text, `prm_…`' }),
+    ),
   },
   { description: 'What is said' },
 )
@@ -206,6 +209,7 @@ export interface IvrPrompt {
   text?: string
   language?: string
   url?: string
+  prompt_id?: string
 }
 
 interface IvrOtherwise {
@@ -267,6 +271,11 @@ export function actionsOf({ options = {}, collect, on_timeout, on_invalid }: Ivr
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
 }
 
+/** All prompts of a menu. */
+export function promptsOf({ prompt, on_timeout, on_invalid }: IvrMenu): IvrPrompt[] {
+  return [prompt, on_timeout?.prompt, on_invalid?.prompt].filter((one) => one !== undefined)
+}
+
 /** Destination of an action; null when it has none. */
 export function destinationIn({ type, ...action }: IvrAction): DestinationOf | null {
   return type === undefined ? null : plainDestination({ type, ...action })
@@ -288,10 +297,10 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
 }
 
 function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
-  const { options, collect, prompt } = menu
+  const { options, collect } = menu
   if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
-  if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
-    return 'must have either text or url in its prompt'
+  if (promptsOf(menu).some(({ text, url, prompt_id: id }) => [text, url, id].filter((one) => one !== undefined).length !== 1))
+    return 'must have exactly one of text, url and prompt_id in its prompts'
   if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))
     return `must have a pattern of ${quickPatternRule}`
   if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'
