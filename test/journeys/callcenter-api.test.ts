@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { tone } from '../../src/protocols/audio/tones.ts'
-import { writeWav } from '../../src/protocols/audio/wav.ts'
-import { agentIs, assign, done, later, login, numberOf, queueOf } from '../callcentre.ts'
+import { agentIs, assign, done, later, login, numberOf, queueOf, uploadPrompt } from '../callcentre.ts'
 import { refusal } from '../client.ts'
 import { openStream } from '../stream.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -435,7 +434,9 @@ test('a version that leads to something that is gone is not restored', async () 
   const ivr = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
   const own = `/v1/voice/prompts/${prompt.prompt_id}`
   assert.deepEqual(await refusal(ada.client.delete(own)), [409, 'CONFLICT'], 'a prompt that is played stays')
-  await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, { menus: { main: { ...menus.main, prompt: { text: 'One.' } } } })
+  await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, {
+    menus: { main: { ...menus.main, prompt: { text: 'One.' } } },
+  })
   assert.equal((await ada.client.delete(own)).status, 204)
   assert.equal((await ada.client.get(`${own}/audio`)).status, 404)
   await refused(ada, [[`/v1/voice/ivr/${ivr.ivr_id}/versions/1/restore`, {}, 422, 'VALIDATION_ERROR']])
@@ -454,7 +455,10 @@ test('a prompt is uploaded as WAV or MP3, heard again, and refused when it is ne
     [hum.prompt_id, made.prompt_id],
   )
   const heard = await ada.client.get(`/v1/voice/prompts/${made.prompt_id}/audio`, { headers: { range: 'bytes=0-47' } })
-  assert.deepEqual([heard.status, heard.text.slice(0, 4), heard.headers['content-range']], [206, 'RIFF', 'bytes 0-47/24044'])
+  assert.deepEqual(
+    [heard.status, heard.text.slice(0, 4), heard.headers['content-range']],
+    [206, 'RIFF', 'bytes 0-47/24044'],
+  )
   const other = await open()
   assert.equal((await other.client.get(`/v1/voice/prompts/${made.prompt_id}/audio`)).status, 404)
   for (const [content, code] of [
@@ -483,7 +487,12 @@ test('reports by mail refuse who cannot get them, and what is not there', async 
   await refused(ada, [
     [path, { ...good, recipients: ['nobody'] }, 422, 'INVALID_EMAIL'],
     [path, { ...good, recipients: [] }, 422, 'VALIDATION_ERROR'],
-    [path, { ...good, recipients: Array.from({ length: 11 }, (_, i) => `a${i}@shop.example`) }, 422, 'VALIDATION_ERROR'],
+    [
+      path,
+      { ...good, recipients: Array.from({ length: 11 }, (_, i) => `a${i}@shop.example`) },
+      422,
+      'VALIDATION_ERROR',
+    ],
     [path, { ...good, hour: 24 }, 422, 'VALIDATION_ERROR'],
     [path, { ...good, day_of_month: 29 }, 422, 'VALIDATION_ERROR'],
     [path, { ...good, queue_id: nobody }, 422, 'VALIDATION_ERROR'],
@@ -497,26 +506,14 @@ test('reports by mail refuse who cannot get them, and what is not there', async 
   assert.deepEqual([renamed.body.name, renamed.body.next_at], ['Friday', made.next_at], 'its time stays')
   const daily = await ada.client.patch(own, { every: 'day' })
   assert.ok(new Date(daily.body.next_at).getTime() <= Date.now() + 86_400_000)
-  assert.deepEqual((await ada.client.get(path)).body.data.map(({ name }: { name: string }) => name), ['Friday'])
+  assert.deepEqual(
+    (await ada.client.get(path)).body.data.map(({ name }: { name: string }) => name),
+    ['Friday'],
+  )
   const other = await open()
   assert.equal((await other.client.get(own)).status, 404)
   assert.equal((await other.client.delete(own)).status, 404)
 })
-
-/** Uploads a sound, or a file as it is. */
-function uploadPrompt(ada: Account, sound: Int16Array | Buffer) {
-  const file = sound instanceof Int16Array ? writeWav([sound]) : sound
-  const type = file.subarray(0, 4).toString() === 'RIFF' ? 'audio/wav' : 'audio/mpeg'
-  const part = (name: string, more = '') => `--pamoja\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`
-  const raw = Buffer.concat([
-    Buffer.from(`${part('name')}\r\nwelcome\r\n`),
-    Buffer.from(`${part('file', '; filename="welcome.wav"')}content-type: ${type}\r\n\r\n`),
-    file,
-    Buffer.from('\r\n--pamoja--\r\n'),
-  ])
-  const headers = { 'content-type': 'multipart/form-data; boundary=pamoja' }
-  return ada.client.request('POST', '/v1/voice/prompts', { raw, headers })
-}
 
 test('calls, transfers, conferences and monitors refuse what cannot be', async () => {
   const ada = await open()

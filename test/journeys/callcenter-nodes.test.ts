@@ -222,10 +222,7 @@ test('a report that cannot be mailed says so, mails nothing, and is tried the ne
   const run = { id: newUuid(Date.now()), bucket: tenant.bucket, tenant, key: schedule, place: null, attempt: 1 }
   await mailReportJob.handle(world.app, { ...run, failures: 0, payload: { schedule, atMs: at.getTime() } })
   const { body: after } = await live.client.get(`${path}/${made.report_schedule_id}`)
-  assert.deepEqual(
-    [after.last.status, after.last.code, after.next_at],
-    ['failed', 'MAIL_NOT_CONFIGURED', made.next_at],
-  )
+  assert.deepEqual([after.last.status, after.last.code, after.next_at], ['failed', 'MAIL_NOT_CONFIGURED', made.next_at])
   assert.deepEqual((await live.client.get('/v1/email')).body.data, [])
 })
 

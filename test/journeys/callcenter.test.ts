@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
-import { rms } from '../../src/protocols/audio/tones.ts'
+import { rms, tone } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -23,8 +23,9 @@ import {
   numberOf,
   phoneOf,
   queueOf,
+  uploadPrompt,
 } from '../callcentre.ts'
-import { framesWith, hearsNow } from '../hearing.ts'
+import { framesWith, hasHeard, hearsNow } from '../hearing.ts'
 import { type SpeechProgram, speechProgram, spokenHertz } from '../speech-program.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -554,8 +555,10 @@ test('a conference calls everybody, one is muted and held, and it ends with the 
 test('a caller walks through menus into a queue, and the agent sees the way', async () => {
   const ada = await open()
   const queue = await queueOf(ada)
+  const { body: prompt } = await uploadPrompt(ada, tone([440], 3_000))
   const menus = {
     main: {
+      prompt: { prompt_id: prompt.prompt_id },
       options: { '1': { label: 'Account', action: { menu: 'account' } }, '9': { action: { repeat: true } } },
       input: { timeout: 20 },
     },
@@ -569,6 +572,8 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
   await assign(ada, { ivr_id: ivr.ivr_id })
   const call = await callerOf(ada)
   await callIs(ada, call, ({ phase, ivr_id }) => phase === 'ivr' && ivr_id === ivr.ivr_id, 'the menu')
+  const heard = () => simulatedCarrier.of(world.app)?.heard(call)?.samples ?? new Int16Array()
+  await eventually(async () => hasHeard(heard(), 440), 'the uploaded prompt to be heard')
   await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '1' })
   await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)

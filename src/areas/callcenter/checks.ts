@@ -57,7 +57,9 @@ export async function requirePrompts(
 ): Promise<void> {
   if (given.length === 0) return
   const ids = given.map(({ id }) => uuidOf('prompt', id)).filter((id) => id !== null)
-  const there = new Set<string>((await app.db.query(promptsAmong, { ...tenant, ids })).map(({ id }) => idOf('prompt', id)))
+  const there = new Set<string>(
+    (await app.db.query(promptsAmong, { ...tenant, ids })).map(({ id }) => idOf('prompt', id)),
+  )
   const absent = given.find(({ id }) => !there.has(id))
   if (absent) throw invalid(absent.field, 'must name a prompt that is there')
 }

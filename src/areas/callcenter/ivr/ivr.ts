@@ -299,7 +299,11 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
 function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
   const { options, collect } = menu
   if ((options === undefined) === (collect === undefined)) return 'must have either options or collect'
-  if (promptsOf(menu).some(({ text, url, prompt_id: id }) => [text, url, id].filter((one) => one !== undefined).length !== 1))
+  if (
+    promptsOf(menu).some(
+      ({ text, url, prompt_id: id }) => [text, url, id].filter((one) => one !== undefined).length !== 1,
+    )
+  )
     return 'must have exactly one of text, url and prompt_id in its prompts'
   if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))
     return `must have a pattern of ${quickPatternRule}`

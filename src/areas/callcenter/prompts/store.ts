@@ -23,7 +23,6 @@ export const insertPrompt = statement.tenant<
    returning ${columns}`,
 )
 
-
 export const listPrompts = statement.tenant<Tenant, PromptRow>(
   'callcenter.list_prompts',
   `select ${columns} from callcenter.prompts where ${mine} order by id desc limit 1000`,

@@ -68,9 +68,7 @@ function drawBars(document: PDFKit.PDFDocument, sheet: Sheet, bars: ReportPaper[
   bars.forEach(({ answered, abandoned }, i) => {
     const left = margin + i * each + (each - wide) / 2
     document.rect(left, base - heightOf(answered), wide, heightOf(answered)).fill(colours.accent)
-    document
-      .rect(left, base - heightOf(answered + abandoned), wide, heightOf(abandoned))
-      .fill(abandonedColour)
+    document.rect(left, base - heightOf(answered + abandoned), wide, heightOf(abandoned)).fill(abandonedColour)
   })
   sheet.y = base
   sheet.line()

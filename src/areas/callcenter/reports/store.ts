@@ -76,10 +76,7 @@ export const noteMailing = statement.tenant<One & { due: Date; nextAt: Date; las
 )
 
 /** Name, looks and time zone of an account. */
-export const reportingAccount = statement.home<
-  { account: string },
-  { name: string; brand: Brand; timezone: string }
->(
+export const reportingAccount = statement.home<{ account: string }, { name: string; brand: Brand; timezone: string }>(
   'callcenter.reporting_account',
   `select accounts.name_of($account::uuid) as name, accounts.brand_of($account::uuid) as brand,
           accounts.timezone_of($account::uuid) as timezone`,
