@@ -15,11 +15,12 @@ import { over, settled } from '../paying.ts'
 import { ended, send } from '../texting.ts'
 import { dial, newCode, type } from '../ussd.ts'
 import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
-import { type Pgbouncer, pgbouncerMissing, startPgbouncer } from './pgbouncer.ts'
+import { type Pgbouncer, pgbouncerMissing, pgbouncerPrepares, startPgbouncer } from './pgbouncer.ts'
 
 const missing = pgbouncerMissing()
 if (missing !== null && process.env.PAMOJA_REQUIRE_PGBOUNCER) throw new Error(missing)
 const skip = missing ?? false
+const prepares = missing === null && pgbouncerPrepares()
 
 let pooler: Pgbouncer
 let world: World
@@ -29,6 +30,7 @@ let account: Account
 const reached = (url: string): Partial<Config> => ({
   DATABASE_URL: pooler.through(url),
   PAMOJA_DATABASE_DIRECT_URL: url,
+  PAMOJA_DATABASE_POOLER_PREPARES: prepares,
 })
 
 const configOf = (more: Partial<Config>): Config =>
@@ -37,7 +39,7 @@ const configOf = (more: Partial<Config>): Config =>
 before(async () => {
   if (missing !== null) return
   world = await startWorld(async (url) => {
-    pooler = await startPgbouncer(url)
+    pooler = await startPgbouncer(url, prepares ? ['max_prepared_statements = 500'] : [])
     return reached(url)
   })
   second = await startNode({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PgBouncer, the pooler that most operators put before PostgreSQL, as a process of its own in transaction mode, with a free
 // port and a temporary directory. Debian has it in the package `pgbouncer`.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,11 +11,19 @@ import { chooseAccount, spawnOptions } from '../../src/platform/postgres/account
 import { eventually } from '../eventually.ts'
 import { freePort } from '../program.ts'
 
-const program = '/usr/sbin/pgbouncer'
+/** PAMOJA_TEST_PGBOUNCER names another build than Debian's. */
+const program = process.env.PAMOJA_TEST_PGBOUNCER ?? '/usr/sbin/pgbouncer'
 
 /** Why PgBouncer cannot be started; null when it is installed. */
 export function pgbouncerMissing(): string | null {
   return existsSync(program) ? null : 'pgbouncer not found: install the package pgbouncer'
+}
+
+/** Whether it carries prepared statements in transaction mode, as 1.21 and later do; Debian 12 has 1.18. */
+export function pgbouncerPrepares(): boolean {
+  const [, major, minor] =
+    /(\d+)\.(\d+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? []
+  return Number(major) > 1 || Number(minor) >= 21
 }
 
 export interface Pgbouncer {

@@ -2,9 +2,9 @@
 // Calls as a customer makes and takes them: over HTTPS, through real SIP and RTP, to phones of the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { endUnplaced } from '../../src/areas/voice/calls/command.ts'
-import { newCall } from '../../src/areas/voice/calls/create.ts'
-import { placeJob } from '../../src/areas/voice/calls/place.ts'
+import { endUnplaced } from '../../src/areas/voice/customer/command-call.ts'
+import { newCall } from '../../src/areas/voice/customer/create-call.ts'
+import { placeJob } from '../../src/areas/voice/customer/place-call.ts'
 import { soundReaderOf } from '../../src/areas/voice/engines/engines.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Back up a running installation with its write-ahead log, and restore it to the moment before an accident.
+# Back up a running installation with its write-ahead log, and restore it to the moment before an accident. FILL_GB=10 makes the
+# database that much larger first.
 . "$(dirname "$0")/lib.sh"
 DATABASE=$(free_port) NODE=$(free_port) RESTORED=$(free_port)
 folder "$WORK/archive"
@@ -9,6 +10,16 @@ new_postgres "$WORK/postgres" "$DATABASE" 'archive_mode = on' "archive_command =
 start_node node "$NODE" DATABASE_URL="postgres://pamoja@127.0.0.1:$DATABASE/pamoja"
 start_load "https://127.0.0.1:$NODE"
 acknowledged_more 50
+
+if [ "${FILL_GB:-0}" -gt 0 ]; then
+  step "$FILL_GB GB more"
+  sql "$DATABASE" 'create table public.filler (id bigint primary key, content text)'
+  for gigabyte in $(seq "$FILL_GB"); do
+    sql "$DATABASE" "insert into public.filler select $gigabyte * 1000000::bigint + i, repeat(md5(i::text), 30) from generate_series(1, 920000) i"
+    # The base backup below needs only the log that follows it.
+    find "$WORK/archive" -type f -mmin +1 -delete
+  done
+fi
 
 step 'a base backup, while customers send texts'
 as_postgres "$POSTGRES/pg_basebackup" -h 127.0.0.1 -p "$DATABASE" -U pamoja -D "$WORK/archive/base" -c fast

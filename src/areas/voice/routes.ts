@@ -10,8 +10,8 @@ import { dayRangeQuery, listQuery, OneOf, wholeListQuery } from '../../platform/
 import { idBounds, pageOf, pageOfWhole, windowOf } from '../../platform/schema/lists.ts'
 import { writeWav } from '../../protocols/audio/wav.ts'
 import { conversationOf, resourceOf } from './calls/call.ts'
-import { callOf, hangupCall, playInto, redirectCall, stopPlaying } from './calls/command.ts'
-import { checkCall, createCall } from './calls/create.ts'
+import { callOf, hangupCall, playInto, redirectCall, stopPlaying } from './customer/command-call.ts'
+import { checkCall, createCall } from './customer/create-call.ts'
 import {
   Call,
   CallCreate,

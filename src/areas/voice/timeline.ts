@@ -5,7 +5,7 @@ import { idOf } from '../../kernel/ids.ts'
 import { type Route, read } from '../../platform/api/route.ts'
 import { TimelineRecord, timelineRecord } from '../../platform/timeline/record.ts'
 import { timelineOf } from '../../platform/timeline.ts'
-import { callOf } from './calls/command.ts'
+import { callOf } from './customer/command-call.ts'
 import type { CallRow } from './store.ts'
 
 const timeline = read({

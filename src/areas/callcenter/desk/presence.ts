@@ -9,7 +9,7 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, keepPresence } from '../agents/presence.ts'
 import { type AgentRow, agentOfDesk } from '../agents/store.ts'
-import { contactNamed } from '../calls/lifecycle.ts'
+import { contactNamed } from '../contact/lifecycle.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 

@@ -10,6 +10,7 @@ import { pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
+import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../agent/login.ts'
 import {
   Agent,
   AgentChange,
@@ -22,8 +23,7 @@ import {
   StatusChanged,
 } from '../agents/schema.ts'
 import { type AgentEndpoint, type AgentRow, keepAgent, listAgents } from '../agents/store.ts'
-import { all } from '../calls/conference.ts'
-import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../calls/login.ts'
+import { all } from '../conferences/conference.ts'
 import { contextOf } from '../metrics/agent-context.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'

@@ -4,7 +4,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { Route } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { agentOf, requireSession } from '../calls/login.ts'
+import { agentOf, requireSession } from '../agent/login.ts'
 
 /** Operations by which an agent's token reads what the desk shows. */
 const shownAtDesk: readonly string[] = ['callcenter.agentContext']

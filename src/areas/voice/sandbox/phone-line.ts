@@ -11,7 +11,7 @@ import { Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { BrowserAudio } from '../browser/audio-pool.ts'
 import { iceServers, openBrowserAudio } from '../browser/browser-audio.ts'
-import { callOf } from '../calls/command.ts'
+import { callOf } from '../customer/command-call.ts'
 import { type SimulatedCarrier, simulatedCarrier } from '../trunks/sandbox-carrier.ts'
 
 const schemas = {

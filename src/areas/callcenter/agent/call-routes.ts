@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of agent calls: dial, hold, mute, wrap up.
+import { type Static, Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { type Route, write } from '../../../platform/api/route.ts'
+import type { App } from '../../../platform/app.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
+import { CustomData, checkNumbers, liveCalls, newCall } from '../../voice/area.ts'
+import { agentNamed, become } from '../agents/presence.ts'
+import { all } from '../conferences/conference.ts'
+import { isReachable } from '../contact/ring-target.ts'
+import { type ContactRow, findContact, insertContact, saveContact } from '../contacts.ts'
+import { findQueue } from '../queues/store.ts'
+import { AgentId, Language, RingSeconds, Url } from '../schema.ts'
+import { holdSwitchboard } from '../switchboard.ts'
+import { doAll, offer } from './call-commands.ts'
+import { agentOf } from './login.ts'
+import { contactFor, requireOwnCall } from './named-call.ts'
+
+const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
+const CallWish = Type.Object({
+  from: Phone({ description: 'The number that the customer sees; one of yours' }),
+  to: Phone({ description: 'The customer' }),
+  agent_id: Type.Optional(
+    AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
+  ),
+  record: Type.Optional(Type.Boolean({ description: 'Record the call; false unless told' })),
+  caller_prompt: Type.Optional(
+    Type.Object(
+      {
+        text: Type.String({
+          minLength: 1,
+          maxLength: 500,
+          rule: 'must have 1 to 500 characters',
+          sensitive: true,
+          description: 'What is said',
+        }),
+        language: Type.Optional(Language),
+      },
+      { description: 'Said first when the customer answers, such as that the call is recorded' },
+    ),
+  ),
+  custom_data: Type.Optional(CustomData),
+  queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'The queue that the call counts for' })),
+  ring_timeout: Type.Optional(RingSeconds('How long the customer may be rung; 45 unless told')),
+  event_url: Type.Optional(Url('Told of every status of the call')),
+})
+
+const CallMade = Type.Object(
+  {
+    call_id: Type.String({ description: 'Id of the customer’s call, such as `call_…`' }),
+    status: Type.Literal('initiated', { description: 'It is about to be placed' }),
+    started_at: At({ description: 'When it was asked for' }),
+  },
+  { title: 'AgentCall' },
+)
+
+const call = write({
+  method: 'POST',
+  path: '/v1/voice/call',
+  operation: 'callcenter.call',
+  summary: 'Place a call from an agent',
+  description:
+    'With `agent_id` the agent is rung first and then the customer. Without, the customer is rung, and the routing rules of `from` say who speaks.',
+  scope: 'callcenter:agent',
+  limit: 'voice',
+  body: CallWish,
+  reply: { status: 201, schema: CallMade, location: ({ call_id }) => `/v1/voice/call/${call_id}` },
+  errors: [
+    'INVALID_PHONE',
+    'INVALID_URL',
+    'NUMBER_NOT_OWNED',
+    'DESTINATION_NOT_ALLOWED',
+    'INSUFFICIENT_BALANCE',
+    'CONCURRENCY_LIMIT',
+    'PROVIDER_UNAVAILABLE',
+    'AGENT_NOT_AVAILABLE',
+  ],
+  examples: [{ name: 'The rules decide who speaks', body: { from: '+254700000000', to: '+254711000020' } }],
+  async prepare(app, { body }, caller) {
+    const { tenant } = caller
+    const own = agentOf(caller)
+    if (own !== null && body.agent_id !== own)
+      throw new AppError('FORBIDDEN', `this token calls for the agent ${own} only`, {
+        extra: { required_scope: 'callcenter:write' },
+      })
+    if (body.event_url !== undefined)
+      await app.outbound.checkUrl(body.event_url, 'callback', tenant.environment, 'event_url')
+    const queue = body.queue_id === undefined ? null : uuidOf('queue', body.queue_id)
+    if (
+      body.queue_id !== undefined &&
+      (queue === null || !(await maybe(app.db.query(findQueue, { ...tenant, id: queue }))))
+    )
+      throw invalid('queue_id', 'must be the id of a queue, que_…')
+    await checkNumbers(app, tenant, body)
+    return queue
+  },
+  handle: (app, tx, { body }, caller, queue) => beginCall(app, tx, body, caller, queue),
+})
+
+async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller: Caller, queue: string | null) {
+  const { tenant, receivedMs, nowMs } = caller
+  await holdSwitchboard(tx, tenant)
+  const { agent_id, record = false, custom_data = {}, event_url = null, ring_timeout } = body
+  const agent = agent_id === undefined ? null : await agentNamed(tx, { ...caller }, agent_id)
+  if (agent_id !== undefined && (agent?.status !== 'available' || !isReachable(agent)))
+    throw new AppError(
+      'AGENT_NOT_AVAILABLE',
+      agent ? `${agent_id} is ${agent.status}, or cannot be reached` : `there is no agent ${agent_id}`,
+    )
+  const { text, language = 'en-US' } = body.caller_prompt ?? {}
+  const caller_prompt = text === undefined ? undefined : { text, language }
+  const plan = {
+    ...(ring_timeout === undefined ? {} : { ring_timeout }),
+    ...(caller_prompt ? { caller_prompt } : {}),
+    ...(agent ? {} : { target: { type: 'routing', caller_prompt } }),
+  }
+  const made = await newCall(
+    app,
+    tx,
+    { ...caller },
+    {
+      from: body.from,
+      to: body.to,
+      plan,
+      customData: custom_data,
+      eventUrl: event_url,
+      record,
+      isPlaced: agent === null,
+    },
+  )
+  if (agent) {
+    const id = newUuid(receivedMs)
+    const contact = await one(
+      tx.query(insertContact, {
+        ...tenant,
+        id,
+        call: made.id,
+        room: id,
+        queue,
+        agent: null,
+        wanted: agent.agent_id,
+        direction: 'outbound',
+        from: body.from,
+        to: body.to,
+        state: 'offered',
+        priority: 5,
+        skills: '[]',
+        data: JSON.stringify(custom_data),
+        path: '[]',
+        enteredAt: new Date(nowMs),
+        callbackFor: null,
+        attempts: 0,
+        isHanded: false,
+      }),
+    )
+    const reserved = await become(app, tx, { ...caller }, agent, 'ringing', {
+      call_id: made.id,
+      contact_id: id,
+      leg_id: null,
+    })
+    tx.afterCommit(() => void doAll(app, [offer(tenant, contact, reserved, 30)]))
+  }
+  return { call_id: idOf('call', made.id), status: 'initiated' as const, started_at: made.started_at }
+}
+
+const Changed = Type.Object(
+  {
+    call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
+    agent_id: Nullable(Type.String({ description: 'The agent of the call; null without one' })),
+    on_hold: Type.Boolean({ description: 'Whether the customer hears music' }),
+    disposition: Nullable(Type.String({ description: 'The outcome in a word, such as `sold`; null if not noted' })),
+    notes: Nullable(Type.String({ description: 'What the next agent should know; null if not noted' })),
+    tags: Type.Array(Type.String(), { description: 'Tags that the call was given' }),
+  },
+  { title: 'CallHandling' },
+)
+
+const change = write({
+  method: 'PATCH',
+  path: '/v1/voice/call/:call_id',
+  operation: 'callcenter.changeCall',
+  summary: 'Update a call: hold, mute, recording, keys or notes',
+  scope: 'callcenter:agent',
+  params: CallId,
+  needs: 'nothing',
+  body: Type.Object({
+    hold: Type.Optional(Type.Boolean({ description: 'The customer hears music' })),
+    mute: Type.Optional(Type.Boolean({ description: 'The agent is not heard' })),
+    recording: Type.Optional(
+      OneOf(['pause', 'resume'], {
+        description: 'Leaves out of the recording what is said until `resume`, such as a card number',
+      }),
+    ),
+    send_dtmf: Type.Optional(
+      Type.String({
+        pattern: '^[0-9A-D*#]{1,32}$',
+        rule: 'must be 1 to 32 of 0-9, A-D, * and #',
+        description: 'Keys that are pressed for the customer’s side to hear',
+      }),
+    ),
+    wrap_up: Type.Optional(
+      Type.Object(
+        {
+          disposition: Type.Optional(
+            Type.String({
+              maxLength: 64,
+              rule: 'must have at most 64 characters',
+              description: 'The outcome in a word, such as `sold`',
+            }),
+          ),
+          notes: Type.Optional(
+            Type.String({
+              maxLength: 4_000,
+              rule: 'must have at most 4000 characters',
+              sensitive: true,
+              description: 'What the next agent should know',
+            }),
+          ),
+          tags: Type.Optional(
+            Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+              maxItems: 20,
+              description: 'A list replaces the one before',
+            }),
+          ),
+        },
+        { description: 'What the call was about; can be sent until long after it' },
+      ),
+    ),
+  }),
+  reply: { status: 200, schema: Changed },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],
+  async prepare(app, { params, body }, caller) {
+    const { tenant } = caller
+    const { contact, call: named } = await contactFor(app, caller, params.call_id)
+    requireOwnCall(caller, contact)
+    const { hold, mute, recording, send_dtmf } = body
+    const live = liveCalls(app)
+    const customer = contact?.call_id ?? named
+    const isLive = contact ? contact.state === 'connected' : (await live.find(tenant, named))?.status === 'answered'
+    const isAsked = [hold, mute, recording, send_dtmf].some((value) => value !== undefined)
+    if (isAsked && !isLive) throw new AppError('CALL_NOT_ACTIVE', 'nobody speaks in this call')
+    const done: boolean[] = []
+    if (hold !== undefined) done.push(await live.hold(tenant, customer, hold ? { music: 'default' } : null))
+    if (mute !== undefined) done.push(await live.mute(tenant, contact?.leg_id ?? named, mute))
+    if (recording !== undefined)
+      done.push(await live.pauseRecording(tenant, contact?.room_id ?? named, recording === 'pause'))
+    if (send_dtmf !== undefined) done.push(await live.press(tenant, customer, send_dtmf))
+    if (done.includes(false))
+      throw new AppError(
+        'CALL_NOT_ACTIVE',
+        recording === undefined ? 'the call is over' : 'the call is over, or is not being recorded',
+      )
+    return { contact, customer }
+  },
+  async handle(app, tx, { body }, { tenant, nowMs }, { contact, customer }) {
+    if (!contact)
+      return {
+        call_id: idOf('call', customer),
+        agent_id: null,
+        on_hold: body.hold ?? false,
+        disposition: null,
+        notes: null,
+        tags: [],
+      }
+    await holdSwitchboard(tx, tenant)
+    const now = (await maybe(tx.query(findContact, { ...tenant, id: contact.id }))) ?? contact
+    const saved = await saveContact(tx, tenant, now, { ...held(now, body.hold, nowMs), ...noted(body.wrap_up) })
+    const { disposition } = saved
+    // The end of the call tells it, unless that is over already.
+    if (body.wrap_up?.disposition !== undefined)
+      tx.afterCommit(() => void all(app, [() => liveCalls(app).mark(tenant, saved.call_id, { disposition })]))
+    return {
+      call_id: idOf('call', saved.call_id),
+      agent_id: saved.agent_id,
+      on_hold: saved.held_since !== null,
+      disposition,
+      notes: saved.notes,
+      tags: saved.tags,
+    }
+  },
+})
+
+/** Counts the hold time of a customer. */
+function held(contact: ContactRow, hold: boolean | undefined, nowMs: number): Partial<ContactRow> {
+  if (hold === true) return contact.held_since === null ? { held_since: new Date(nowMs) } : {}
+  if (hold !== false || contact.held_since === null) return {}
+  return { held_since: null, hold_ms: contact.hold_ms + BigInt(Math.max(0, nowMs - contact.held_since.getTime())) }
+}
+
+function noted(wrapUp: { disposition?: string; notes?: string; tags?: string[] } | undefined): Partial<ContactRow> {
+  const { disposition, notes, tags } = wrapUp ?? {}
+  return {
+    ...(disposition === undefined ? {} : { disposition }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(tags === undefined ? {} : { tags }),
+  }
+}
+
+export const callRoutes: readonly Route[] = [call, change]

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Routes of transfers: hand a call to somebody else, at once or after speaking with them.
+import { Type } from 'typebox'
+import { AppError, invalid } from '../../../kernel/errors.ts'
+import { uuidOf } from '../../../kernel/ids.ts'
+import { type Route, write } from '../../../platform/api/route.ts'
+import { maybe } from '../../../platform/db.ts'
+import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { checkNumbers } from '../../voice/area.ts'
+import { all } from '../conferences/conference.ts'
+import { findTransfer } from '../contact/transfer-store.ts'
+import { contactOfCall, findContact } from '../contacts.ts'
+import { RingSeconds, Url } from '../schema.ts'
+import { holdSwitchboard } from '../switchboard.ts'
+import { contactFor, noCall, requireOwnCall } from './named-call.ts'
+import { beginTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
+
+const TransferType = OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' })
+
+const Transfer = Type.Object(
+  {
+    transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
+    call_id: Type.String({ description: 'The call that goes on elsewhere, `call_…`' }),
+    transfer_type: TransferType,
+    destination: Type.String({ description: 'An agent, `que_…`, E.164 or a SIP URI, as it was given' }),
+    status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
+      description: '`consulting` while the agent speaks with the other; the last three are final',
+    }),
+    consult_call_id: Nullable(Type.String({ description: 'The leg of whom the agent speaks to first; warm only' })),
+    started_at: At({ description: 'When it was asked for' }),
+  },
+  { title: 'CallTransfer' },
+)
+
+const transfer = write({
+  method: 'POST',
+  path: '/v1/voice/transfer',
+  operation: 'callcenter.transfer',
+  summary: 'Transfer a call',
+  description:
+    'Cold: the agent leaves as soon as the other rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
+  scope: 'callcenter:agent',
+  body: Type.Object({
+    call_id: Type.String({ maxLength: 40, description: 'The call that goes on elsewhere, `call_…`' }),
+    transfer_type: TransferType,
+    destination: Type.String({
+      minLength: 1,
+      maxLength: 256,
+      rule: 'must be an agent, a queue, a number or a SIP address',
+      description: 'An agent; also que_…, E.164 or a SIP URI',
+    }),
+    message: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'Said to the other alone', sensitive: true }),
+    ),
+    timeout: Type.Optional(RingSeconds('How long the other is rung; 30 unless told')),
+    hold_music_url: Type.Optional(Url('What the customer hears')),
+  }),
+  reply: { status: 200, schema: Transfer },
+  errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'QUEUE_FULL', 'CONFLICT', 'INVALID_URL'],
+  async prepare(app, { body }, caller) {
+    const { tenant } = caller
+    if (body.hold_music_url !== undefined)
+      await app.outbound.checkUrl(body.hold_music_url, 'callback', tenant.environment, 'hold_music_url')
+    const { contact } = await contactFor(app, caller, body.call_id)
+    requireOwnCall(caller, contact)
+    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+    const target = await transferTarget(app, tenant, body.destination)
+    if (target.type === 'queue' && body.transfer_type === 'warm')
+      throw invalid('destination', 'must be somebody who answers: a queue takes cold transfers only')
+    if (target.type === 'line' && 'phone' in target.to)
+      await checkNumbers(app, tenant, {
+        from: contact.direction === 'inbound' ? contact.to_number : contact.from_number,
+        to: target.to.phone,
+      })
+    return { id: contact.id, target }
+  },
+  async handle(app, tx, { body }, caller, { id, target }) {
+    const { tenant } = caller
+    await holdSwitchboard(tx, tenant)
+    const contact = await maybe(tx.query(findContact, { ...tenant, id }))
+    if (!contact) throw noCall()
+    const wish = {
+      kind: body.transfer_type,
+      destination: body.destination,
+      message: body.message ?? null,
+      seconds: body.timeout ?? 30,
+      music: body.hold_music_url ?? null,
+    }
+    const { transfer: begun, after } = await beginTransfer(app, tx, { ...caller }, contact, target, wish)
+    tx.afterCommit(() => void all(app, after))
+    return transferRecord(begun)
+  },
+})
+
+const TransferId = Type.Object({ transfer_id: Type.String({ description: 'Id of the transfer, trf_…' }) })
+
+const decide = write({
+  method: 'PATCH',
+  path: '/v1/voice/transfer/:transfer_id',
+  operation: 'callcenter.decideTransfer',
+  summary: 'Complete, merge or cancel a transfer',
+  scope: 'callcenter:agent',
+  params: TransferId,
+  needs: 'nothing',
+  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: 'merge: all three speak' }) }),
+  reply: { status: 200, schema: Transfer },
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  async handle(app, tx, { params, body }, caller) {
+    const { tenant } = caller
+    const id = uuidOf('transfer', params.transfer_id)
+    await holdSwitchboard(tx, tenant)
+    const row = id === null ? null : await maybe(tx.query(findTransfer, { ...tenant, id }))
+    const contact = row && (await maybe(tx.query(contactOfCall, { ...tenant, call: row.call_id })))
+    if (!row || !contact) throw new AppError('NOT_FOUND', 'there is no such transfer; ids of transfers begin with trf_')
+    requireOwnCall(caller, contact)
+    const after = await decideTransfer(app, tx, { ...caller }, contact, row, body.action)
+    tx.afterCommit(() => void all(app, after))
+    return transferRecord((await maybe(tx.query(findTransfer, { ...tenant, id: row.id }))) ?? row)
+  },
+})
+
+export const transferRoutes: readonly Route[] = [transfer, decide]

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfer of a call. Cold: the agent leaves as soon as the target rings. Warm: both speak while the customer hears
+// music, then complete, merge or cancel.
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { isE164 } from '../../../kernel/phone.ts'
+import type { App } from '../../../platform/app.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
+import type { Occasion } from '../../../platform/events.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
+import { type LegChange, type LegToRing, liveCalls } from '../../voice/area.ts'
+import { agentNamed, become, becomeFree, noteLeg, offerFailed } from '../agents/presence.ts'
+import type { AgentRow } from '../agents/store.ts'
+import { sendOn } from '../caller/destination.ts'
+import {
+  type After,
+  endCall,
+  isRoomClosed,
+  otherSpeaker,
+  queueBefore,
+  successor,
+  waitIn,
+} from '../caller/next-contact.ts'
+import { tellTransferred } from '../contact/contact-events.ts'
+import { tagOf } from '../contact/leg-tags.ts'
+import { connected, over } from '../contact/lifecycle.ts'
+import { targetOf } from '../contact/ring-target.ts'
+import {
+  findTransfer,
+  insertTransfer,
+  saveTransfer,
+  type TransferRow,
+  transferOfCall,
+} from '../contact/transfer-store.ts'
+import { type ContactRow, contactOfCall, saveContact, underWay } from '../contacts.ts'
+import { waitingIn } from '../queues/live.ts'
+import { findQueue, type QueueRow } from '../queues/store.ts'
+import { agentIdForm } from '../schema.ts'
+import { atSwitchboard } from '../switchboard.ts'
+
+interface TransferWish {
+  kind: 'warm' | 'cold'
+  destination: string
+  message: string | null
+  seconds: number
+  music: string | null
+}
+
+type Target =
+  | { type: 'agent'; agent: string }
+  | { type: 'queue'; queue: QueueRow }
+  | { type: 'line'; to: LegToRing['to'] }
+
+/** Target of a destination: an agent, queue, number or SIP address. */
+export async function transferTarget(app: App, tenant: Tenant, destination: string): Promise<Target> {
+  const uuid = uuidOf('queue', destination)
+  const queue = uuid === null ? null : await maybe(app.db.query(findQueue, { ...tenant, id: uuid }))
+  if (queue) return { type: 'queue', queue }
+  if (isE164(destination)) return { type: 'line', to: { phone: destination } }
+  if (/^sips?:\S+$/.test(destination)) return { type: 'line', to: { sip: destination } }
+  if (agentIdForm.test(destination)) return { type: 'agent', agent: destination }
+  throw new AppError('VALIDATION_ERROR', 'destination must be an agent, a queue, a number or a SIP address')
+}
+
+/** Starts a transfer. Returns it with the commands to run after the commit. */
+export async function beginTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  target: Target,
+  wish: TransferWish,
+): Promise<{ transfer: TransferRow; after: After[] }> {
+  const { tenant, nowMs, receivedMs } = occasion
+  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+  if (await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id })))
+    throw new AppError('CONFLICT', 'this call is being transferred already; complete or cancel that first')
+  const agent = target.type === 'agent' ? await freeAgent(tx, occasion, target.agent) : null
+  const transfer = await one(
+    tx.query(insertTransfer, {
+      ...tenant,
+      id: newUuid(receivedMs),
+      call: contact.call_id,
+      kind: wish.kind,
+      destination: wish.destination,
+      status: 'ringing',
+      fromAgent: contact.agent_id,
+      toAgent: agent?.agent_id ?? null,
+      message: wish.message,
+      at: new Date(nowMs),
+    }),
+  )
+  if (target.type === 'queue') return intoQueue(app, tx, occasion, contact, transfer, target.queue)
+  if (agent)
+    await become(app, tx, occasion, agent, 'ringing', { call_id: contact.call_id, contact_id: null, leg_id: null })
+  const to = agent ? targetOf(agent) : target.type === 'line' ? target.to : null
+  if (to === null) throw new AppError('AGENT_NOT_AVAILABLE', `${wish.destination} cannot be reached`)
+  return { transfer, after: [() => ring(app, tenant, contact, transfer, to, wish)] }
+}
+
+async function freeAgent(tx: Tx, occasion: Occasion, id: string): Promise<AgentRow> {
+  const agent = await agentNamed(tx, occasion, id)
+  if (agent?.status !== 'available')
+    throw new AppError('AGENT_NOT_AVAILABLE', agent ? `${id} is ${agent.status}` : `there is no agent ${id}`)
+  return agent
+}
+
+async function ring(
+  app: App,
+  tenant: Tenant,
+  contact: ContactRow,
+  transfer: TransferRow,
+  to: LegToRing['to'],
+  { seconds, music }: TransferWish,
+): Promise<void> {
+  const live = liveCalls(app)
+  await live.hold(tenant, contact.call_id, { music: music ?? (transfer.kind === 'cold' ? 'ringback' : 'default') })
+  const from = contact.direction === 'inbound' ? contact.to_number : contact.from_number
+  const tag = tagOf('transfer', transfer.id)
+  const agent = transfer.to_agent === null ? {} : { agentId: transfer.to_agent }
+  const rung = await live.ring(tenant, contact.room_id, { to, from, timeoutSeconds: seconds, tag, ...agent })
+  if ('refused' in rung) {
+    const ended = {
+      tenant,
+      call: contact.call_id,
+      room: contact.room_id,
+      tag,
+      kind: 'ended' as const,
+      status: 'failed',
+    }
+    return transferChanged(app, { ...ended, cause: rung.refused, by: 'system', digit: null, atMs: 0 }, transfer.id)
+  }
+  await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const now = await maybe(tx.query(findTransfer, { ...tenant, id: transfer.id }))
+    if (now && now.leg_id === null) await save(tx, tenant, now, now.status, rung.call)
+    if (now?.to_agent) await noteLeg(app, tx, occasion, now.to_agent, rung.call)
+  })
+}
+
+function save(
+  tx: Tx,
+  tenant: Tenant,
+  transfer: TransferRow,
+  status: TransferRow['status'],
+  leg = transfer.leg_id,
+  endedMs: number | null = null,
+) {
+  return one(
+    tx.query(saveTransfer, {
+      ...tenant,
+      id: transfer.id,
+      status,
+      leg,
+      endedAt: endedMs === null ? null : new Date(endedMs),
+    }),
+  )
+}
+
+/** Ends a transfer and emits its event. */
+async function settle(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  status: TransferRow['status'],
+  leg: string | null = transfer.leg_id,
+): Promise<TransferRow> {
+  const saved = await save(tx, occasion.tenant, transfer, status, leg, occasion.nowMs)
+  await tellTransferred(app, tx, occasion, contact, saved)
+  return saved
+}
+
+/** Moves the call to another queue; the agent is released. */
+async function intoQueue(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  queue: QueueRow,
+): Promise<{ transfer: TransferRow; after: After[] }> {
+  const { tenant, nowMs } = occasion
+  const { max_size, overflow } = queue.document
+  const waiting = waitingIn(queue, await tx.query(underWay, tenant), nowMs)
+  if (waiting.length >= max_size) {
+    if (!overflow?.on.includes('full')) throw new AppError('QUEUE_FULL', `${max_size} callers wait in ${queue.name}`)
+    const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+    const done = await settle(app, tx, occasion, contact, transfer, 'completed')
+    const hangUps = legs.map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+    return { transfer: done, after: [...hangUps, () => sendOn(app, tenant, contact, overflow.action)] }
+  }
+  const after = await waitIn(app, tx, occasion, contact, queue, { outcome: 'answered', isTransferred: true })
+  return { transfer: await settle(app, tx, occasion, contact, transfer, 'completed'), after }
+}
+
+export async function transferChanged(app: App, change: LegChange, id: string): Promise<void> {
+  const { tenant } = change
+  const after = await atSwitchboard(app, tenant, async (tx, occasion) => {
+    const transfer = await maybe(tx.query(findTransfer, { ...tenant, id }))
+    const contact = transfer && (await maybe(tx.query(contactOfCall, { ...tenant, call: transfer.call_id })))
+    if (!transfer || !contact) return []
+    if (change.kind === 'ringing') return targetRings(app, tx, occasion, contact, transfer, change)
+    if (change.kind === 'answered') return targetAnswered(app, tx, occasion, contact, transfer, change)
+    return change.kind === 'ended' ? targetGone(app, tx, occasion, contact, transfer, change) : []
+  })
+  for (const act of after)
+    await act().catch((error) =>
+      app.log.warn(
+        { error, call: change.call },
+        'transfer not passed to the call: its session ended or its node is down; nothing to do if the call is over',
+      ),
+    )
+}
+
+/** Cold transfer: when the target rings, the first agent leaves and the customer hears ringing. */
+async function targetRings(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  { call }: LegChange,
+): Promise<After[]> {
+  if (transfer.kind === 'warm' || transfer.status !== 'ringing') return []
+  const { tenant } = occasion
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
+  await settle(app, tx, occasion, contact, transfer, 'completed', call)
+  return legs.filter((leg) => leg !== call).map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+}
+
+async function targetAnswered(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  change: LegChange,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  if (transfer.kind === 'warm') {
+    if (transfer.status !== 'ringing') return [() => live.hangUp(tenant, change.call)]
+    const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+    if (agent)
+      await become(app, tx, occasion, agent, 'on_call', {
+        call_id: contact.call_id,
+        contact_id: null,
+        leg_id: change.call,
+      })
+    await save(tx, tenant, transfer, 'consulting', change.call)
+    return whisper(app, tenant, transfer, change.call)
+  }
+  const late = transfer.status === 'ringing' ? await targetRings(app, tx, occasion, contact, transfer, change) : []
+  const now = await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))
+  if (now?.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
+  return [
+    ...late,
+    ...(await given(app, tx, occasion, now, transfer.to_agent, change.call)),
+    ...whisper(app, tenant, transfer, change.call),
+  ]
+}
+
+function whisper(app: App, tenant: Tenant, { message }: TransferRow, leg: string): After[] {
+  return message === null ? [] : [() => liveCalls(app).play(tenant, leg, { text: message, language: 'en-US' })]
+}
+
+/** Connects the customer with the target. */
+async function given(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  toAgent: string | null,
+  leg: string,
+): Promise<After[]> {
+  const { tenant, nowMs } = occasion
+  const live = liveCalls(app)
+  const agent = toAgent === null ? null : await agentNamed(tx, occasion, toAgent)
+  if (agent) await connected(app, tx, occasion, contact, agent, leg)
+  else
+    await saveContact(tx, tenant, contact, {
+      state: 'connected',
+      outcome: 'answered',
+      answered_at: new Date(nowMs),
+      leg_id: leg,
+    })
+  return [
+    () => live.hold(tenant, contact.call_id, null),
+    () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: toAgent }),
+  ]
+}
+
+/** The target did not answer or left: the customer returns to the first agent, or to a queue, or the call ends. */
+async function targetGone(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  change: LegChange,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  const isRinging = agent?.status === 'ringing' && agent.leg_id === null
+  const isTheirs = agent?.call_id === contact.call_id && (agent.leg_id === change.call || isRinging)
+  if (transfer.status === 'ringing' || transfer.status === 'consulting') {
+    if (agent && isTheirs && agent.status === 'ringing' && !isRoomClosed(change.cause))
+      await notAnswered(app, tx, occasion, agent, change)
+    else if (agent && isTheirs) await becomeFree(app, tx, occasion, agent)
+    await settle(app, tx, occasion, contact, transfer, transfer.status === 'ringing' ? 'failed' : 'cancelled')
+    return [() => live.hold(tenant, contact.call_id, null)]
+  }
+  // The target hangs up after it was given the call.
+  if (contact.state === 'connected' && (contact.leg_id === change.call || isTheirs)) {
+    const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
+    if (!isOver) return []
+    const other = await otherSpeaker(tx, occasion, contact)
+    if (other) return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
+    return endCall(app, tenant, contact)
+  }
+  // The agent answered earlier, and has handed the call on.
+  if (change.status === 'completed') return []
+  // The customer hung up before the answer, so the agent stays available.
+  const isGone = isRoomClosed(change.cause) || contact.state === 'ended'
+  if (isGone && agent?.status === 'ringing' && isTheirs) await becomeFree(app, tx, occasion, agent)
+  if (isGone && contact.state === 'offered') await over(app, tx, occasion, contact, 'abandoned')
+  if (isGone || contact.state !== 'offered') return []
+  // Cold transfer without an answer: the first agent has left, so the call returns to its queue.
+  if (agent && isTheirs) await notAnswered(app, tx, occasion, agent, change)
+  await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
+  const queue = await queueBefore(tx, occasion, contact)
+  if (queue) return waitIn(app, tx, occasion, contact, queue, { outcome: 'failed' })
+  const { legs } = await over(app, tx, occasion, contact, 'failed')
+  return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
+}
+
+/** Causes for which a target was not rung at all. */
+const unrung: readonly string[] = ['network_error', 'full', 'no_route', 'not_allowed', 'insufficient_funds']
+
+/** The agent whom a transfer rang did not answer, or could not be rung. */
+async function notAnswered(app: App, tx: Tx, occasion: Occasion, agent: AgentRow, { cause }: LegChange) {
+  if (cause !== null && unrung.includes(cause)) {
+    await offerFailed(app, tx, occasion, agent, cause)
+    return
+  }
+  const none = { call_id: null, leg_id: null, contact_id: null }
+  await become(app, tx, occasion, agent, 'away', { ...none, reason: cause ?? 'no_answer' })
+}
+
+/** A party of the customer's call leaves; the last one ends the call. */
+async function leftBehind(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  agent: AgentRow | null,
+  leg: string,
+): Promise<{ over: boolean }> {
+  const stays = contact.leg_id !== leg && contact.agent_id !== agent?.agent_id
+  if (stays) {
+    if (agent) await becomeFree(app, tx, occasion, agent)
+    return { over: false }
+  }
+  await over(app, tx, occasion, contact, 'answered')
+  return { over: true }
+}
+
+/** Completes a warm transfer: the second agent gets the customer and the first leaves. */
+export async function completeTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const leg = transfer.leg_id ?? ''
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  const next = await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
+  const acts = await given(app, tx, occasion, next, transfer.to_agent, leg)
+  await settle(app, tx, occasion, contact, transfer, 'completed')
+  return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
+}
+
+/** Decides a transfer: complete, merge (all three speak) or cancel. */
+export async function decideTransfer(
+  app: App,
+  tx: Tx,
+  occasion: Occasion,
+  contact: ContactRow,
+  transfer: TransferRow,
+  action: 'complete' | 'cancel' | 'merge',
+): Promise<After[]> {
+  const { tenant } = occasion
+  const live = liveCalls(app)
+  const isOpen =
+    action === 'cancel'
+      ? transfer.status === 'ringing' || transfer.status === 'consulting'
+      : transfer.status === 'consulting'
+  if (!isOpen)
+    throw new AppError(
+      'CONFLICT',
+      `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`,
+    )
+  if (action !== 'cancel' && contact.state !== 'connected') throw new AppError('CONFLICT', 'the customer has hung up')
+  if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
+  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  if (action === 'merge') {
+    await saveContact(tx, tenant, contact, { is_transferred: true })
+    if (agent) {
+      // Each agent has a contact, so that each has the own time on the call.
+      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' }
+      await connected(app, tx, occasion, await successor(tx, occasion, contact, place), agent, transfer.leg_id ?? '')
+    }
+    await settle(app, tx, occasion, contact, transfer, 'completed')
+    return [() => live.hold(tenant, contact.call_id, null)]
+  }
+  if (agent) await becomeFree(app, tx, occasion, agent)
+  await settle(app, tx, occasion, contact, transfer, 'cancelled')
+  return [
+    () => live.hold(tenant, contact.call_id, null),
+    ...(transfer.leg_id === null ? [] : [() => live.hangUp(tenant, transfer.leg_id ?? '')]),
+  ]
+}
+
+export function transferRecord(transfer: TransferRow) {
+  return {
+    transfer_id: idOf('transfer', transfer.id),
+    call_id: idOf('call', transfer.call_id),
+    transfer_type: transfer.kind,
+    destination: transfer.destination,
+    status: transfer.status,
+    consult_call_id: transfer.kind === 'warm' && transfer.leg_id !== null ? idOf('call', transfer.leg_id) : null,
+    started_at: transfer.started_at,
+  }
+}

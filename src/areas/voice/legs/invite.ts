@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outgoing SIP call over the first working route. A trunk that does not respond or has no line is passed over for this call; a
+// callee who refused is not called again.
+import type { SipCall } from '../../../protocols/sip/call.ts'
+import type { DialogState } from '../../../protocols/sip/dialog.ts'
+import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
+import type { SipAudio } from '../room/sip-audio.ts'
+import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
+
+export interface InviteOptions {
+  from: string
+  to: string
+  /** Public id of the call, by which the simulated carrier names its phone. */
+  call: string
+  audio: SipAudio
+  ways: readonly Way[]
+}
+
+export interface InviteHandlers extends CallHandlers {
+  refused(status: number, reason: string): void
+  /** A route failed and the next is tried. */
+  passedOver?(way: Way, status: number): void
+}
+
+/** Timeout for the first response (100 Trying) of a trunk before the next one is tried. */
+const firstSignMs = 4_000
+/**
+ * Time for the first response of a customer's address over TCP or TLS. A connection that is refused counts as silence until
+ * then, so that an address tells nobody which ports are open there.
+ */
+const silentAddressMs = 8_000
+
+/** Redirects that one call follows. */
+const maxRedirects = 3
+
+/** One outgoing call over any number of routes. */
+export class Invite {
+  #sip: SipCall | null = null
+  #isCancelled = false
+  #redirects = 0
+  readonly #network: TelephoneNetwork
+  readonly #options: InviteOptions
+  readonly #handlers: InviteHandlers
+
+  constructor(network: TelephoneNetwork, options: InviteOptions, handlers: InviteHandlers) {
+    this.#network = network
+    this.#options = options
+    this.#handlers = handlers
+    this.#try(options.ways)
+  }
+
+  #try([way, ...rest]: readonly Way[]): void {
+    if (!way) return void queueMicrotask(() => this.#handlers.refused(503, 'No way leads there'))
+    const network = this.#network
+    const options = this.#options
+    const handlers = this.#handlers
+    const from = network.trunks.shown(way, options.from)
+    if (from === null) {
+      handlers.passedOver?.(way, 403)
+      return this.#try(rest)
+    }
+    const isDiscreet = way.trunk === undefined && way.peer.transport !== 'udp'
+    let hasRung = false
+    let isOver = false
+    const passOver = (status: number) => {
+      isOver = true
+      clearTimeout(patience)
+      network.trunks.failed(way, options.to, status, !this.#sip?.hasHeard)
+      handlers.passedOver?.(way, status)
+      this.#try(rest)
+    }
+    const refuse = (status: number, reason: string) => {
+      isOver = true
+      clearTimeout(patience)
+      handlers.refused(status, reason)
+    }
+    const giveUp = () => {
+      if (isOver || this.#isCancelled || this.#sip?.hasHeard) return
+      if (rest.length === 0 && !isDiscreet) return
+      if (rest.length > 0) passOver(408)
+      else refuse(408, 'No answer')
+      sip?.hangup()
+    }
+    const patience = setTimeout(giveUp, rest.length === 0 && isDiscreet ? silentAddressMs : firstSignMs)
+    patience.unref()
+    const sip = network.invite(
+      way,
+      {
+        uri: way.uri,
+        peer: way.peer,
+        from: `<sip:${network.trunks.written(way, from)}@${way.domain ?? network.publicHost}>`,
+        description: options.audio.offer(way.peer, way.srtp),
+        headers: [['X-Pamoja-Call', options.call]],
+        ...(way.credentials ? { credentials: way.credentials } : {}),
+      },
+      {
+        ...handlers,
+        progress: (status, description, from) => {
+          hasRung = true
+          network.trunks.worked(way)
+          handlers.progress?.(status, description, from)
+        },
+        answered: (description, from) => {
+          clearTimeout(patience)
+          network.trunks.worked(way)
+          handlers.answered?.(description, from)
+        },
+        refused: (status, reason, contacts = []) => {
+          if (isOver) return
+          const isWaiting = isDiscreet && !sip?.hasHeard && !this.#isCancelled
+          if (isWaiting) return
+          const isDown = !hasRung && (status === 503 || status === 408)
+          if (isDown && rest.length > 0 && !this.#isCancelled) return passOver(status)
+          const others =
+            this.#isCancelled || this.#redirects >= maxRedirects ? [] : network.trunks.redirected(way, contacts)
+          if (others.length > 0) {
+            this.#redirects++
+            isOver = true
+            clearTimeout(patience)
+            return this.#try([...others, ...rest])
+          }
+          if (isDown) network.trunks.failed(way, options.to, status, !sip?.hasHeard)
+          else if (!this.#isCancelled) network.trunks.worked(way)
+          refuse(status, reason)
+        },
+      },
+    )
+    this.#sip = sip
+    if (!sip) queueMicrotask(() => handlers.refused(503, 'This node takes no calls'))
+  }
+
+  /** Dialog of the call that was answered. */
+  get dialogState(): DialogState | null {
+    return this.#sip?.dialogState ?? null
+  }
+
+  /** Hangs up in any state. */
+  hangup(): void {
+    this.#isCancelled = true
+    this.#sip?.hangup()
+  }
+}
