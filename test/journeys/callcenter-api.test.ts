@@ -384,6 +384,36 @@ test('a simulation walks menus, looks at assumed queues, and traces its way', as
   assert.equal((await ada.client.get(`/v1/voice/ivr/${ivr.ivr_id}`)).body.version, 1)
 })
 
+test('where a caller at 18:05 from Mombasa who speaks Swahili goes is asked, and so is one an hour earlier', async () => {
+  const ada = await open()
+  const day = await queueOf(ada, { name: 'Pwani' })
+  const hours = await done(ada, '/v1/voice/routing/business-hours', {
+    name: 'Office',
+    timezone: 'Africa/Nairobi',
+    weekly: { wednesday: [{ open: '08:00', close: '18:00' }] },
+  })
+  const mombasa = { field: 'from_prefix', op: 'eq', value: '+25441' }
+  const swahili = { field: 'language', op: 'eq', value: 'sw-KE' }
+  const isOpen = { field: 'business_hours', op: 'open', value: hours.business_hours_id }
+  const rules = '/v1/voice/routing/rules'
+  const rule = (name: string, priority: number, conditions: object[], action: object) =>
+    done(ada, rules, { name, priority, conditions, action }, 201)
+  const coast = await rule('Coast', 10, [mombasa, swahili, isOpen], { type: 'queue', id: day })
+  const night = await rule('Coast at night', 20, [mombasa, swahili], { type: 'voicemail', language: 'sw-KE' })
+  const call = { to: numberOf(ada), from: '+254412000001', language: 'sw-KE' }
+  const asked = (at: string, more: object = {}) => done(ada, '/v1/voice/routing/simulate', { ...call, at, ...more })
+  const late = await asked('2027-01-20T18:05:00+03:00')
+  assert.deepEqual([late.destination.type, late.matched_rule_id], ['voicemail', night.rule_id])
+  const early = await asked('2027-01-20T17:05:00+03:00')
+  assert.deepEqual([early.destination.id, early.matched_rule_id], [day, coast.rule_id])
+  assert.deepEqual(
+    late.trace.map(({ kind, result }: { kind: string; result: string }) => `${kind} ${result}`).slice(-2),
+    ['rule skipped', 'rule matched'],
+  )
+  assert.equal((await asked('2027-01-20T18:05:00+03:00', { language: 'en-KE' })).destination, null)
+  assert.equal((await asked('2027-01-20T18:05:00+03:00', { from: '+254202000001' })).destination, null)
+})
+
 test('every version of a menu is kept, can be looked at, and comes back as a new one', async () => {
   const ada = await open()
   const queue = await queueOf(ada, { name: 'Sales' })

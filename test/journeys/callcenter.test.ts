@@ -597,6 +597,50 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
+test('a shift of eight hours: a call every hour, a break that ends by itself, and a report with each of them', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 30 })
+  await assign(ada, { queue_id: queue })
+  for (const [i, agent] of ['amina', 'baraka'].entries()) await login(ada, agent, i + 1, { queues: [queue] })
+  const nowText = async (): Promise<string> =>
+    (await ada.client.get('/v1/call-center/metrics/realtime')).body.generated_at
+  const from = await nowText()
+  for (let hour = 0; hour < 8; hour++) {
+    const call = await callerOf(ada)
+    const { agent_id: agent } = await callIs(ada, call, ({ phase }) => phase === 'connected', `call ${hour} to connect`)
+    await later(ada, 240)
+    await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+    await ended(ada, call)
+    await agentIs(ada, agent, 'wrap_up')
+    await later(ada, 31)
+    await agentIs(ada, agent, 'available')
+    if (hour === 3) {
+      const until = new Date(Date.parse(await nowText()) + 900_000).toISOString()
+      await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'break', reason: 'lunch', until })
+    }
+    await later(ada, 3_600 - 271)
+    if (hour === 3) await agentIs(ada, 'amina', 'available')
+  }
+  const to = await nowText()
+  assert.ok(Date.parse(to) - Date.parse(from) >= 8 * 3_600_000)
+  const report = async (more: string) =>
+    (await ada.client.get(`/v1/call-center/reports?from=${from}&to=${to}&${more}`)).body
+  const hours = await report('interval=hour')
+  assert.deepEqual(
+    hours.rows.map((row: { offered: number; answered: number }) => [row.offered, row.answered]),
+    Array.from({ length: 8 }, () => [1, 1]),
+  )
+  const { totals } = hours
+  assert.ok(totals.talk_seconds >= 8 * 240 && totals.talk_seconds < 8 * 300, `${totals.talk_seconds} s of talk`)
+  assert.ok(totals.occupancy_percent > 3 && totals.occupancy_percent < 8, `${totals.occupancy_percent} %`)
+  const people = await report('interval=month&group_by=agent')
+  assert.deepEqual(new Set(people.rows.map((row: { agent_id: string }) => row.agent_id)), new Set(['amina', 'baraka']))
+  for (const agent of ['amina', 'baraka']) {
+    const out = await done(ada, '/v1/voice/agent/logout', { agent_id: agent })
+    assert.ok(out.session_seconds >= 8 * 3_600, `${agent} was there for ${out.session_seconds} s`)
+  }
+})
+
 test('rules decide about numbers that nothing else answers, live as simulated', async () => {
   const ada = await open()
   const queue = await queueOf(ada)

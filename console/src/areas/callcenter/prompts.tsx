@@ -62,14 +62,16 @@ export function PromptField({
         label="Uploaded sound"
         value={value}
         among={['', ...Object.keys(names), ...(value !== '' && names[value] === undefined ? [value] : [])]}
-        names={{ '': t('None yet'), ...names, ...(names[value] === undefined && value !== '' ? { [value]: value } : {}) }}
+        names={{
+          '': t('None yet'),
+          ...names,
+          ...(names[value] === undefined && value !== '' ? { [value]: value } : {}),
+        }}
         isRequired
         onChange={onInput}
       />
       {value !== '' && <HearButton isReady play={heard(value)} />}
-      {may(scope) && (
-        <FileField label="Upload a sound" accept={accept} hint={hint} problem={problem} onFile={take} />
-      )}
+      {may(scope) && <FileField label="Upload a sound" accept={accept} hint={hint} problem={problem} onFile={take} />}
       {error && <Problem error={error} />}
     </div>
   )

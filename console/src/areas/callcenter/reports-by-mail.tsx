@@ -74,7 +74,12 @@ const fields: readonly FieldOf[] = [
   { name: 'every', label: 'How often', show: (control) => <Often {...control} /> },
   { name: 'weekday', label: 'Day of the week', show: (control) => <Weekday {...control} /> },
   { name: 'day_of_month', label: 'Day of the month', as: 'number', show: (control) => <DayOfMonth {...control} /> },
-  { name: 'hour', label: 'Hour, in the time zone of the account', as: 'number', show: (control) => <Hour {...control} /> },
+  {
+    name: 'hour',
+    label: 'Hour, in the time zone of the account',
+    as: 'number',
+    show: (control) => <Hour {...control} />,
+  },
   { name: 'queue_id', label: 'Queue', show: (control) => <OneQueue {...control} /> },
   {
     ...{ name: 'formats', label: 'Files', value: (text: string) => text.split(' ') },

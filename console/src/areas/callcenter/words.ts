@@ -371,4 +371,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'A text that is spoken': ['Maandishi yanayosemwa', 'Un texte qui est dit', 'Um texto que é falado', 'نص يُنطق'],
   'A sound at an address': ['Sauti kwenye anwani', 'Un son à une adresse', 'Um som num endereço', 'صوت على عنوان'],
   Next: ['Ijayo', 'Prochain', 'Próximo', 'التالي'],
+  'Language of the caller': ['Lugha ya mpigaji', 'Langue de l’appelant', 'Língua de quem liga', 'لغة المتصل'],
+  'Not known': ['Haijulikani', 'Inconnue', 'Desconhecida', 'غير معروفة'],
 }
