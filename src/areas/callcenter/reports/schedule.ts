@@ -7,10 +7,10 @@ import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { momentOfWall } from '../metrics/intervals.ts'
 import { wallTime } from '../routing/hours.ts'
 
-export const reportKinds = ['queues', 'agents', 'calls'] as const
+const reportKinds = ['queues', 'agents', 'calls'] as const
 const periods = ['day', 'week', 'month'] as const
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
-export const reportFormats = ['pdf', 'csv'] as const
+const reportFormats = ['pdf', 'csv'] as const
 const maxRecipients = 10
 
 const fields = {
