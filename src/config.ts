@@ -106,7 +106,7 @@ export const settings = {
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
   PAMOJA_TRUSTED_PROXIES: addresses(
     [],
-    'Addresses of proxies whose X-Forwarded-Proto and X-Forwarded-For are believed; nobody’s unless set.',
+    'Addresses of proxies whose X-Forwarded-Proto and X-Forwarded-For are trusted; default none.',
   ),
   PAMOJA_ALLOW_HTTP: choice(
     ['never', 'loopback'],
@@ -162,7 +162,7 @@ export const settings = {
     also: ['WEBHOOKS_PROXY'],
   },
   PAMOJA_NODE_HOST: optional(
-    'Address at which other nodes reach this one, for requests of test keys; PAMOJA_HOST unless told, or the first address of this machine.',
+    'Address at which other nodes reach this one, for requests of test keys; default PAMOJA_HOST, or the first address of this machine.',
   ),
   PAMOJA_SANDBOX_HOST: host(
     '127.0.0.1',

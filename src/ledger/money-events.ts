@@ -7,5 +7,5 @@ export const moneyHead: Head = { id: 'id', event: 'name', event_id: 'id', create
 
 export const moneyFields = {
   livemode: Type.Boolean({ description: 'False in the test environment' }),
-  sequence: Type.Integer({ description: 'Order of the events of one object, from 1' }),
+  sequence: Type.Integer({ description: 'Sequence number among the events of one object, from 1' }),
 }

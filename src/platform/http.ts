@@ -108,12 +108,13 @@ function rewriteUrl(request: IncomingMessage, doorHosts: ReadonlyMap<string, str
 }
 
 function mount(http: FastifyInstance, app: App, routes: readonly Route[], methods: Methods, streams: Streams): void {
+  const uploads: (readonly [CompiledRoute, string])[] = []
   for (const route of routes) {
     const compiled = compile(route)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       methods.add(path, route.method)
       if (route.kind === 'upload' || route.kind === 'multipart') {
-        mountUpload(http, app, compiled, path)
+        uploads.push([compiled, path])
         continue
       }
       http.route({
@@ -132,19 +133,22 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
       })
     }
   }
+  mountUploads(http, app, uploads)
   for (const { pattern: url, method, allow } of methods.mistakable())
     http.route({ method, url, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
 }
 
-/** Upload route: the body is streamed, so the route has its own body parser. */
-function mountUpload(http: FastifyInstance, app: App, compiled: CompiledRoute, url: string): void {
-  const { method, kind } = compiled.route
-  const handleFile = kind === 'multipart' ? handleMultipart : handleUpload
+/** Upload routes: the body is streamed, so they have a body parser of their own. */
+function mountUploads(http: FastifyInstance, app: App, uploads: readonly (readonly [CompiledRoute, string])[]): void {
   http.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, bytes, done) => done(null, bytes))
-    const handler = traced(app, (request, reply) => handleFile(app, compiled, request, reply))
-    scope.route({ method, url, config: { compiled }, handler })
+    for (const [compiled, url] of uploads) {
+      const { method, kind } = compiled.route
+      const handleFile = kind === 'multipart' ? handleMultipart : handleUpload
+      const handler = traced(app, (request, reply) => handleFile(app, compiled, request, reply))
+      scope.route({ method, url, config: { compiled }, handler })
+    }
   })
 }
 

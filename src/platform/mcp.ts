@@ -49,7 +49,8 @@ class RpcError extends Error {
 
 /** Endpoint of MCP for the operations of these areas, which are called through `inner`. */
 export function mcp(areas: readonly Area[], inner: Inner): Hook {
-  const toolbox = new Toolbox(areas)
+  // Looking through every reply for secrets takes too long for a start.
+  let toolbox: Toolbox | null = null
   return hook({
     methods: ['GET', 'POST', 'DELETE'],
     path: '/mcp',
@@ -63,7 +64,8 @@ export function mcp(areas: readonly Area[], inner: Inner): Hook {
       // There are no streams and no sessions to end; clients take this as an answer.
       if (call.method !== 'POST') return { ...status(405), headers: { allow: 'POST' } }
       const session = { app, call, principal, mayChange: Object(call.query).write === 'true' }
-      return answer(session, (method, params) => respond(toolbox, inner, session, method, params))
+      const tools = (toolbox ??= new Toolbox(areas))
+      return answer(session, (method, params) => respond(tools, inner, session, method, params))
     },
     refused(app, { requestId, headers }, error) {
       const body = errorBody(app, { id: requestId }, error)

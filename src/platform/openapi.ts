@@ -35,13 +35,13 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
       version,
       summary: 'Communications and payments behind one API',
       description:
-        'Every reply is `{"success": true, "data": R, ...R}`: the fields of a thing stand in `data` and beside it. Every error has a `code` from one list. Filters of a list combine: a row must match them all.',
-      contact: { name: 'Whoever runs this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
+        'Every reply is `{"success": true, "data": R, ...R}`: the fields of an object are in `data` and beside it. Every error has a `code` from one list. Filters of a list combine: a row must match them all.',
+      contact: { name: 'Operator of this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [
       ...(publicUrl === null ? [] : [{ url: `${publicUrl}/api`, description: 'This installation' }]),
-      { url: '/api', description: 'Wherever this document was fetched from' },
+      { url: '/api', description: 'Host that served this document' },
     ],
     security: [{ bearer: [] }],
     tags: chaptersOf(areas).map(({ tag, about }) => ({ name: tag, ...(about ? { description: about } : {}) })),
@@ -115,8 +115,8 @@ function descriptionOf(route: Route): string {
   const explained = explanationOf(route)
   if (description && explained) return explained
   const needs = scope === 'any' ? 'Takes any valid credential.' : `Needs a credential with the scope \`${scope}\`.`
-  if (reply.list) return `${needs} Newest first unless said otherwise; \`next_cursor\` leads to the next page.`
-  if (kind === 'read' && method === 'GET') return `${needs} Changes nothing.`
+  if (reply.list) return `${needs} Sorted newest first by default; \`next_cursor\` leads to the next page.`
+  if (kind === 'read' && method === 'GET') return `${needs} Read-only.`
   return `${needs} With an Idempotency-Key it is safe to repeat.${explained ? ` ${explained}` : ''}`
 }
 
@@ -215,10 +215,10 @@ function eventOperation({ schemas }: Parts, type: EventType): object {
   return {
     operationId: `webhook.${type.name}`,
     summary: type.summary,
-    description: 'Posted to your webhooks, signed as the header X-Service-Signature says.',
+    description: 'Posted to your webhooks, with the signature in the header X-Service-Signature.',
     tags: ['webhooks'],
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema, example: JSON.parse(sampleBody(type)) } } },
-    responses: { '2XX': { description: 'Taken' } },
+    responses: { '2XX': { description: 'Event received' } },
   }
 }

@@ -25,7 +25,7 @@ export const AccountSettings = Type.Object(
       Nullable(
         OneOf(callbackEvents, {
           description:
-            'What the `callback_url` of a text is told, where neither request nor key says it: each change of status, as unless set, or `final`, the last',
+            'Changes sent to the `callback_url` of a text, where neither request nor key says it: every change of status (default), or `final`, the last',
         }),
       ),
     ),
@@ -34,8 +34,7 @@ export const AccountSettings = Type.Object(
         Type.String({
           pattern: textSenderPattern,
           rule: textSenderRule,
-          description:
-            'Sender of invoices that go out as a text, and of texts that come in by a door, where none is named',
+          description: 'Default sender of texted invoices, and of texts that come through a door',
         }),
       ),
     ),
@@ -43,7 +42,7 @@ export const AccountSettings = Type.Object(
       Nullable(
         Type.String({
           maxLength: 2048,
-          description: 'Where email tracking is reported',
+          description: 'URL that receives email tracking events',
         }),
       ),
     ),
@@ -52,22 +51,21 @@ export const AccountSettings = Type.Object(
         Type.String({
           pattern: numberPatternForm,
           rule: 'must be letters, digits, blanks, . / _ - and {year}, then no digit, then {seq} or {seq:6}',
-          description: 'How invoices are numbered; `INV-{year}-{seq:6}` unless set',
+          description: 'Pattern of invoice numbers; default `INV-{year}-{seq:6}`',
         }),
       ),
     ),
     invoice_overpayment: Type.Optional(
       Nullable(
         OneOf(['credit', 'refund'], {
-          description:
-            'What becomes of money for an invoice of which nothing is due any more: the customer has it in hand, as unless set, or it is sent back',
+          description: 'Handling of money for a settled invoice: credit for the customer (default), or a refund',
         }),
       ),
     ),
     low_balance_threshold: Type.Optional(
       Nullable(AmountIn(), {
         description:
-          'Major units of the account’s currency: wallet.low_balance tells when the wallet falls below; null for never',
+          'Available amount, in major units of the account’s currency, below which wallet.low_balance is sent; null for never',
       }),
     ),
     dunning_days: Type.Optional(
@@ -76,7 +74,7 @@ export const AccountSettings = Type.Object(
           maxItems: 10,
           rule: dunningRule,
           description:
-            'How many days after the first failed charge of a subscription it is tried again, each later than the one before; 1, 3, 5, 7 unless set',
+            'Days after the first failed charge of a subscription on which it is retried, in ascending order; default 1, 3, 5, 7',
         }),
         { rule: dunningRule },
       ),
@@ -93,7 +91,7 @@ export const AccountSettings = Type.Object(
         Type.String({
           pattern: '^#[0-9a-fA-F]{6}$',
           rule: 'must be a colour such as #0a7d4f',
-          description: 'Colour of your mark on the pages of invoices, payments, receipts and opt-outs',
+          description: 'Accent colour on the pages of invoices, payments, receipts and opt-outs',
         }),
       ),
     ),
@@ -102,7 +100,7 @@ export const AccountSettings = Type.Object(
         Type.String({
           pattern: '^data:image/(png|jpeg);base64,[A-Za-z0-9+/]{40,10920}={0,2}$',
           rule: 'must be a data URL of a PNG or JPEG of at most 8 KiB',
-          description: 'Your logo on those pages, best square and 64 pixels wide',
+          description: 'Logo on those pages, best square and 64 pixels wide',
         }),
       ),
     ),
@@ -112,7 +110,7 @@ export const AccountSettings = Type.Object(
           minLength: 1,
           maxLength: 40,
           rule: 'must have 1 to 40 characters',
-          description: 'Yours, such as a KRA PIN: on invoices and receipts',
+          description: 'Your tax number, such as a KRA PIN, on invoices and receipts',
         }),
       ),
     ),
@@ -122,7 +120,7 @@ export const AccountSettings = Type.Object(
           minLength: 1,
           maxLength: 300,
           rule: 'must have 1 to 300 characters',
-          description: 'Yours, as it stands on invoices and receipts; lines are kept',
+          description: 'Your address on invoices and receipts; line breaks are kept',
         }),
       ),
     ),
@@ -130,8 +128,7 @@ export const AccountSettings = Type.Object(
       Nullable(
         Type.Boolean({
           rule: 'must be true or false',
-          description:
-            'Whether members of the console need a second factor: whoever has none is asked to turn it on before anything else',
+          description: 'True requires two-factor sign-in of all console members; those without it must set it up first',
         }),
       ),
     ),
@@ -141,25 +138,24 @@ export const AccountSettings = Type.Object(
           minimum: 0,
           maximum: 400,
           rule: 'must be 0 to 400 days',
-          description: 'How long the texts of messages are kept; 90 days unless set',
+          description: 'Days for which the texts of messages are kept; default 90',
         }),
       ),
     ),
     sms_words: Type.Optional(
       Nullable(
         Type.Object({
-          stop: Type.Optional(OwnWords('Opt the handset out, as STOP does')),
-          start: Type.Optional(OwnWords('Let it have your messages again, as START does')),
-          help: Type.Optional(OwnWords('Are answered with how to opt out, as HELP is')),
+          stop: Type.Optional(OwnWords('Words that opt the handset out, as STOP does')),
+          start: Type.Optional(OwnWords('Words that opt the handset in again, as START does')),
+          help: Type.Optional(OwnWords('Words that are answered with how to opt out, as HELP is')),
         }),
         {
-          description:
-            'Words of your own by which handsets opt out, opt in or ask for help, beside STOP, START and HELP',
+          description: 'Custom words to opt out, opt in or ask for help, beside STOP, START and HELP',
         },
       ),
     ),
   },
-  { description: 'Only those that you name are changed; null unsets one' },
+  { description: 'Settings to change; others stay, null unsets one' },
 )
 
 export const settingNames = Object.keys(AccountSettings.properties)

@@ -28,7 +28,7 @@ const server = {
 export const keyEvents = {
   rotationDue: eventType({
     name: 'apikey.rotation_due',
-    summary: 'An API key is old enough to be replaced; it still works',
+    summary: 'An API key is due for rotation; it still works',
     payload: RotationDue,
     sample: { ...server, rotation_due_at: new Date('2026-03-01T09:15:30Z') },
   }),

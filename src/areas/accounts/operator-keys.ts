@@ -74,7 +74,7 @@ const limitKey = writeAcross({
   body: Type.Object({
     rate_limit_per_second: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }), {
       rule: 'must be 1 to 1000000, or null for the default of 100',
-      description: 'How fast the key may be used, whatever the plan says of minutes',
+      description: 'Requests per second, independent of the plan’s limits per minute',
     }),
   }),
   reply: { status: 200, schema: KeyRecord },

@@ -16,7 +16,7 @@ const PlanRecord = Type.Object(
   {
     name: Type.String({ description: 'Name of the plan, by which accounts are moved to it' }),
     limits: PlanLimits,
-    updated_at: At({ description: 'When its limits last changed' }),
+    updated_at: At({ description: 'Time at which its limits last changed' }),
   },
   { title: 'Plan' },
 )

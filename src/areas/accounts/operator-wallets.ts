@@ -18,22 +18,22 @@ import { AccountId } from './schema.ts'
 import { creditReference, findCredit } from './store.ts'
 
 export const WalletRecord = Type.Object({
-  environment: EnvironmentName({ description: 'Which of its two environments' }),
-  currency: Type.String({ description: 'Of the amounts' }),
-  balance: Amount({ description: 'In major units, with what is held' }),
-  held: Amount({ description: 'Set aside for what is not certain yet' }),
-  overdraft: Amount({ description: 'How far the balance may go below zero' }),
-  available: Amount({ description: 'What can be spent: the balance without what is held, and the overdraft' }),
+  environment: EnvironmentName({ description: 'Environment of the wallet' }),
+  currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+  balance: Amount({ description: 'Balance in major units, including held amounts' }),
+  held: Amount({ description: 'Amount reserved for operations whose outcome is pending' }),
+  overdraft: Amount({ description: 'Maximum amount by which the balance may be negative' }),
+  available: Amount({ description: 'Amount that can be spent: balance less held amounts, plus the overdraft' }),
 })
 
 const CreditReply = Type.Object(
   {
     account_id: AccountId,
-    environment: EnvironmentName({ description: 'Which wallet was filled' }),
+    environment: EnvironmentName({ description: 'Environment of the wallet' }),
     reference: Type.String({ description: 'Your own id of the credit, as it was given' }),
-    amount: Amount({ description: 'What was put in, in major units' }),
-    currency: Type.String({ description: 'Of the amounts' }),
-    balance: Amount({ description: 'After the credit' }),
+    amount: Amount({ description: 'Amount credited, in major units' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+    balance: Amount({ description: 'Balance after the credit' }),
   },
   { title: 'Credit' },
 )
@@ -47,9 +47,9 @@ const credit = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
-    amount: AmountIn({ description: 'What the wallet gets, more than 0' }),
+    amount: AmountIn({ description: 'Amount to credit, more than 0' }),
     currency: CurrencyCode({
-      description: 'Which of the account’s wallets; one is opened where there is none in this currency',
+      description: 'Currency of the wallet; one is opened where there is none in this currency',
     }),
     environment: EnvironmentName({
       description: '`live` for money that you have really received; `test` is play money',
@@ -58,7 +58,7 @@ const credit = writeAcross({
       minLength: 1,
       maxLength: 64,
       rule: 'must have 1 to 64 characters',
-      description: 'Your own, such as a bank reference; the wallet’s list of transactions shows it',
+      description: 'Your own reference, such as one of a bank; shown in the wallet’s list of transactions',
     }),
   }),
   reply: { status: 200, schema: CreditReply },
@@ -127,9 +127,9 @@ const overdraft = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
-    amount: AmountIn({ description: 'How far below zero the balance may go; 0 takes it away' }),
-    currency: CurrencyCode({ description: 'Which of the account’s wallets' }),
-    environment: EnvironmentName({ description: 'Whether the wallet of play money or the real one' }),
+    amount: AmountIn({ description: 'Maximum amount by which the balance may be negative; 0 removes it' }),
+    currency: CurrencyCode({ description: 'Currency of the wallet' }),
+    environment: EnvironmentName({ description: 'Environment of the wallet' }),
   }),
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],

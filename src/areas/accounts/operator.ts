@@ -41,37 +41,39 @@ const allowed = (description: string, unit: string, minimum: number, maximum: nu
 
 const Allowances = Type.Object(
   {
-    api_keys: allowed('Keys that may work at the same time, test and live together', 'API keys', 1, 10_000),
-    webhooks: allowed('Webhooks that may exist', 'webhooks', 0, 10_000),
+    api_keys: allowed('Maximum number of working API keys, test and live together', 'API keys', 1, 10_000),
+    webhooks: allowed('Maximum number of webhooks', 'webhooks', 0, 10_000),
     webhook_retention_days: allowed(
-      'How long deliveries can be read and sent again; at most the installation’s PAMOJA_EVENT_DAYS',
+      'Retention of webhook deliveries in days; at most the installation’s PAMOJA_EVENT_DAYS',
       'days',
       1,
       400,
     ),
-    webhook_concurrency: allowed('Deliveries under way to its endpoints at a time', 'requests at once', 1, 1_000),
+    webhook_concurrency: allowed('Maximum number of concurrent webhook deliveries', 'requests at once', 1, 1_000),
     sms_weight: allowed(
-      'Its share of a carrier that several accounts wait for',
+      'Share of a carrier that several accounts wait for',
       'texts in a turn, where others have 1',
       1,
       100,
     ),
   },
-  { description: 'What the account has in place of its plan’s; what is not named is the plan’s' },
+  { description: 'Allowances that replace those of the plan; others are the plan’s' },
 )
 
 const OperatorAccount = Type.Object(
   {
     id: AccountId,
-    name: Type.String({ description: 'As its customers read it' }),
-    country: Type.String({ description: 'ISO 3166, such as KE' }),
-    currency: Type.String({ description: 'Of its first wallets' }),
+    name: Type.String({ description: 'Name shown to its customers' }),
+    country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
+    currency: Type.String({ description: 'Currency of its first wallets' }),
     timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
-    plan: Type.String({ description: 'Decides its limits' }),
+    plan: Type.String({ description: 'Plan that sets its limits' }),
     limits: PlanLimits,
     allowances: Allowances,
-    status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
-    created_at: At({ description: 'When it was opened' }),
+    status: OneOf(['active', 'suspended'], {
+      description: '`suspended`: requests are refused, and jobs are held back',
+    }),
+    created_at: At({ description: 'Time the account was opened' }),
   },
   { title: 'OperatorAccount' },
 )
@@ -79,7 +81,7 @@ const OperatorAccount = Type.Object(
 const OpenedAccount = Type.Object(
   {
     ...OperatorAccount.properties,
-    test_api_key: Type.String({ sensitive: true, description: 'A test key with every scope, shown this once' }),
+    test_api_key: Type.String({ sensitive: true, description: 'Test key with every scope, shown only once' }),
   },
   { title: 'OpenedAccount' },
 )
@@ -101,12 +103,10 @@ const listAll = list({
     ...listQuery,
     status: Type.Optional(
       OneOf(['active', 'suspended'], {
-        description: 'Only accounts that are served, or only those that were suspended',
+        description: 'Filter by status: active or suspended',
       }),
     ),
-    plan: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Name of the plan that they are on, such as `free`' }),
-    ),
+    plan: Type.Optional(Type.String({ maxLength: 40, description: 'Name of their plan, such as `free`' })),
   }),
   row: OperatorAccount,
   examples: [{ name: 'Accounts on the free plan', query: { plan: 'free' } }],
@@ -124,21 +124,21 @@ const create = writeAcross({
   summary: 'Create an account and its test key',
   scope: 'operator',
   body: Type.Object({
-    name: Name('As the account’s customers read it on invoices, receipts and payment pages'),
-    country: CountryCode({ description: 'Where its business is; decides its time zone unless that is given' }),
+    name: Name('Name shown to the account’s customers on invoices, receipts and payment pages'),
+    country: CountryCode({ description: 'Country of the business; default of its time zone' }),
     currency: CurrencyCode({
-      description: 'Of its first wallets, and of amounts in its settings; it cannot be changed afterwards',
+      description: 'Currency of its first wallets, and of amounts in its settings; it cannot be changed afterwards',
     }),
-    timezone: Type.Optional(TimeZone({ description: 'IANA name; that of its country unless given' })),
+    timezone: Type.Optional(TimeZone({ description: 'IANA name; default: that of its country' })),
     plan: Type.Optional(
       Type.String({
         maxLength: 40,
         default: 'free',
-        description: 'Decides its limits: `free`, `starter`, `growth` or one that you made',
+        description: 'Plan that sets its limits: `free`, `starter`, `growth` or one of your own',
       }),
     ),
     play_money: Type.Optional(
-      AmountIn({ description: 'What its test wallet begins with, in its currency: 100000 unless given, 0 for none' }),
+      AmountIn({ description: 'Initial balance of its test wallet, in its currency; default 100000, 0 for none' }),
     ),
   }),
   reply: { status: 201, schema: OpenedAccount, location: ({ id }) => `/v1/operator/accounts/${id}` },
@@ -196,19 +196,17 @@ const update = writeAcross({
   scope: 'operator',
   params: IdParam,
   body: Type.Object({
-    plan: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Name of the plan it moves to; its limits hold at once' }),
-    ),
+    plan: Type.Optional(Type.String({ maxLength: 40, description: 'Name of the new plan; its limits apply at once' })),
     limits: Type.Optional(
       Nullable(PlanLimits, {
         description:
-          'Requests a minute by area, in place of the plan’s; null for no limit. `"limits": null` gives all of the plan’s back',
+          'Requests per minute by area, instead of the plan’s; null for no limit. `"limits": null` restores all of the plan’s',
       }),
     ),
     allowances: Type.Optional(Allowances),
     status: Type.Optional(
       OneOf(['active', 'suspended'], {
-        description: '`suspended` refuses every request of its keys and holds its jobs back; `active` lets both go on',
+        description: '`suspended` refuses every request of its keys and holds its jobs back; `active` resumes both',
       }),
     ),
   }),

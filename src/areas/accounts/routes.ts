@@ -38,7 +38,7 @@ const whoAmI = read({
   path: '/v1/auth/whoami',
   operation: 'auth.whoami',
   summary: 'Get the account, environment and scopes of a credential',
-  description: 'It takes any credential and changes nothing: the request to begin with.',
+  description: 'Accepts any credential and changes nothing: a good first request.',
   scope: 'any',
   reply: { status: 200, schema: WhoAmI },
   examples: [{ name: 'Who am I' }],
@@ -110,7 +110,7 @@ const listApiKeys = list({
     ...listQuery,
     environment: Type.Optional(
       EnvironmentName({
-        description: 'Only keys of this environment; both unless given. A test credential sees test keys alone',
+        description: 'Filter by environment; default both. A test credential sees test keys only',
       }),
     ),
   }),
@@ -133,7 +133,7 @@ const createApiKey = writeAcross({
   operation: 'apiKeys.create',
   summary: 'Create an API key',
   description:
-    'The key stands in the reply and nowhere else. A key cannot give scopes it lacks; in production a test key makes no live key.',
+    'The key is shown only in this reply. A key cannot give scopes it lacks; in production a test key makes no live key.',
   scope: 'keys:write',
   body: KeyCreate,
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
@@ -188,7 +188,7 @@ const rotateApiKey = writeAcross({
   path: '/v1/api-keys/:id/rotate',
   operation: 'apiKeys.rotate',
   summary: 'Rotate an API key',
-  description: 'The new key may do what the old one may. It stands in the reply, this once.',
+  description: 'The new key has the permissions of the old one. It is shown only in this reply.',
   scope: 'keys:write',
   params: IdParam,
   body: KeyRotate,
@@ -205,7 +205,7 @@ const getUsage = read({
   operation: 'usage.get',
   summary: 'Get requests and cost by day and area',
   description:
-    '`rows` counts requests, `spend` what they cost: both are summed by what `group_by` names. By country over at most 92 days. With what is left of the limits at this moment.',
+    '`rows` counts requests, `spend` their cost: both are grouped by `group_by`. By country over at most 92 days. Includes what remains of the limits.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },

@@ -28,51 +28,49 @@ export const AccountId = Type.Unsafe<`acc_${string}`>({
 const keyFields = {
   id: KeyId,
   name: Type.String({ description: 'Label of the key' }),
-  environment: EnvironmentName({ description: 'Where it works' }),
+  environment: EnvironmentName({ description: 'Environment that the key works in' }),
   prefix: Type.String({ description: 'First 13 characters of the key' }),
   last4: Type.String({ description: 'Last 4 characters of the key' }),
-  scopes: Type.Array(Type.String(), { description: 'What it may do' }),
+  scopes: Type.Array(Type.String(), { description: 'Scopes of the key' }),
   status: OneOf(['active', 'expiring', 'revoked', 'expired'], {
     description: '`expiring` still works, until its grace period ends',
   }),
-  created_at: At({ description: 'When it was made' }),
-  created_by: Type.String({ description: 'Who made it' }),
+  created_at: At({ description: 'Time of creation' }),
+  created_by: Type.String({ description: 'Creator of the key' }),
   member_id: Nullable(
     Type.Unsafe<`mbr_${string}`>({
       type: 'string',
       description:
-        'Member who made it, or whose key did: it does no more than they may, and ends with them. Null when no member did',
+        'Id of the member who created it, directly or with a key: it is limited to their permissions, and ends with them. Null if no member did',
     }),
   ),
-  last_used_at: Nullable(At({ description: 'Null if it never was' })),
+  last_used_at: Nullable(At({ description: 'Time of the last use; null if never' })),
   last_used_ip: Nullable(Type.String({ description: 'Address of its last request' })),
-  expires_at: Nullable(At({ description: 'Null for a key that does not expire' })),
+  expires_at: Nullable(At({ description: 'Expiry time; null for none' })),
   rotated_from: Nullable(KeyId),
   rotation_due_at: At({ description: '90 days after it was made; a reminder' }),
-  allowed_ips: Type.Array(Type.String(), { description: 'Addresses and ranges it is accepted from; empty for any' }),
-  rate_limit_per_second: Nullable(Type.Integer({ description: 'Its own limit; null for the default' })),
+  allowed_ips: Type.Array(Type.String(), { description: 'Addresses and ranges that may use the key; empty for any' }),
+  rate_limit_per_second: Nullable(Type.Integer({ description: 'Rate limit of the key; null for the default' })),
   exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
-  strict: Type.Boolean({ description: 'Refuses fields that are not known, unless a request says otherwise' }),
-  envelope: OneOf(envelopes, { description: 'How replies are wrapped, unless a request says otherwise' }),
-  callback_events: Nullable(
-    OneOf(callbackEvents, { description: 'What a `callback_url` is told, unless a request says otherwise' }),
-  ),
-  door: Nullable(Type.String({ description: 'Door that it was made for, such as `twilio`; null of any other key' })),
+  strict: Type.Boolean({ description: 'Whether unknown fields are refused by default' }),
+  envelope: OneOf(envelopes, { description: 'Default envelope of replies' }),
+  callback_events: Nullable(OneOf(callbackEvents, { description: 'Changes sent to a `callback_url` by default' })),
+  door: Nullable(Type.String({ description: 'Door that it was made for, such as `twilio`; null for any other key' })),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
 export const NewKeyRecord = Type.Object(
   {
     ...keyFields,
-    key: Type.String({ sensitive: true, description: 'The key itself, shown this once' }),
+    key: Type.String({ sensitive: true, description: 'Key, shown only once' }),
     door_access: Type.Optional(
       Type.Object(
         {
-          account_sid: Type.String({ description: 'User name of the program' }),
-          auth_token: Type.String({ sensitive: true, description: 'Its secret: the key' }),
-          base_url: Type.String({ description: 'Address to use in place of the other provider’s' }),
+          account_sid: Type.String({ description: 'User name of the client' }),
+          auth_token: Type.String({ sensitive: true, description: 'Secret of the client: the key' }),
+          base_url: Type.String({ description: 'Base URL in place of the other provider’s' }),
         },
-        { description: 'What a program of the door is given; only of a key for a door' },
+        { description: 'Credentials for a client of the door; only for the key of a door' },
       ),
     ),
   },
@@ -85,14 +83,13 @@ const scopes = Type.Array(Type.String({ maxLength: 40 }), {
   minItems: 1,
   maxItems: 50,
   rule: 'must list 1 to 50 scopes',
-  description:
-    'What the key may do, such as `sms:write` or `*`; at most what the key that asks may do, and all of that unless given',
+  description: 'Scopes of the key, such as `sms:write` or `*`; at most, and by default, those of the requesting key',
 })
 const allowedIps = Type.Array(Type.String({ maxLength: 60 }), {
   maxItems: 100,
   rule: 'must list at most 100 addresses or ranges',
   description:
-    'Addresses and CIDR ranges it is accepted from, such as `203.0.113.7` or `10.0.0.0/8`; empty, as unless given, for any',
+    'IP addresses and CIDR ranges that may use the key, such as `203.0.113.7` or `10.0.0.0/8`; default empty, for any',
 })
 
 /** Defaults for the replies to a key's requests, where a request does not say otherwise. */
@@ -100,34 +97,34 @@ const manners = {
   strict: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
-      description: 'Refuse fields that are not known, as `Pamoja-Strict: true` does; false unless set',
+      description: 'True refuses unknown fields, as `Pamoja-Strict: true` does; default false',
     }),
   ),
   envelope: Type.Optional(
-    OneOf(envelopes, { description: 'How replies are wrapped, as with `Pamoja-Envelope`; both unless set' }),
+    OneOf(envelopes, { description: 'Envelope of replies, as in `Pamoja-Envelope`; default both' }),
   ),
   callback_events: Type.Optional(
     Nullable(
       OneOf(callbackEvents, {
         description:
-          'What the `callback_url` of a text is told: each change of status, or `final`, the last; null, as unless set, for the account’s',
+          'Changes sent to the `callback_url` of a text: every change of status, or `final`, the last; null (default) for the account’s setting',
       }),
     ),
   ),
 }
 
 export const KeyCreate = Type.Object({
-  name: Name('By which you tell it from your other keys, such as `Checkout server`'),
+  name: Name('Label, such as `Checkout server`'),
   environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(
-    Moment({ description: 'When it stops working; never unless given, but no later than the key that asks' }),
+    Moment({ description: 'Expiry time; default never, but no later than that of the requesting key' }),
   ),
   allowed_ips: Type.Optional(allowedIps),
   door: Type.Optional(
     OneOf(doorNames, {
       description:
-        'Door that the key is for: it is kept sealed beside its hash, because the other provider’s callbacks are signed with it',
+        'Door that the key is for. It is stored encrypted beside its hash, because it signs the other provider’s callbacks',
     }),
   ),
   ...manners,
@@ -136,7 +133,7 @@ export const KeyCreate = Type.Object({
 export const KeyUpdate = Type.Object({
   name: Type.Optional(Name('Label of the key')),
   scopes: Type.Optional(scopes),
-  expires_at: Type.Optional(Nullable(Moment(), { description: 'null for a key that does not expire' })),
+  expires_at: Type.Optional(Nullable(Moment(), { description: 'Expiry time; null for none' })),
   allowed_ips: Type.Optional(allowedIps),
   ...manners,
 })
@@ -155,7 +152,7 @@ export const KeyRotate = Type.Object({
 
 export const TokenRequest = Type.Object({
   scope: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Space-separated; a part of what the key carries' }),
+    Type.String({ maxLength: 1000, description: 'Scopes, space-separated; a subset of those of the key' }),
   ),
   expires_in: Type.Optional(
     Type.Integer({
@@ -171,7 +168,7 @@ export const TokenRequest = Type.Object({
       minLength: 1,
       maxLength: 100,
       rule: 'must have 1 to 100 characters',
-      description: 'Who acts with the token',
+      description: 'User who acts with the token',
     }),
   ),
   grant_type: Type.Optional(
@@ -189,10 +186,15 @@ export const TokenRequest = Type.Object({
 
 export const TokenReply = Type.Object(
   {
-    access_token: Type.String({ sensitive: true, description: 'Sent as a bearer token, in place of the key' }),
-    token_type: Type.Literal('Bearer', { description: 'How it is sent' }),
-    expires_in: Type.Integer({ description: 'Seconds; fewer than asked for where the key ends before' }),
-    scope: Type.String({ description: 'What it may do, space-separated' }),
+    access_token: Type.String({
+      sensitive: true,
+      description: 'Access token, sent as a bearer token in place of the key',
+    }),
+    token_type: Type.Literal('Bearer', { description: 'Kind of token for the header Authorization' }),
+    expires_in: Type.Integer({
+      description: 'Lifetime in seconds; shorter than requested where the key expires before',
+    }),
+    scope: Type.String({ description: 'Granted scopes, space-separated' }),
   },
   { title: 'AccessToken' },
 )
@@ -200,10 +202,10 @@ export const TokenReply = Type.Object(
 export const WhoAmI = Type.Object(
   {
     account_id: AccountId,
-    environment: EnvironmentName({ description: '`test` or `live`, as the credential says' }),
+    environment: EnvironmentName({ description: 'Environment of the credential: `test` or `live`' }),
     key_id: KeyId,
-    scopes: Type.Array(Type.String(), { description: 'What the credential may do' }),
-    plan: Type.String({ description: 'Decides the limits of the account' }),
+    scopes: Type.Array(Type.String(), { description: 'Scopes of the credential' }),
+    plan: Type.String({ description: 'Plan that sets the limits of the account' }),
   },
   { title: 'WhoAmI' },
 )
@@ -211,41 +213,43 @@ export const WhoAmI = Type.Object(
 export const AccountRecord = Type.Object(
   {
     id: AccountId,
-    name: Type.String({ description: 'As your customers read it' }),
-    country: Type.String({ description: 'ISO 3166, such as KE' }),
-    currency: Type.String({ description: 'Of its first wallets' }),
+    name: Type.String({ description: 'Name shown to your customers' }),
+    country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
+    currency: Type.String({ description: 'Currency of its first wallets' }),
     timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
-    plan: Type.String({ description: 'Decides its limits' }),
-    status: OneOf(['active', 'suspended'], { description: '`suspended`: requests are refused, and jobs wait' }),
+    plan: Type.String({ description: 'Plan that sets its limits' }),
+    status: OneOf(['active', 'suspended'], {
+      description: '`suspended`: requests are refused, and jobs are held back',
+    }),
     settings: Type.Unsafe<Record<string, unknown>>(
-      Type.Required(AccountSettings, { description: 'All there are; null where one is not set' }),
+      Type.Required(AccountSettings, { description: 'All settings; null for one that is not set' }),
     ),
-    created_at: At({ description: 'When it was opened' }),
+    created_at: At({ description: 'Time the account was opened' }),
   },
   { title: 'Account' },
 )
 
 export const AccountUpdate = Type.Object({
-  name: Type.Optional(Name('As your customers read it on invoices, receipts and payment pages')),
+  name: Type.Optional(Name('Name shown to your customers on invoices, receipts and payment pages')),
   timezone: Type.Optional(
-    TimeZone({ description: 'Zone of times on receipts and payment pages, and of the days of subscriptions' }),
+    TimeZone({ description: 'Time zone of receipts and payment pages, and of the days of subscriptions' }),
   ),
   settings: Type.Optional(AccountSettings),
 })
 
 const LimitStates = Type.Array(
   Type.Object({
-    policy: Type.String({ description: '`key`, or `plan-` and the area' }),
-    limit: Type.Integer({ description: 'Requests in a window' }),
+    policy: Type.String({ description: 'Name of the policy: `key`, or `plan-` and the area' }),
+    limit: Type.Integer({ description: 'Requests allowed in a window' }),
     window: Type.Integer({ description: 'Length of a window, in seconds' }),
     remaining: Type.Integer({ description: 'Requests left in this window' }),
-    resets_at: At({ description: 'When all of them are there again' }),
+    resets_at: At({ description: 'Time at which the limit is free again' }),
   }),
   { description: 'Each limit as it stands now' },
 )
 
 export const LimitsReply = Type.Object(
-  { plan: Type.String({ description: 'Decides the limits of the account' }), limits: LimitStates },
+  { plan: Type.String({ description: 'Plan that sets the limits of the account' }), limits: LimitStates },
   { title: 'Limits' },
 )
 
@@ -253,20 +257,20 @@ export const UsageQuery = Type.Object({
   start_date: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'First day, inclusive, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+      description: 'First day, inclusive, UTC: YYYY-MM-DD; default 29 days before the last',
     }),
   ),
   end_date: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'Last day, inclusive, UTC: YYYY-MM-DD; today unless given. At most 366 days in all, 92 by country',
+      description: 'Last day, inclusive, UTC: YYYY-MM-DD; default today. At most 366 days in all, 92 by country',
     }),
   ),
   group_by: Type.Optional(
     Type.Array(OneOf(['day', 'area', 'operation', 'country']), {
       maxItems: 4,
       rule: 'must list day, area, operation or country',
-      description: 'Comma-separated; day,area unless given. Requests have no country and costs no operation',
+      description: 'Comma-separated; default day,area. Requests have no country and costs no operation',
     }),
   ),
 })
@@ -275,28 +279,28 @@ export const UsageReply = Type.Object(
   {
     start_date: Type.String({ description: 'First day, UTC' }),
     end_date: Type.String({ description: 'Last day, UTC' }),
-    requests: Type.Integer({ description: 'In all these days' }),
+    requests: Type.Integer({ description: 'Number of requests in all these days' }),
     errors: Type.Integer({ description: 'Requests that were refused or failed' }),
     rows: Type.Array(
       Type.Object({
-        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
-        area: Nullable(Type.String({ description: 'Such as `sms`' })),
-        operation: Nullable(Type.String({ description: 'Such as `sms.send`' })),
-        requests: Type.Integer({ description: 'All of them' }),
-        errors: Type.Integer({ description: 'Those that were refused or failed' }),
+        day: Nullable(Type.String({ description: 'Day as YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Area, such as `sms`' })),
+        operation: Nullable(Type.String({ description: 'Name of the operation, such as `sms.send`' })),
+        requests: Type.Integer({ description: 'Total number' }),
+        errors: Type.Integer({ description: 'Requests that were refused or failed' }),
       }),
-      { description: 'Requests by what `group_by` names; null where it is not named' },
+      { description: 'Requests grouped by `group_by`; null for what it does not name' },
     ),
     spend: Type.Array(
       Type.Object({
-        day: Nullable(Type.String({ description: 'YYYY-MM-DD, UTC' })),
-        area: Nullable(Type.String({ description: 'Such as `sms`' })),
-        country: Nullable(Type.String({ description: 'Where it went; null for what goes to no country' })),
-        currency: Type.String({ description: 'Of the cost' }),
-        cost: Amount({ description: 'Less what was given back' }),
-        count: Type.Integer({ description: 'How often something was paid for' }),
+        day: Nullable(Type.String({ description: 'Day as YYYY-MM-DD, UTC' })),
+        area: Nullable(Type.String({ description: 'Area, such as `sms`' })),
+        country: Nullable(Type.String({ description: 'Destination country; null for what has none' })),
+        currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+        cost: Amount({ description: 'Cost less refunds' }),
+        count: Type.Integer({ description: 'Number of charges' }),
       }),
-      { description: 'What was charged, by what `group_by` names' },
+      { description: 'Charges grouped by `group_by`' },
     ),
     limits: LimitStates,
   },
@@ -311,11 +315,11 @@ export const LogQuery = Type.Object({
       minimum: 100,
       maximum: 599,
       rule: 'must be an HTTP status',
-      description: 'What the request was answered with, such as 422; one status at a time',
+      description: 'HTTP status of the reply, such as 422',
     }),
   ),
   operation: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Whole name of the operation, such as `sms.send`' }),
+    Type.String({ maxLength: 60, description: 'Full name of the operation, such as `sms.send`' }),
   ),
   method: Type.Optional(
     OneOf(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], { description: 'HTTP method of the request' }),
@@ -323,7 +327,7 @@ export const LogQuery = Type.Object({
   key_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of the key that asked, such as `key_…`; a token counts as the key it was made with',
+      description: 'Id of the API key, such as `key_…`; a token counts as the key it was made with',
     }),
   ),
 })
@@ -331,16 +335,18 @@ export const LogQuery = Type.Object({
 export const LogRecord = Type.Object(
   {
     request_id: Type.String({ description: 'X-Request-Id of the response' }),
-    at: At({ description: 'When it came' }),
-    method: Type.String({ description: 'Such as POST' }),
-    path: Type.String({ description: 'As it was asked for' }),
-    operation: Nullable(Type.String({ description: 'Such as `sms.send`; null for an address that is none' })),
+    at: At({ description: 'Time of the request' }),
+    method: Type.String({ description: 'HTTP method, such as POST' }),
+    path: Type.String({ description: 'Value as it was requested' }),
+    operation: Nullable(
+      Type.String({ description: 'Name of the operation, such as `sms.send`; null for an unknown address' }),
+    ),
     status: Type.Integer({ description: 'HTTP status of the answer' }),
-    error_code: Nullable(Type.String({ description: 'Such as VALIDATION_ERROR; null if it succeeded' })),
+    error_code: Nullable(Type.String({ description: 'Error code such as VALIDATION_ERROR; null if it succeeded' })),
     duration_ms: Type.Number({ description: 'Milliseconds until the answer' }),
     key_id: KeyId,
-    ip: Type.String({ description: 'Where it came from' }),
-    warning: Nullable(Type.String({ description: 'What the caller should change, such as a key without TLS' })),
+    ip: Type.String({ description: 'IP address of the client' }),
+    warning: Nullable(Type.String({ description: 'Advice to the caller, such as on a key sent without TLS' })),
     request_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
     response_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),
   },
@@ -351,12 +357,12 @@ export const AuditQuery = Type.Object({
   ...listQuery,
   ...dayRangeQuery,
   action: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Whole name of what was done, such as `apikey.create`' }),
+    Type.String({ maxLength: 60, description: 'Full name of the action, such as `apikey.create`' }),
   ),
   target: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of what it was done to, exactly as in `target` of an entry, such as `wh_…`',
+      description: 'Id of the object, exactly as in `target` of an entry, such as `wh_…`',
     }),
   ),
 })
@@ -364,20 +370,20 @@ export const AuditQuery = Type.Object({
 export const AuditRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry' }),
-    at: At({ description: 'When it was done' }),
+    at: At({ description: 'Time of the action' }),
     actor: Type.Object(
       {
-        type: Type.String({ description: 'Such as `key` or `member`' }),
-        id: Type.String({ description: 'Which one' }),
+        type: Type.String({ description: 'Kind of actor, such as `key` or `member`' }),
+        id: Type.String({ description: 'Id of the actor' }),
         name: Nullable(Type.String({ description: 'Name of the key, or name or address of the member; null if gone' })),
       },
-      { description: 'Who did it' },
+      { description: 'Actor of the change' },
     ),
-    action: Type.String({ description: 'What was done, such as `apikey.create`' }),
-    target: Type.String({ description: 'What it was done to' }),
-    before: Type.Unknown({ description: 'As it was, or null' }),
-    after: Type.Unknown({ description: 'As it became, or null' }),
-    ip: Type.String({ description: 'Where the request came from' }),
+    action: Type.String({ description: 'Name of the action, such as `apikey.create`' }),
+    target: Type.String({ description: 'Id of the object that was changed' }),
+    before: Type.Unknown({ description: 'Previous values, or null' }),
+    after: Type.Unknown({ description: 'New values, or null' }),
+    ip: Type.String({ description: 'IP address of the request' }),
     request_id: Type.String({ description: 'X-Request-Id of that request' }),
   },
   { title: 'AuditEntry' },

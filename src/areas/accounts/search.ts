@@ -19,14 +19,12 @@ const FoundThing = Type.Object(
   {
     kind: Type.String({ description: 'message, email, call, payment, payout, invoice, delivery or request' }),
     id: Type.String({ description: 'Id of what was found' }),
-    status: Nullable(
-      Type.String({ description: 'Where it stands, in the words of its kind; null for what has no status' }),
-    ),
-    account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
-    account_name: Type.String({ description: 'As its customers read it' }),
+    status: Nullable(Type.String({ description: 'Status of the record; null if it has none' })),
+    account_id: Type.String({ description: 'Id of the account it belongs to, such as `acc_…`' }),
+    account_name: Type.String({ description: 'Name shown to its customers' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
-    created_at: At({ description: 'When it was made' }),
-    path: Type.String({ description: 'Where an operator reads it whole' }),
+    created_at: At({ description: 'Time of creation' }),
+    path: Type.String({ description: 'API path of the whole record for operators' }),
   },
   { title: 'FoundThing' },
 )
@@ -35,7 +33,7 @@ const search = list({
   path: '/v1/operator/search',
   operation: 'operator.search',
   summary: 'Search all accounts by id, phone number or reference',
-  description: `Takes the id of a text, mail, call, payment, payout, invoice, delivery or request; the phone number that a text went to; the reference of a text, payment, payout or invoice; the number of an invoice; what a provider calls a payment, such as the code of an M-Pesa receipt. The newest ${maxFound} of each kind are found. What was searched for is written in your audit log.`,
+  description: `Takes the id of a text, mail, call, payment, payout, invoice, delivery or request; the phone number that a text went to; the reference of a text, payment, payout or invoice; the number of an invoice; the provider’s id of a payment, such as the code of an M-Pesa receipt. Finds the newest ${maxFound} of each kind. The search is recorded in your audit log.`,
   scope: 'operator',
   query: Type.Object({
     ...wholeListQuery,
@@ -69,10 +67,10 @@ const FoundRecord = Type.Object(
         'message, chat, email, call, ussd_session, payment, payout, invoice, identity_check, delivery or request',
     }),
     id: Type.String({ description: 'Id of the record' }),
-    label: Nullable(Type.String({ description: 'What tells it apart: a number, a reference, a subject' })),
+    label: Nullable(Type.String({ description: 'Distinctive value: a number, a reference, a subject' })),
     status: Nullable(Type.String({ description: 'Its status; null for what has none' })),
-    created_at: At({ description: 'When it was made' }),
-    path: Nullable(Type.String({ description: 'Where the API gives it' })),
+    created_at: At({ description: 'Time of creation' }),
+    path: Nullable(Type.String({ description: 'API path of the record' })),
   },
   { title: 'FoundRecord' },
 )
@@ -84,7 +82,7 @@ const searchOwn = list({
   path: '/v1/account/search',
   operation: 'account.search',
   summary: 'Search all records of your account',
-  description: `By id, phone number, email address, reference, invoice number or the receipt of a provider. The newest ${maxFound} of each kind that the credential may read are found, newest first.`,
+  description: `By id, phone number, email address, reference, invoice number or the receipt of a provider. Finds the newest ${maxFound} of each kind that the credential may read, newest first.`,
   scope: 'account:read',
   query: Type.Object({
     ...wholeListQuery,

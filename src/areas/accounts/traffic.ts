@@ -20,7 +20,7 @@ const ranges = {
 const SeriesRecord = Type.Object({
   name: Type.String({ description: 'Channel, such as `sms`; `in` or `out` for money' }),
   total: Type.Number({ description: 'Sum of the values' }),
-  before: Type.Number({ description: 'Sum of as much time before the first slot, to compare with' }),
+  before: Type.Number({ description: 'Sum over the previous period of the same length, for comparison' }),
   values: Type.Array(Type.Number(), { description: 'One for each slot, oldest first' }),
 })
 
@@ -40,11 +40,11 @@ const readTraffic = read({
   path: '/v1/account/traffic',
   operation: 'account.traffic',
   summary: 'Get traffic and money over time',
-  description: 'The areas that the credential may read. Slots end now, by the test clock in test.',
+  description: 'Covers the areas that the credential may read. Slots end now, by the test clock in test.',
   scope: 'account:read',
   query: Type.Object({
     range: Type.Optional(
-      OneOf(['day', 'week', 'month'], { description: 'Last 24 hours, 7 days or 30 days; `day` unless given' }),
+      OneOf(['day', 'week', 'month'], { description: 'Last 24 hours, 7 days or 30 days; default `day`' }),
     ),
   }),
   reply: { status: 200, schema: TrafficReply },

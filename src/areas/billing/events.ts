@@ -8,59 +8,61 @@ import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fie
 import { Customer, completedPayment, Payment } from '../payments/area.ts'
 
 const amount = (description: string) => Amount({ description })
-const currency = Type.String({ description: 'ISO 4217, such as KES; of all amounts here' })
+const currency = Type.String({ description: 'Currency of all amounts, ISO 4217, such as KES' })
 const moment = (description: string) => Nullable(At({ description }))
 const invoiceStatus = OneOf(['draft', 'open', 'paid', 'void', 'uncollectible'], {
-  description: 'A `draft` can be changed; `open` waits for its money; `uncollectible` was given up',
+  description: '`draft` can be changed; `open` awaits payment; `uncollectible` was written off',
 })
 
 export const Invoice = Type.Object(
   {
     invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
-    number: Nullable(Type.String({ description: 'As customers read it; null while it is a draft' })),
+    number: Nullable(Type.String({ description: 'Invoice number; null while it is a draft' })),
     status: invoiceStatus,
     customer: Customer,
     currency,
     items: Type.Array(
       Type.Object({
-        description: Type.String({ description: 'What is sold' }),
-        quantity: Type.Number({ description: 'How many of it' }),
-        unit_amount: amount('For one of it, in major units'),
-        discount: amount('Taken off the line: its own, and its share of that of the invoice'),
-        tax_rate: Type.Number({ description: 'Percent' }),
-        amount: amount('Of the line, before discount and tax'),
-        tax: amount('Of the line'),
+        description: Type.String({ description: 'Description of the item' }),
+        quantity: Type.Number({ description: 'Number of units' }),
+        unit_amount: amount('Price per unit, in major units'),
+        discount: amount('Discount on the line: its own, and its share of that of the invoice'),
+        tax_rate: Type.Number({ description: 'Rate in percent' }),
+        amount: amount('Amount of the line, before discount and tax'),
+        tax: amount('Tax on the line'),
       }),
-      { description: 'Its lines' },
+      { description: 'Lines of the invoice' },
     ),
-    tax_inclusive: Type.Boolean({ description: 'The amounts hold their tax already' }),
-    subtotal: amount('All lines, before discount and tax'),
-    discount_total: amount('Taken off by all discounts'),
-    tax_total: amount('Of all lines'),
-    total: amount('What the customer owes in all'),
-    amount_paid: amount('What came of it so far'),
-    amount_due: amount('What is still to be paid'),
-    credit_applied: Amount({ description: 'How much of amount_paid the customer had in hand' }),
+    tax_inclusive: Type.Boolean({ description: 'True if the amounts contain the tax' }),
+    subtotal: amount('Sum of all lines, before discount and tax'),
+    discount_total: amount('Sum of all discounts'),
+    tax_total: amount('Sum of the tax on all lines'),
+    total: amount('Total amount owed'),
+    amount_paid: amount('Amount paid so far'),
+    amount_due: amount('Amount still to be paid'),
+    credit_applied: Amount({ description: 'Part of amount_paid that was credit of the customer' }),
     amount_refunded: Amount({
-      description: 'What was given back since it was paid. What is given back before is taken off amount_paid',
+      description: 'Amount refunded since it was paid. Earlier refunds are taken off amount_paid',
     }),
-    overdue: Type.Boolean({ description: 'Open, and past its due date' }),
+    overdue: Type.Boolean({ description: 'True if it is open and past its due date' }),
     due_date: Type.String({ format: 'date', description: 'Last day to pay, UTC' }),
-    hosted_url: Nullable(Type.String({ description: 'Where it can be paid' })),
+    hosted_url: Nullable(Type.String({ description: 'URL of the payment page' })),
     pdf_url: Nullable(Type.String({ description: 'The invoice as a PDF; null while it is a draft' })),
     payments: Type.Array(Type.String(), {
       description: 'Ids of the payments that paid it or a part of it, such as `pay_…`',
     }),
-    payment_methods: Nullable(Type.Array(Type.String()), { description: 'Null: all that are offered' }),
-    notes: Nullable(Type.String({ description: 'As they stand on the invoice' })),
-    reference: Nullable(Type.String({ description: 'Your own id of it' })),
-    subscription_id: Nullable(Type.String({ description: 'The subscription it bills' })),
-    sent_at: moment('When it was mailed or texted'),
-    paid_at: moment('When the last of it was paid'),
-    voided_at: moment('When it was voided'),
-    void_reason: Nullable(Type.String({ description: 'As it was given' })),
+    payment_methods: Nullable(Type.Array(Type.String()), {
+      description: 'Payment methods; null: all that are offered',
+    }),
+    notes: Nullable(Type.String({ description: 'Notes on the invoice' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
+    subscription_id: Nullable(Type.String({ description: 'Id of the billed subscription' })),
+    sent_at: moment('Time it was mailed or texted'),
+    paid_at: moment('Time at which it was paid in full'),
+    voided_at: moment('Time at which it was voided'),
+    void_reason: Nullable(Type.String({ description: 'Text as you provided it' })),
     metadata: Metadata,
-    created_at: At({ description: 'When it was made' }),
+    created_at: At({ description: 'Time of creation' }),
   },
   { title: 'Invoice', description: 'The invoice, with its lines and what was paid of it' },
 )
@@ -68,15 +70,15 @@ export const Invoice = Type.Object(
 const flatInvoice = {
   ...moneyFields,
   invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
-  number: Nullable(Type.String({ description: 'As customers read it; null while it is a draft' })),
+  number: Nullable(Type.String({ description: 'Invoice number; null while it is a draft' })),
   status: invoiceStatus,
-  amount_paid: amount('What came of it so far'),
-  total: amount('What the customer owes in all'),
+  amount_paid: amount('Amount paid so far'),
+  total: amount('Total amount owed'),
   currency,
   customer: Customer,
   metadata: Metadata,
-  subscription_id: Nullable(Type.String({ description: 'The subscription it bills' })),
-  payment_id: Nullable(Type.String({ description: 'The payment that this is about; null where it is about none' })),
+  subscription_id: Nullable(Type.String({ description: 'Id of the billed subscription' })),
+  payment_id: Nullable(Type.String({ description: 'Id of the payment concerned; null if there is none' })),
 }
 
 const InvoiceEvent = Type.Object({ ...flatInvoice, invoice: Invoice }, { title: 'InvoiceEvent' })
@@ -84,57 +86,55 @@ const InvoicePaid = Type.Object(
   {
     ...flatInvoice,
     invoice: Invoice,
-    payment: Nullable(Payment, { description: 'The last one; null when the customer’s credit covered it' }),
+    payment: Nullable(Payment, { description: 'Last payment; null when the customer’s credit covered it' }),
   },
   { title: 'InvoicePaidEvent' },
 )
 
 export const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'], {
-  description: '`incomplete` waits for its first payment, `past_due` for one that failed',
+  description: 'Status; `incomplete` awaits its first payment, `past_due` a failed one',
 })
-const cancelReason = Nullable(
-  Type.String({ description: 'What was given, or `dunning`, `incomplete` or `max_cycles`' }),
-)
+const cancelReason = Nullable(Type.String({ description: 'Reason given, or `dunning`, `incomplete` or `max_cycles`' }))
 
 export const Subscription = Type.Object(
   {
     subscription_id: Type.String({ description: 'Id of the subscription, such as `sub_…`' }),
     status: subscriptionStatus,
-    plan_id: Type.String({ description: 'The plan, such as `plan_…`' }),
+    plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`' }),
     customer: Customer,
-    quantity: Type.Integer({ description: 'How many of the plan' }),
-    amount: amount('Of a period, in major units'),
+    quantity: Type.Integer({ description: 'Number of units of the plan' }),
+    amount: amount('Price per period, in major units'),
     currency,
-    current_period_start: At({ description: 'From when it is paid for' }),
-    current_period_end: At({ description: 'Until when it is paid for' }),
-    trial_end: moment('When the trial ends; null without one'),
+    current_period_start: At({ description: 'Start of the paid period' }),
+    current_period_end: At({ description: 'End of the paid period' }),
+    trial_end: moment('End of the trial; null without one'),
     billing_anchor: Type.String({ format: 'date', description: 'Day on which periods begin' }),
-    next_billing_at: moment('When the next period is billed; null if none is'),
+    next_billing_at: moment('Time at which the next period is billed; null if none is'),
     cancel_at_period_end: Type.Boolean({
-      description: 'True: it ends when what was paid for is over, and is not renewed',
+      description: 'True if it ends with the paid period, and is not renewed',
     }),
-    cancelled_at: moment('When it was cancelled; null if it was not'),
+    cancelled_at: moment('Time of cancellation; null if it was not cancelled'),
     cancel_reason: cancelReason,
-    latest_invoice_id: Nullable(Type.String({ description: 'The invoice of the last period' })),
+    latest_invoice_id: Nullable(Type.String({ description: 'Id of the invoice of the last period' })),
     payment_method: Type.Object(
       {
         type: OneOf(['mobile_money', 'card', 'invoice'], { description: '`invoice`: by the link of each invoice' }),
-        phone: Nullable(Type.String({ description: 'Which phone is asked; null for other types' })),
-        provider: Nullable(Type.String({ description: 'Such as `mpesa`; by the number if null' })),
-        card_token: Nullable(Type.String({ description: 'The saved card; null for other types' })),
+        phone: Nullable(Type.String({ description: 'Phone that pays; null for other types' })),
+        provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`; null: by the number' })),
+        card_token: Nullable(Type.String({ description: 'Token of the saved card; null for other types' })),
       },
-      { description: 'How periods are paid' },
+      { description: 'Payment method of the periods' },
     ),
     proration: OneOf(['create_prorations', 'none'], {
-      description: 'Whether a change in mid-period is charged by its part',
+      description: 'Whether a change within a period is charged in proportion',
     }),
     cycles: Type.Integer({ description: 'Periods begun' }),
-    max_cycles: Nullable(Type.Integer({ description: 'After how many periods it ends; null for never' })),
-    reference: Nullable(Type.String({ description: 'Your own id of it' })),
+    max_cycles: Nullable(Type.Integer({ description: 'Number of periods after which it ends; null for never' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     metadata: Metadata,
-    created_at: At({ description: 'When it was made' }),
+    created_at: At({ description: 'Time of creation' }),
   },
-  { title: 'Subscription', description: 'The subscription, with its period and its next charge' },
+  { title: 'Subscription', description: 'Subscription with its period and its next charge' },
 )
 
 const SubscriptionEvent = Type.Object(
@@ -144,7 +144,7 @@ const SubscriptionEvent = Type.Object(
     status: subscriptionStatus,
     plan_id: Type.String({ description: 'Id of its plan, such as `plan_…`' }),
     customer: Customer,
-    cancelled_at: moment('When it was cancelled; null if it was not'),
+    cancelled_at: moment('Time of cancellation; null if it was not cancelled'),
     cancel_reason: cancelReason,
     metadata: Metadata,
     subscription: Subscription,
@@ -276,7 +276,7 @@ function ofSubscription(name: string, summary: string, subscription: Static<type
 }
 
 export const invoiceEvents = {
-  opened: ofInvoice('invoice.opened', 'An invoice is open: its link is yours to bring to the customer', {
+  opened: ofInvoice('invoice.opened', 'An invoice was opened: deliver its link to the customer', {
     ...open,
     sent_at: null,
   }),
@@ -318,5 +318,5 @@ export const subscriptionEvents = {
     status: 'past_due',
   }),
   trialEnding: ofSubscription('subscription.trial_ending', 'A trial will end soon', trialing),
-  cancelled: ofSubscription('subscription.cancelled', 'A subscription is over', cancelled),
+  cancelled: ofSubscription('subscription.cancelled', 'A subscription ended', cancelled),
 }

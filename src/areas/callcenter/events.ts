@@ -5,19 +5,19 @@ import { eventType } from '../../platform/events.ts'
 import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { agentStatuses } from './schema.ts'
 
-const account_id = Type.String({ description: 'Whose call centre it is, such as `acc_…`' })
+const account_id = Type.String({ description: 'Id of the account of the call centre, such as `acc_…`' })
 const agent_id = Type.String({ description: 'Id of the agent, as you gave it' })
 
 const StatusChanged = Type.Object(
   {
     account_id,
     agent_id,
-    status: OneOf(agentStatuses, { description: 'What the agent does from now on; calls go to `available` ones' }),
-    previous_status: OneOf(agentStatuses, { description: 'What the agent did until now' }),
-    reason: Nullable(Type.String({ description: 'As it was given with the status, such as `lunch`' })),
-    since: At({ description: 'When it changed' }),
+    status: OneOf(agentStatuses, { description: 'New status; calls go to `available` agents' }),
+    previous_status: OneOf(agentStatuses, { description: 'Status until now' }),
+    reason: Nullable(Type.String({ description: 'Reason given with the status, such as `lunch`' })),
+    since: At({ description: 'Time of the change' }),
     previous_seconds: Type.Integer({ description: 'Seconds that the previous status lasted' }),
-    call_id: Nullable(Type.String({ description: 'The call that the agent has; null without one' })),
+    call_id: Nullable(Type.String({ description: 'Id of the agent’s call; null without one' })),
   },
   { title: 'AgentStatusChangedEvent' },
 )
@@ -27,7 +27,7 @@ const Session = Type.Object(
     account_id,
     agent_id,
     session_id: Type.String({ description: 'Id of the login, such as `ses_…`' }),
-    status: OneOf(agentStatuses, { description: 'What the agent does now' }),
+    status: OneOf(agentStatuses, { description: 'Current status of the agent' }),
     duration: Type.Integer({ description: 'Seconds logged in' }),
     reason: Nullable(Type.String({ description: '`replaced` when the agent logged in elsewhere' })),
   },
@@ -38,18 +38,18 @@ const Conference = Type.Object(
   {
     account_id,
     conference_id: Type.String({ description: 'Id of the conference, such as `conf_…`' }),
-    name: Type.String({ description: 'As you called it' }),
+    name: Type.String({ description: 'Label of the conference' }),
     participant: Nullable(
       Type.Object(
         {
           id: Type.String({ description: 'Id of the participant, such as `par_…`' }),
-          number: Nullable(Type.String({ description: 'Who it is, by number; null for an agent without one' })),
-          agent_id: Nullable(Type.String({ description: 'Which agent it is; null for anybody else' })),
+          number: Nullable(Type.String({ description: 'Number of the participant; null for an agent without one' })),
+          agent_id: Nullable(Type.String({ description: 'Id of an agent; null for other participants' })),
         },
-        { description: 'Who came or went; null where it is about the whole conference' },
+        { description: 'Participant who joined or left; null where it is about the whole conference' },
       ),
     ),
-    participants: Type.Integer({ description: 'How many are in it now' }),
+    participants: Type.Integer({ description: 'Number of participants now' }),
   },
   { title: 'ConferenceEvent' },
 )
@@ -58,12 +58,12 @@ const SlaBreached = Type.Object(
   {
     account_id,
     queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
-    name: Type.String({ description: 'As you called the queue' }),
-    service_level_percent: Type.Number({ description: 'Of today’s calls, UTC, those that were answered in time' }),
-    target_percent: Type.Number({ description: 'What it should be, as `sla` of the queue says' }),
-    threshold_seconds: Type.Integer({ description: 'Within which an answer is in time, as `sla` of the queue says' }),
+    name: Type.String({ description: 'Name of the queue' }),
+    service_level_percent: Type.Number({ description: 'Percentage of today’s calls, UTC, that were answered in time' }),
+    target_percent: Type.Number({ description: 'Target of `sla` of the queue' }),
+    threshold_seconds: Type.Integer({ description: 'Threshold in `sla` of the queue' }),
     waiting: Type.Integer({ description: 'Callers in the queue now' }),
-    longest_wait_seconds: Type.Integer({ description: 'How long the first of them has waited' }),
+    longest_wait_seconds: Type.Integer({ description: 'Seconds that the first caller has waited' }),
   },
   { title: 'QueueSlaBreachedEvent' },
 )
@@ -72,15 +72,17 @@ const Monitor = Type.Object(
   {
     account_id,
     monitor_id: Type.String({ description: 'Id of the monitoring, such as `mon_…`' }),
-    call_id: Type.String({ description: 'The call that is listened to' }),
-    supervisor_id: Nullable(Type.String({ description: 'The agent who listens; null where an endpoint does' })),
+    call_id: Type.String({ description: 'Id of the call that is monitored' }),
+    supervisor_id: Nullable(Type.String({ description: 'Id of the supervising agent; null for an endpoint' })),
     mode: OneOf(['listen', 'whisper', 'barge'], {
-      description: 'Heard by nobody, by the agent alone (`whisper`) or by both (`barge`)',
+      description: 'Listening mode: heard by nobody, by the agent alone (`whisper`) or by both (`barge`)',
     }),
     status: OneOf(['connecting', 'active', 'ended'], { description: '`active` once the supervisor hears the call' }),
-    supervisor_call_id: Nullable(Type.String({ description: 'The call to the supervisor; null until it is placed' })),
-    started_at: At({ description: 'When it was asked for' }),
-    ended_at: Nullable(At({ description: 'Null while it goes on' })),
+    supervisor_call_id: Nullable(
+      Type.String({ description: 'Id of the call to the supervisor; null until it is placed' }),
+    ),
+    started_at: At({ description: 'Time of the request' }),
+    ended_at: Nullable(At({ description: 'End time; null while in progress' })),
   },
   { title: 'MonitorEvent' },
 )
@@ -89,11 +91,11 @@ const Voicemail = Type.Object(
   {
     account_id,
     voicemail_id: Type.String({ description: 'Id of the voicemail, such as `vm_…`' }),
-    call_id: Type.String({ description: 'The call in which it was left' }),
-    queue_id: Nullable(Type.String({ description: 'The queue it was left in; null for none' })),
-    from: Type.String({ description: 'Who left it' }),
+    call_id: Type.String({ description: 'Id of the call in which it was left' }),
+    queue_id: Nullable(Type.String({ description: 'Id of the queue it was left in; null for none' })),
+    from: Type.String({ description: 'Caller who left it' }),
     duration: Type.Integer({ description: 'Seconds of sound' }),
-    file_url: Type.String({ description: 'Where it is listened to' }),
+    file_url: Type.String({ description: 'URL of the sound' }),
   },
   { title: 'VoicemailReceivedEvent' },
 )
@@ -155,19 +157,19 @@ export const agentEvents = {
       call_id,
     },
   }),
-  loggedIn: session('agent.logged_in', 'An agent began to work'),
-  loggedOut: session('agent.logged_out', 'An agent stopped working', { ...login, status: 'offline', duration: 28_800 }),
+  loggedIn: session('agent.logged_in', 'An agent logged in'),
+  loggedOut: session('agent.logged_out', 'An agent logged out', { ...login, status: 'offline', duration: 28_800 }),
 }
 
 export const conferenceEvents = {
   started: conference('conference.started', 'A conference began', { ...meeting, participants: 2 }),
-  ended: conference('conference.ended', 'A conference is over'),
-  participantJoined: conference('conference.participant_joined', 'Somebody came into a conference', {
+  ended: conference('conference.ended', 'A conference ended'),
+  participantJoined: conference('conference.participant_joined', 'A participant joined a conference', {
     ...meeting,
     participant: guest,
     participants: 3,
   }),
-  participantLeft: conference('conference.participant_left', 'Somebody left a conference', {
+  participantLeft: conference('conference.participant_left', 'A participant left a conference', {
     ...meeting,
     participant: guest,
     participants: 2,

@@ -20,7 +20,7 @@ export const SipUri = Type.String({
   pattern: '^sips?:\\S+$',
   maxLength: 256,
   rule: 'must be a SIP URI, such as sip:ada@example.org',
-  description: 'Of a SIP phone',
+  description: 'Address of a SIP phone',
 })
 
 export const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
@@ -30,20 +30,19 @@ export const Language = Type.Unsafe<string>({
   enum: Object.keys(spokenLanguages),
   rule: 'must be a language that GET /v1/voice/tts/voices lists, such as sw-KE, or one without its region, such as sw',
   errorCode: 'UNSUPPORTED_LANGUAGE',
-  description:
-    'What is spoken and understood, such as `sw-KE`; that of what it belongs to, and in the end `en-US`, unless told',
+  description: 'Language spoken and recognised, such as `sw-KE`; inherited by default, or else `en-US`',
 })
 
 const skillName = Type.String({
   minLength: 1,
   maxLength: 64,
   rule: 'must have 1 to 64 characters',
-  description: 'Your word for it, such as `billing`; the same for agents and queues',
+  description: 'Name of the skill, such as `billing`; shared by agents and queues',
 })
 
 export const Skill = Type.Object({
   name: skillName,
-  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'How well: 5 is best' }),
+  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'Skill level; 5 is best' }),
 })
 
 export const RequiredSkill = Type.Object({
@@ -52,8 +51,8 @@ export const RequiredSkill = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: 5,
-      rule: 'must be 1 to 5; 1 unless told',
-      description: 'How well it must be mastered at least',
+      rule: 'must be 1 to 5; default 1',
+      description: 'Minimum skill level required',
     }),
   ),
 })
@@ -87,17 +86,19 @@ export const agentStatuses = [
 
 export const Destination = Type.Object(
   {
-    type: OneOf(destinationTypes, { description: 'Where the call goes; decides which of the fields below is needed' }),
-    id: Type.Optional(Type.String({ maxLength: 80, description: 'Of a queue, an IVR or an agent' })),
-    number: Type.Optional(Phone({ description: 'Of a phone' })),
+    type: OneOf(destinationTypes, {
+      description: 'Kind of destination; determines which of the fields below is required',
+    }),
+    id: Type.Optional(Type.String({ maxLength: 80, description: 'Id of the queue, IVR or agent' })),
+    number: Type.Optional(Phone({ description: 'Phone number' })),
     uri: Type.Optional(SipUri),
-    answer_url: Type.Optional(Url('Of an application: asked for the flow')),
+    answer_url: Type.Optional(Url('URL of an application that returns the call flow')),
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 3_000, description: 'Spoken, of a message or before a voicemail' }),
+      Type.String({ minLength: 1, maxLength: 3_000, description: 'Text spoken as the message or before a voicemail' }),
     ),
     language: Type.Optional(Language),
   },
-  { title: 'CallDestination', description: 'Where a call goes' },
+  { title: 'CallDestination', description: 'Destination of a call' },
 )
 
 export type DestinationOf = Static<typeof Destination>

@@ -44,7 +44,7 @@ export const customers: Area = {
   chapters: {
     customers: {
       title: 'Customers',
-      about: 'One record of a person over all channels: who they are, what they want, what was said and paid.',
+      about: 'One record of a person over all channels: profile, consents, messages and payments.',
     },
     segments: { title: 'Segments', about: 'Groups of customers, by a filter or a list, that count themselves.' },
     campaigns: {

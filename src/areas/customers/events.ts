@@ -48,7 +48,7 @@ export const customerEvents = {
     summary: 'A customer was erased',
     payload: Type.Object(
       {
-        customer_id: Type.String({ description: 'Id of the customer, which answers nothing any more' }),
+        customer_id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
         erased_at: At({ description: 'Time of the erasure' }),
       },
       { title: 'CustomerErasedEvent' },
@@ -61,7 +61,7 @@ export const customerEvents = {
     payload: Type.Object(
       {
         ...CustomerTold.properties,
-        merged_id: Type.String({ description: 'Id of the customer that is no more; it leads to the other' }),
+        merged_id: Type.String({ description: 'Id of the customer that was merged away; it leads to the other' }),
       },
       { title: 'CustomerMergedEvent' },
     ),

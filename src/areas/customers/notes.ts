@@ -47,7 +47,7 @@ export const noteHistory = history({
 const Note = Type.Object(
   {
     id: Type.String({ description: 'Id of the note, such as `note_…`' }),
-    customer_id: Type.String({ description: 'Customer that it is about' }),
+    customer_id: Type.String({ description: 'Customer of the note' }),
     author: Type.String({ description: 'Member or key that wrote it' }),
     text: Type.String({ description: 'Text of the note' }),
     created_at: At({ description: 'Time of writing' }),
@@ -75,7 +75,7 @@ export const addNote = write({
   path: '/v1/customers/:customer_id/notes',
   operation: 'customers.addNote',
   summary: 'Add a note',
-  description: 'Notes are read in the timeline of the customer, and by nobody but the account.',
+  description: 'Notes are listed in the timeline of the customer, and visible to the account only.',
   scope: 'customers:write',
   params: CustomerParam,
   body: Type.Object({ text: NoteText }),

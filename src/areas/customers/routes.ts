@@ -71,7 +71,7 @@ const get = read({
   path: '/v1/customers/:customer_id',
   operation: 'customers.get',
   summary: 'Get a customer',
-  description: 'The id of a customer that was merged into another answers with that one.',
+  description: 'The id of a merged customer returns the customer it was merged into.',
   scope: 'customers:read',
   params: CustomerParam,
   reply: { status: 200, schema: Customer },
@@ -85,8 +85,7 @@ const change = write({
   path: '/v1/customers/:customer_id',
   operation: 'customers.update',
   summary: 'Update a customer',
-  description:
-    'Fields that are not given stay. Attributes are changed one by one; phones, emails and tags replace the lists before.',
+  description: 'Attributes are changed one by one; phones, emails and tags replace the previous lists.',
   scope: 'customers:write',
   params: CustomerParam,
   body: CustomerChange,
@@ -125,11 +124,14 @@ const merge = write({
   operation: 'customers.merge',
   summary: 'Merge another customer into this',
   description:
-    'This customer gets the numbers, addresses, tags, attributes, notes, invoices, subscriptions and credit of the other. What it has itself stands. The id of the other leads to it from then on.',
+    'This customer gets the numbers, addresses, tags, attributes, notes, invoices, subscriptions and credit of the other. Its own values take precedence. The id of the other leads to it from then on.',
   scope: 'customers:write',
   params: IdParam,
   body: Type.Object({
-    customer_id: Type.String({ maxLength: 40, description: 'Customer that goes; begins with cus_' }),
+    customer_id: Type.String({
+      maxLength: 40,
+      description: 'Id of the customer to merge into this one, such as `cus_…`',
+    }),
   }),
   reply: { status: 200, schema: Customer },
   errors: ['NOT_FOUND'],

@@ -8,7 +8,7 @@ const channels = ['sms', 'messenger', 'email'] as const
 export const purposes = ['marketing', 'service'] as const
 
 const given = <T extends TSchema>(schema: T, description: string) =>
-  Type.Optional(Nullable(schema, { description: `${description}; null takes it away` }))
+  Type.Optional(Nullable(schema, { description: `${description}; null removes it` }))
 
 const text = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, rule: `must have 1 to ${maxLength} characters` })
@@ -34,23 +34,22 @@ export const ExternalId = Type.String({
 })
 
 export const ConsentIn = Type.Object({
-  channel: OneOf(channels, { description: 'Channel that it is about' }),
-  purpose: OneOf(purposes, { description: 'Purpose that it is about. Texts and chats know one wish for both' }),
+  channel: OneOf(channels, { description: 'Channel of the consent' }),
+  purpose: OneOf(purposes, { description: 'Purpose of the consent. Texts and chats keep one consent for both' }),
   state: OneOf(['granted', 'withdrawn', 'unknown'], {
-    description:
-      'What the customer said; `unknown` takes back a `granted` that was written by mistake, and no withdrawal',
+    description: 'State of the consent; `unknown` undoes a `granted` recorded by mistake, but no withdrawal',
   }),
   address: Type.Optional(
-    Type.String({ maxLength: 254, description: 'One of their numbers or addresses; all of the channel unless given' }),
+    Type.String({ maxLength: 254, description: 'Phone number or address; default all of the channel' }),
   ),
   source: Type.Optional(
-    Type.String({ maxLength: 200, rule: 'must have at most 200 characters', description: 'Where they said so' }),
+    Type.String({ maxLength: 200, rule: 'must have at most 200 characters', description: 'Source of the consent' }),
   ),
 })
 
 const fields = {
   name: given(text(200), 'Name of the customer'),
-  language: given(Language, 'Language they read, BCP 47'),
+  language: given(Language, 'Preferred language, BCP 47'),
   country: given(CountryCode(), 'Country, ISO 3166'),
   timezone: given(TimeZone(), 'Time zone, IANA'),
   phones: Type.Optional(
@@ -78,7 +77,7 @@ const fields = {
         rule: 'must be an object of text, numbers and booleans',
         nameRule: 'must have a name of 1 to 40 letters, digits, _, . or -, that begins with a letter',
         description:
-          'Your own fields: text, numbers, booleans and dates. The first value decides the type. Others stay; null takes one away',
+          'Custom attributes: text, numbers, booleans and dates. The first value decides the type. Others stay; null removes one',
       },
     ),
   ),
@@ -88,7 +87,7 @@ const fields = {
       {
         maxItems: 20,
         rule: 'must be at most 20 tags',
-        description: 'Tags, kept in lower case. They replace the ones before',
+        description: 'Tags, stored in lower case; replaces the previous list',
       },
     ),
   ),
@@ -96,28 +95,28 @@ const fields = {
     Type.Array(ConsentIn, {
       maxItems: 12,
       rule: 'must be at most 12 consents',
-      description: 'Consents that change; the others stay. They are written to opt-outs, opt-ins and suppressions',
+      description: 'Consents to change; the others stay. They are written to opt-outs, opt-ins and suppressions',
     }),
   ),
 }
 
-export const CustomerChange = Type.Object({ external_id: given(ExternalId, 'Your own id of the customer'), ...fields })
+export const CustomerChange = Type.Object({ external_id: given(ExternalId, 'Your own id for the customer'), ...fields })
 export const CustomerPut = Type.Object(fields)
 export type Change = Static<typeof CustomerChange>
 
 export const Consent = Type.Object(
   {
-    channel: OneOf(channels, { description: 'Channel that it is about' }),
-    purpose: OneOf(purposes, { description: 'Purpose that it is about' }),
+    channel: OneOf(channels, { description: 'Channel of the consent' }),
+    purpose: OneOf(purposes, { description: 'Purpose of the consent' }),
     state: OneOf(['granted', 'withdrawn'], {
-      description: 'What the customer said. What they were not asked is not here',
+      description: 'State of the consent. Purposes that were never asked for are absent',
     }),
-    address: Type.String({ description: 'Number or address that it is about' }),
-    from: Nullable(Type.String({ description: 'Sender that it is about; null for all' })),
+    address: Type.String({ description: 'Number or address that the consent is for' }),
+    from: Nullable(Type.String({ description: 'Sender that the consent is for; null for all' })),
     source: Nullable(
-      Type.String({ description: 'How it is known, such as `keyword` or `unsubscribe`, or your own note' }),
+      Type.String({ description: 'Source of the consent, such as `keyword` or `unsubscribe`, or your own note' }),
     ),
-    at: At({ description: 'Time since when it holds' }),
+    at: At({ description: 'Time from which it applies' }),
   },
   { title: 'CustomerConsent' },
 )
@@ -127,9 +126,9 @@ const known = <T extends TSchema>(schema: T, description: string) => Nullable(sc
 export const Customer = Type.Object(
   {
     id: Type.String({ description: 'Id of the customer, such as `cus_…`' }),
-    external_id: known(Type.String(), 'Your own id of the customer'),
+    external_id: known(Type.String(), 'Your own id for the customer'),
     name: known(Type.String(), 'Name of the customer'),
-    language: known(Type.String(), 'Language they read, BCP 47'),
+    language: known(Type.String(), 'Preferred language, BCP 47'),
     country: known(Type.String(), 'Country, ISO 3166'),
     timezone: known(Type.String(), 'Time zone, IANA'),
     phones: Type.Array(Type.String(), { description: 'Phone numbers in E.164, the main one first' }),
@@ -138,11 +137,9 @@ export const Customer = Type.Object(
       description: 'Your own fields',
     }),
     tags: Type.Array(Type.String(), { description: 'Tags, in lower case' }),
-    consents: Type.Array(Consent, { description: 'What the customer wants and does not want, by channel and address' }),
-    first_seen_at: Nullable(
-      At({ description: 'Time of the first sign of them: a message, a call, a session, a payment' }),
-    ),
-    last_seen_at: Nullable(At({ description: 'Time of the last sign of them, to the minute' })),
+    consents: Type.Array(Consent, { description: 'Consents of the customer, by channel and address' }),
+    first_seen_at: Nullable(At({ description: 'Time of first contact: a message, a call, a session, a payment' })),
+    last_seen_at: Nullable(At({ description: 'Time of last contact, to the minute' })),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
@@ -151,20 +148,24 @@ export const Customer = Type.Object(
 
 export const CustomerList = Type.Object({
   ...listQuery,
-  phone: Type.Optional(Type.String({ maxLength: 20, description: 'Whole number in E.164, such as +254711000001' })),
-  email: Type.Optional(Type.String({ maxLength: 254, description: 'Whole address, in any case' })),
-  external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id of the customer' })),
-  tag: Type.Optional(Type.String({ maxLength: 40, description: 'Tag that they have' })),
+  phone: Type.Optional(Type.String({ maxLength: 20, description: 'Full number in E.164, such as +254711000001' })),
+  email: Type.Optional(Type.String({ maxLength: 254, description: 'Full address, case-insensitive' })),
+  external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id for the customer' })),
+  tag: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by tag' })),
   q: Type.Optional(
     Type.String({
       minLength: 2,
       maxLength: 100,
       rule: 'must have 2 to 100 characters',
-      description: 'Beginning of the words of a name, of a number or address, or a whole external_id',
+      description: 'Beginning of a word of the name, of a number or address, or a whole external_id',
     }),
   ),
-  segment: Type.Optional(Type.String({ maxLength: 40, description: 'Id of a segment that they are in' })),
-  seen_after: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time: seen since then' })),
+  segment: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by id of a segment' })),
+  seen_after: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Day or RFC 3339 time: customers seen since then' }),
+  ),
 })
 
-export const CustomerParam = Type.Object({ customer_id: Type.String({ description: 'Begins with cus_' }) })
+export const CustomerParam = Type.Object({
+  customer_id: Type.String({ description: 'Id of the customer, such as `cus_…`' }),
+})

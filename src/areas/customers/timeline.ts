@@ -27,7 +27,7 @@ const types = [
 const Entry = Type.Object(
   {
     type: OneOf(types, { description: 'Kind of the entry' }),
-    id: Type.String({ description: 'Id of the message, call, payment or whatever it is' }),
+    id: Type.String({ description: 'Id of the record' }),
     direction: Nullable(OneOf(['inbound', 'outbound']), {
       description: '`inbound` from the customer, `outbound` to them; null for what has none',
     }),
@@ -37,7 +37,7 @@ const Entry = Type.Object(
         description: 'Text, subject, number, code or description, at most 200 characters; null without one',
       }),
     ),
-    state: Type.String({ description: 'Status, as the record itself says it' }),
+    state: Type.String({ description: 'Status of the record' }),
     amount: Nullable(Amount(), { description: 'Amount in major units, of payments, refunds and invoices' }),
     currency: Nullable(Type.String({ description: 'Currency of the amount, ISO 4217' })),
     url: Nullable(Type.String({ description: 'Address of the whole record; null for notes' })),
@@ -48,7 +48,7 @@ const Entry = Type.Object(
 export const timeline = list({
   path: '/v1/customers/:customer_id/timeline',
   operation: 'customers.timeline',
-  summary: 'List what happened with a customer',
+  summary: 'List a customer’s timeline',
   description:
     'Newest first. Entries are found by the numbers, addresses and id of the customer. Kinds that the key may not read are left out.',
   scope: 'customers:read',
@@ -56,9 +56,9 @@ export const timeline = list({
   query: Type.Object({
     ...pageQuery,
     types: Type.Optional(
-      Type.String({ maxLength: 200, description: `Kinds that are wanted, separated by commas: ${types.join(', ')}` }),
+      Type.String({ maxLength: 200, description: `Kinds to list, separated by commas: ${types.join(', ')}` }),
     ),
-    before: Type.Optional(Type.String({ maxLength: 40, description: 'A day or an RFC 3339 time: what was earlier' })),
+    before: Type.Optional(Type.String({ maxLength: 40, description: 'Day or RFC 3339 time: only earlier entries' })),
   }),
   row: Entry,
   errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],

@@ -24,14 +24,14 @@ const count = (description: string) => Type.Integer({ description })
 
 const figures = {
   sent: count('Recipients whose message was offered to a server'),
-  delivered: count('Recipients whose server took it'),
+  delivered: count('Recipients whose server accepted it'),
   opened: count('Recipients who opened it at least once'),
   clicked: count('Recipients who followed a link'),
-  bounced: count('Recipients from whom it was sent back'),
-  complained: count('Recipients who called it spam'),
+  bounced: count('Recipients whose message bounced'),
+  complained: count('Recipients who reported it as spam'),
   unsubscribed: count('Recipients who unsubscribed by it'),
   deferred: count('Recipients whose server asked to try again later'),
-  failed: count('Recipients whom it did not reach for another reason'),
+  failed: count('Recipients not reached for another reason'),
   machine_opens: count('Recipients for whom a scanner or a prefetching mail client opened it'),
   deliverability_rate: Type.Number({ description: 'Percent of sent that were delivered; 0 when none were sent' }),
   open_rate: Type.Number({ description: 'Percent of delivered that were opened; 0 when none were delivered' }),
@@ -47,7 +47,8 @@ const Analytics = Type.Object(
       Type.Object({
         key: Nullable(
           Type.String({
-            description: 'The day, hour, tag, template, domain or bulk; null for messages that have none',
+            description:
+              'Value of the group: the day, hour, tag, template, domain or bulk; null for messages that have none',
           }),
         ),
         ...figures,
@@ -190,24 +191,20 @@ const getAnalytics = read({
   summary: 'Get email statistics',
   scope: 'email:read',
   query: Type.Object({
-    from: Type.Optional(
-      Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD; 29 days ago unless given' }),
-    ),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, UTC: YYYY-MM-DD; default 29 days ago' })),
     to: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Last day, UTC, inclusive: YYYY-MM-DD; today unless given. At most 366 days in all',
+        description: 'Last day, UTC, inclusive: YYYY-MM-DD; default today. At most 366 days in all',
       }),
     ),
     group_by: Type.Optional(
-      OneOf(groups, { description: 'Figures for each day, hour, tag and so on, as `series`; none unless given' }),
+      OneOf(groups, { description: 'Grouping of `series`: by day, hour, tag and so on; default none' }),
     ),
-    tag: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Counts only messages that were sent with this tag' }),
-    ),
+    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag of the messages' })),
     stream: Type.Optional(
       OneOf(['transactional', 'bulk'], {
-        description: 'Counts only what people may unsubscribe from (`bulk`), or only the rest; both unless given',
+        description: 'Filter by stream: mail that people may unsubscribe from (`bulk`), or the rest; default both',
       }),
     ),
   }),
@@ -219,8 +216,8 @@ const getAnalytics = read({
 const EmailEventRow = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
-    event: Type.String({ description: 'What happened, such as `delivered`: the `event` of the payload' }),
-    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'What webhooks receive' }),
+    event: Type.String({ description: 'Kind of event, such as `delivered`: the `event` of the payload' }),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'Payload that webhooks receive' }),
   },
   { title: 'EmailEvent' },
 )
@@ -244,10 +241,10 @@ const listEventsOfAll = list({
     event: Type.Optional(
       OneOf(
         nameable.map(({ name }) => actionOf(name)),
-        { description: 'What happened, without the `email.` that the event’s name begins with' },
+        { description: 'Kind of event, without the `email.` of the event’s name' },
       ),
     ),
-    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Of messages with this tag' })),
+    tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag of the message' })),
     from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
     to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
   }),

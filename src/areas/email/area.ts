@@ -60,7 +60,7 @@ export const email: Area = {
   chapters: {
     email: {
       title: 'Email',
-      about: 'Send mail, one message or many, from your own domain; follow what becomes of it.',
+      about: 'Send mail, one message or many, from your own domain; follow its delivery.',
     },
   },
   scopes: [scopeArea('email', { words: { send: ['write'], manage: ['write'] }, limit: 'email' })],

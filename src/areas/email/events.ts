@@ -10,15 +10,15 @@ const head: Head = { event: 'action', type: 'name', event_id: 'id', timestamp: '
 
 const about = {
   message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-  email: Type.String({ description: 'The recipient' }),
+  email: Type.String({ description: 'Recipient address' }),
 }
 const ours = {
-  bulk_id: Nullable(Type.String({ description: 'The bulk it belongs to' })),
-  tags: Type.Array(Type.String(), { description: 'As the message was sent with' }),
+  bulk_id: Nullable(Type.String({ description: 'Id of the bulk that contains it' })),
+  tags: Type.Array(Type.String(), { description: 'Tags of the message' }),
   metadata: Metadata,
 }
 const reader = {
-  user_agent: Nullable(Type.String({ description: 'Of the browser or mail client' })),
+  user_agent: Nullable(Type.String({ description: 'User agent of the browser or mail client' })),
   ip: Nullable(Type.String({ description: 'Address that the request came from' })),
 }
 const machine = Type.Boolean({ description: 'Probably a scanner or a prefetching mail client' })
@@ -27,8 +27,8 @@ const Sent = Type.Object(
   {
     ...about,
     ...ours,
-    mx: Nullable(Type.String({ description: 'The server it is offered to' })),
-    ip_pool: Nullable(Type.String({ description: 'The stream it goes out with: `transactional` or `bulk`' })),
+    mx: Nullable(Type.String({ description: 'Mail server that it is offered to' })),
+    ip_pool: Nullable(Type.String({ description: 'Stream: `transactional` or `bulk`' })),
   },
   { title: 'EmailSentEvent' },
 )
@@ -37,11 +37,11 @@ const Delivered = Type.Object(
   {
     ...about,
     ...ours,
-    smtp_response: Type.String({ description: 'The line that the server answered with' }),
-    mx: Nullable(Type.String({ description: 'The server that took it' })),
-    tls: Nullable(Type.String({ description: 'The version, such as TLSv1.3; null without encryption' })),
+    smtp_response: Type.String({ description: 'Reply of the server' }),
+    mx: Nullable(Type.String({ description: 'Mail server that accepted it' })),
+    tls: Nullable(Type.String({ description: 'TLS version, such as TLSv1.3; null without encryption' })),
     tls_level: TlsLevelWord,
-    attempts: Type.Integer({ description: 'How often delivery was tried' }),
+    attempts: Type.Integer({ description: 'Number of delivery attempts' }),
   },
   { title: 'EmailDeliveredEvent' },
 )
@@ -59,10 +59,12 @@ const Opened = Type.Object(
           os: Nullable(Type.String({ description: 'Operating system' })),
           device: Nullable(Type.String({ description: 'Kind of device' })),
         },
-        { description: 'What it was opened with, as far as the user agent tells' },
+        { description: 'Client that opened it, as far as the user agent tells' },
       ),
     ),
-    country: Nullable(Type.String({ description: 'Where it was opened, ISO 3166; null where that is not known' })),
+    country: Nullable(
+      Type.String({ description: 'Country where it was opened, ISO 3166; null where that is not known' }),
+    ),
   },
   { title: 'EmailOpenedEvent' },
 )
@@ -70,10 +72,10 @@ const Opened = Type.Object(
 const Clicked = Type.Object(
   {
     ...about,
-    url: Type.String({ description: 'Where the link leads' }),
+    url: Type.String({ description: 'Target of the link' }),
     ...reader,
     ...ours,
-    link_index: Type.Integer({ description: 'Which link of the message, from 0' }),
+    link_index: Type.Integer({ description: 'Index of the link in the message, from 0' }),
     machine,
   },
   { title: 'EmailClickedEvent' },
@@ -82,17 +84,17 @@ const Clicked = Type.Object(
 const Bounced = Type.Object(
   {
     ...about,
-    reason: Type.String({ description: 'Why it came back, in words' }),
+    reason: Type.String({ description: 'Reason for the bounce, in words' }),
     ...ours,
     bounce_type: OneOf(['hard', 'soft'], {
       description: '`hard` for an address that does not exist; it is then suppressed',
     }),
     category: OneOf(['invalid_recipient', 'mailbox_full', 'policy', 'spam', 'domain_error', 'expired', 'other'], {
-      description: 'Why, in a word',
+      description: 'Bounce category',
     }),
-    smtp_code: Nullable(Type.Integer({ description: 'What the server answered, such as 550' })),
-    enhanced_code: Nullable(Type.String({ description: 'Such as 5.1.1' })),
-    diagnostic: Nullable(Type.String({ description: 'The line that the server gave' })),
+    smtp_code: Nullable(Type.Integer({ description: 'SMTP code of the server, such as 550' })),
+    enhanced_code: Nullable(Type.String({ description: 'Enhanced status code, such as 5.1.1' })),
+    diagnostic: Nullable(Type.String({ description: 'Reply of the server' })),
     source: OneOf(['smtp', 'dsn'], {
       description: 'The server refused it (`smtp`), or reported later that it came back (`dsn`)',
     }),
@@ -105,7 +107,7 @@ const Complained = Type.Object(
     ...about,
     ...ours,
     feedback_type: Type.String({ description: 'Kind of the report, such as `abuse`' }),
-    reporter: Nullable(Type.String({ description: 'Who reported it' })),
+    reporter: Nullable(Type.String({ description: 'Sender of the report' })),
   },
   { title: 'EmailComplainedEvent' },
 )
@@ -116,8 +118,7 @@ const Unsubscribed = Type.Object(
     ...reader,
     ...ours,
     source: OneOf(['one_click', 'page', 'mailto', 'api'], {
-      description:
-        'How they did: the button of their mail client, the page behind the link, by mail, or by your request',
+      description: 'Source: the button of the mail client, the page behind the link, a mail, or your request',
     }),
   },
   { title: 'EmailUnsubscribedEvent' },
@@ -126,8 +127,8 @@ const Unsubscribed = Type.Object(
 const NotSent = Type.Object(
   {
     ...about,
-    reason: Type.String({ description: 'Why not' }),
-    next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
+    reason: Type.String({ description: 'Reason it was not sent' }),
+    next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
     ...ours,
   },
   { title: 'EmailNotSentEvent' },
@@ -135,38 +136,40 @@ const NotSent = Type.Object(
 
 /** Progress of a bulk, in its record and in its event. */
 export const bulkProgress = {
-  total: Type.Integer({ description: 'Recipients that you gave' }),
-  accepted: Type.Integer({ description: 'Messages that go out' }),
-  rejected: Type.Integer({ description: 'Recipients with a mistake' }),
-  suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
-  batches: Type.Integer({ description: 'In how many parts it goes out' }),
-  batches_sent: Type.Integer({ description: 'Parts that went out' }),
+  total: Type.Integer({ description: 'Recipients in the request' }),
+  accepted: Type.Integer({ description: 'Messages accepted for sending' }),
+  rejected: Type.Integer({ description: 'Invalid recipients' }),
+  suppressed: Type.Integer({ description: 'Recipients skipped because they bounced, complained or unsubscribed' }),
+  batches: Type.Integer({ description: 'Number of batches' }),
+  batches_sent: Type.Integer({ description: 'Number of batches sent' }),
   counts: Type.Object(
     {
       queued: Type.Integer({ description: 'Not offered to a server yet' }),
       sent: Type.Integer({ description: 'Offered to a server, without an outcome so far' }),
-      delivered: Type.Integer({ description: 'Taken by a server' }),
+      delivered: Type.Integer({ description: 'Accepted by a server' }),
       opened: Type.Integer({ description: 'Opened at least once' }),
       clicked: Type.Integer({ description: 'With a link that was followed' }),
-      bounced: Type.Integer({ description: 'Sent back' }),
-      complained: Type.Integer({ description: 'Called spam' }),
-      unsubscribed: Type.Integer({ description: 'Led somebody to unsubscribe' }),
+      bounced: Type.Integer({ description: 'Bounced messages' }),
+      complained: Type.Integer({ description: 'Messages reported as spam' }),
+      unsubscribed: Type.Integer({ description: 'Messages that led to an unsubscription' }),
       failed: Type.Integer({ description: 'Not delivered for another reason, or cancelled' }),
     },
-    { description: 'Messages by what became of them' },
+    { description: 'Messages by outcome' },
   ),
-  created_at: At({ description: 'When it was accepted' }),
-  started_at: Nullable(At({ description: 'When its first part went out; null until then' })),
+  created_at: At({ description: 'Time of acceptance' }),
+  started_at: Nullable(At({ description: 'Time at which the first batch was sent; null until then' })),
 }
 
 const BulkCompleted = Type.Object(
   {
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
-    status: OneOf(['completed', 'cancelled'], { description: '`completed` once every part went out' }),
+    status: OneOf(['completed', 'cancelled'], { description: '`completed` once every batch was sent' }),
     ...bulkProgress,
-    completed_at: At({ description: 'When its last message ended' }),
+    completed_at: At({ description: 'Time at which its last message ended' }),
     paused_reason: Nullable(
-      OneOf(['bounce_rate', 'complaint_rate'], { description: 'Why it was paused for you; null if it was not' }),
+      OneOf(['bounce_rate', 'complaint_rate'], {
+        description: 'Reason for an automatic pause; null if there was none',
+      }),
     ),
   },
   { title: 'EmailBulkCompletedEvent' },
@@ -175,22 +178,22 @@ const BulkCompleted = Type.Object(
 const DomainChecked = Type.Object(
   {
     id: Type.String({ description: 'Id of the domain, such as `dom_…`' }),
-    domain: Type.String({ description: 'Which domain, such as shop.example' }),
+    domain: Type.String({ description: 'Name of the domain, such as shop.example' }),
     status: OneOf(['verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
     created_at: At({ description: 'When it was added' }),
-    verified_at: Nullable(At({ description: 'When its records were first right; null until then' })),
-    last_checked_at: At({ description: 'When its records were last looked up' }),
+    verified_at: Nullable(At({ description: 'Time at which its records were first right; null until then' })),
+    last_checked_at: At({ description: 'Time at which its records were last checked' }),
     dkim_selector: Type.String({ description: 'Name of the signing key in your DNS' }),
     records: Type.Array(
       Type.Object({
         type: OneOf(['TXT', 'CNAME'], { description: 'Kind of DNS record' }),
-        name: Type.String({ description: 'Where it stands in your DNS' }),
-        value: Type.String({ description: 'What it must say' }),
-        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'What it is for' }),
-        required: Type.Boolean({ description: 'Whether the domain is not verified without it' }),
-        status: OneOf(['pending', 'valid', 'invalid', 'missing'], { description: 'What the last look found' }),
+        name: Type.String({ description: 'Name of the record in your DNS' }),
+        value: Type.String({ description: 'Required value' }),
+        purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'Intended use' }),
+        required: Type.Boolean({ description: 'Whether the record is required for verification' }),
+        status: OneOf(['pending', 'valid', 'invalid', 'missing'], { description: 'Result of the last check' }),
       }),
-      { description: 'What your DNS should have' },
+      { description: 'Required records of your DNS' },
     ),
   },
   { title: 'EmailDomainEvent' },
@@ -266,7 +269,7 @@ export const emailEvents = {
     mx,
     ip_pool: 'transactional',
   }),
-  delivered: email('email.delivered', 'The recipient’s server took a message', Delivered, {
+  delivered: email('email.delivered', 'The recipient’s server accepted a message', Delivered, {
     ...message,
     smtp_response: '250 2.0.0 OK',
     mx,
@@ -306,7 +309,7 @@ export const emailEvents = {
     complaint,
     'email.complained',
   ),
-  unsubscribed: email('email.unsubscribed', 'A recipient wants no more bulk messages', Unsubscribed, {
+  unsubscribed: email('email.unsubscribed', 'A recipient unsubscribed from bulk messages', Unsubscribed, {
     ...message,
     ...browser,
     source: 'one_click',
@@ -331,7 +334,7 @@ export const emailEvents = {
     reason: 'cancelled by request',
     next_attempt_at: null,
   }),
-  bulkCompleted: email('email.bulk_completed', 'A bulk send is over', BulkCompleted, bulk),
-  domainVerified: email('email.domain_verified', 'A domain may be sent from', DomainChecked, domain('verified')),
+  bulkCompleted: email('email.bulk_completed', 'A bulk send ended', BulkCompleted, bulk),
+  domainVerified: email('email.domain_verified', 'A domain was verified', DomainChecked, domain('verified')),
   domainFailed: email('email.domain_failed', 'A domain lost the records it needs', DomainChecked, domain('failed')),
 }

@@ -38,20 +38,20 @@ const Attachment = Type.Object({
     maxLength: 255,
     pattern: '^[^/\\\\\\x00-\\x1f\\x7f]+$',
     rule: 'must be 1 to 255 characters without / and \\',
-    description: 'What readers see; files that mail servers refuse, such as .exe, are refused',
+    description: 'File name shown to readers; kinds that mail servers refuse, such as .exe, are refused',
   }),
-  content: Type.String({ description: 'Base64', sensitive: true }),
+  content: Type.String({ description: 'Content in base64', sensitive: true }),
   contentType: Type.Optional(
     Type.String({
       maxLength: 127,
       pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
       rule: 'must be a media type such as application/pdf',
-      description: 'By the ending of the file name unless given',
+      description: 'Content type; derived from the ending of the file name by default',
     }),
   ),
   disposition: Type.Optional(
     OneOf(['attachment', 'inline'], {
-      description: '`inline` for a picture that the html shows; `attachment` unless given',
+      description: '`inline` for a picture in the html; default `attachment`',
     }),
   ),
   content_id: Type.Optional(
@@ -65,10 +65,10 @@ const Attachment = Type.Object({
 
 const Tracking = Type.Object(
   {
-    opens: Type.Optional(Type.Boolean({ description: 'Whether opening is counted; true unless given' })),
-    clicks: Type.Optional(Type.Boolean({ description: 'Whether links are counted; true unless given' })),
+    opens: Type.Optional(Type.Boolean({ description: 'Whether opens are counted; default true' })),
+    clicks: Type.Optional(Type.Boolean({ description: 'Whether clicks are counted; default true' })),
   },
-  { description: 'What is counted of readers' },
+  { description: 'Open and click tracking' },
 )
 
 /** Fields shared by messages and bulks. */
@@ -76,7 +76,7 @@ export const contentFields = {
   from: Type.String({
     minLength: 1,
     maxLength: 320,
-    description: '`a@b.c` or `Name <a@b.c>`, of a verified domain',
+    description: 'Sender as `a@b.c` or `Name <a@b.c>`, of a verified domain',
     rule: 'must be an address such as Shop <shop@shop.example>',
     errorCode: 'INVALID_EMAIL',
   }),
@@ -86,7 +86,7 @@ export const contentFields = {
       maxLength: 998,
       pattern: '^[^\\r\\n]*$',
       rule: 'must be 1 to 998 characters in one line',
-      description: 'Unless the template has it',
+      description: 'Subject; optional if the template has one',
     }),
   ),
   html: Type.Optional(
@@ -95,7 +95,7 @@ export const contentFields = {
       maxLength: 2 * 1024 * 1024,
       rule: 'must be 1 character to 2 MiB',
       sensitive: true,
-      description: 'With {{placeholders}} for `variables`; one of html, text and template is needed',
+      description: 'HTML body with {{placeholders}} for `variables`; one of html, text and template is required',
     }),
   ),
   text: Type.Optional(
@@ -103,7 +103,7 @@ export const contentFields = {
       maxLength: 1024 * 1024,
       rule: 'must be at most 1 MiB',
       sensitive: true,
-      description: 'Made from the html unless given; empty: no text part',
+      description: 'Plain-text body; default: made from the html. Empty: no text part',
     }),
   ),
   template: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name or id of a template' })),
@@ -112,51 +112,55 @@ export const contentFields = {
     Type.Array(Attachment, {
       maxItems: 20,
       rule: 'must be at most 20 attachments',
-      description: 'Files that go with it; the whole message is at most 25 MiB',
+      description: 'Attachments; the whole message is at most 25 MiB',
     }),
   ),
   tracking: Type.Optional(Tracking),
-  reply_to: Type.Optional(Addresses('Where answers go; to `from` unless given', 5)),
+  reply_to: Type.Optional(Addresses('Address for replies; default `from`', 5)),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String({ maxLength: 2048 }), {
       maxProperties: 20,
       rule: 'must be at most 20 headers of at most 2 KiB',
       description:
-        'Such as `X-Order: 1042`; only X-*, List-*, References, In-Reply-To, Auto-Submitted, Precedence and Feedback-ID may be set',
+        'Custom headers such as `X-Order: 1042`; only X-*, List-*, References, In-Reply-To, Auto-Submitted, Precedence and Feedback-ID may be set',
     }),
   ),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Metadata),
-  scheduled_at: Type.Optional(Moment({ description: '1 minute to 30 days ahead' })),
+  scheduled_at: Type.Optional(Moment({ description: 'Time to send it, 1 minute to 30 days ahead' })),
   unsubscribe: Type.Optional(
-    Type.Boolean({ description: 'Whether it carries a way to unsubscribe; true for `bulk` unless given' }),
+    Type.Boolean({ description: 'Whether it carries a way to unsubscribe; default true for `bulk`' }),
   ),
-  callback_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Told of what becomes of the message' })),
+  callback_url: Type.Optional(
+    Type.String({ maxLength: 2048, description: 'URL that receives the events of the message' }),
+  ),
 }
 
 export const EmailSend = Type.Object({
   ...contentFields,
   to: Addresses(
-    'Who gets it, each also as `Name <a@b.c>`; to, cc and bcc together are at most 50',
+    'Recipients, each also as `Name <a@b.c>`; to, cc and bcc together are at most 50',
     maxRecipients,
     maxNamed,
   ),
-  cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Who gets a copy, for all to see' })),
-  bcc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Who gets a copy that nobody sees' })),
+  cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to all' })),
+  bcc: Type.Optional(
+    Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to nobody else' }),
+  ),
   ttl: Type.Optional(
     Type.Integer({
       minimum: 60,
       maximum: maxTtlSeconds,
       rule: 'must be 60 to 259200 seconds',
-      description: 'Seconds for which delivery is tried; three days unless given',
+      description: 'Seconds for which delivery is tried; default three days',
     }),
   ),
   stream: Type.Optional(
-    OneOf(['transactional', 'bulk'], { description: '`bulk` is what people may unsubscribe from' }),
+    OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that people may unsubscribe from' }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'Refuses a message whose placeholders have no value' })),
+  strict: Type.Optional(Type.Boolean({ description: 'True refuses a message with placeholders that have no value' })),
   reference: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'Your own id of the message, never used before' }),
+    Type.String({ minLength: 1, maxLength: 100, description: 'Your own id for the message; must be unique' }),
   ),
 })
 
@@ -164,20 +168,22 @@ export const EmailAccepted = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
     status: OneOf(['scheduled', 'queued', 'failed'], { description: '`failed` if every recipient is suppressed' }),
-    from: Type.String({ description: 'As readers see it' }),
+    from: Type.String({ description: 'Sender as shown to readers' }),
     to: Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: 'As you sent it; copies are not repeated',
+      description: 'Recipients as you sent them; copies are not repeated',
     }),
-    scheduled_at: Nullable(At({ description: 'When it will go out; null if at once' })),
-    recipients: Type.Integer({ description: 'To how many it goes, without those that are suppressed' }),
+    scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
+    recipients: Type.Integer({ description: 'Number of recipients, without those that are suppressed' }),
     suppressed: Type.Array(Type.String(), {
-      description: 'Addresses left out because they bounced, complained or unsubscribed',
+      description: 'Addresses skipped because they bounced, complained or unsubscribed',
     }),
     reason: Nullable(Type.String({ description: '`suppressed` if nobody is left to send to' })),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    warnings: Type.Array(Type.String(), { description: 'What will look wrong, such as placeholders without a value' }),
-    timestamp: At({ description: 'When it was accepted' }),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    warnings: Type.Array(Type.String(), {
+      description: 'Problems of the message, such as placeholders without a value',
+    }),
+    timestamp: At({ description: 'Time of acceptance' }),
   },
   { title: 'EmailAccepted' },
 )
@@ -185,83 +191,81 @@ export const EmailAccepted = Type.Object(
 const statusWords = ['scheduled', 'queued', 'sent', 'delivered', 'bounced', 'failed', 'cancelled'] as const
 
 export const TlsLevelWord = Nullable(OneOf(['plain', 'encrypted', 'mta_sts', 'dane']), {
-  description: 'How the server was known: not at all, by any certificate, or by the one that MTA-STS or DANE asks for',
+  description: 'Verification of the server: none, any certificate, or the one that MTA-STS or DANE requires',
 })
 
 const RecipientRecord = Type.Object({
-  email: Type.String({ description: 'The address' }),
-  type: OneOf(['to', 'cc', 'bcc'], { description: 'Where it stood' }),
-  status: OneOf(statusWords, { description: 'How far it came' }),
-  attempts: Type.Integer({ description: 'How often delivery was tried' }),
-  smtp_code: Nullable(Type.Integer({ description: 'What the server last answered, such as 250' })),
-  enhanced_code: Nullable(Type.String({ description: 'Such as 5.1.1' })),
-  smtp_response: Nullable(Type.String({ description: 'The line it answered with' })),
-  mx: Nullable(Type.String({ description: 'The server it was given to' })),
-  tls: Nullable(Type.String({ description: 'The version, such as TLSv1.3; null without encryption' })),
+  email: Type.String({ description: 'Email address' }),
+  type: OneOf(['to', 'cc', 'bcc'], { description: 'Field of the address: to, cc or bcc' }),
+  status: OneOf(statusWords, { description: 'Processing status' }),
+  attempts: Type.Integer({ description: 'Number of delivery attempts' }),
+  smtp_code: Nullable(Type.Integer({ description: 'Last SMTP code of the server, such as 250' })),
+  enhanced_code: Nullable(Type.String({ description: 'Enhanced status code, such as 5.1.1' })),
+  smtp_response: Nullable(Type.String({ description: 'Last reply of the server' })),
+  mx: Nullable(Type.String({ description: 'Mail server that it was given to' })),
+  tls: Nullable(Type.String({ description: 'TLS version, such as TLSv1.3; null without encryption' })),
   tls_level: TlsLevelWord,
   bounce_type: Nullable(
     OneOf(['hard', 'soft'], { description: '`hard` for an address that does not exist; it is then suppressed' }),
   ),
-  reason: Nullable(Type.String({ description: 'Why it was not delivered' })),
-  delivered_at: Nullable(At({ description: 'When the server took it' })),
+  reason: Nullable(Type.String({ description: 'Reason for the failure' })),
+  delivered_at: Nullable(At({ description: 'Time of acceptance by the server' })),
 })
 
 export const EmailRecord = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-    status: OneOf(statusWords, { description: 'How far it came, of all recipients together' }),
-    from: Type.String({ description: 'As readers see it' }),
+    status: OneOf(statusWords, { description: 'Status over all recipients' }),
+    from: Type.String({ description: 'Sender as shown to readers' }),
     to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'One address, or a list' }),
-    cc: Type.Array(Type.String(), { description: 'Who got a copy, for all to see' }),
-    bcc: Type.Array(Type.String(), { description: 'Who got a copy that nobody sees' }),
-    subject: Type.String({ description: 'As it was given, or as its template has it' }),
+    cc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to all' }),
+    bcc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to nobody else' }),
+    subject: Type.String({ description: 'Subject as it was given, or as its template has it' }),
     template: Nullable(Type.String({ description: 'Name of the template it was made from' })),
-    bulk_id: Nullable(Type.String({ description: 'The bulk it belongs to' })),
-    stream: OneOf(['transactional', 'bulk'], { description: '`bulk` is what people may unsubscribe from' }),
+    bulk_id: Nullable(Type.String({ description: 'Id of the bulk that contains it' })),
+    stream: OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that people may unsubscribe from' }),
     tags: Type.Array(Type.String(), { description: 'Tags for filtering lists and statistics' }),
     metadata: Metadata,
     tracking: Type.Object(
       {
-        opens: Type.Boolean({ description: 'Whether opening is counted' }),
-        clicks: Type.Boolean({ description: 'Whether links are counted' }),
+        opens: Type.Boolean({ description: 'Whether opens are counted' }),
+        clicks: Type.Boolean({ description: 'Whether clicks are counted' }),
       },
-      { description: 'What is counted of readers' },
+      { description: 'Open and click tracking' },
     ),
-    reference: Nullable(Type.String({ description: 'Your own id of it' })),
-    scheduled_at: Nullable(At({ description: 'When it was to go out; null if at once' })),
-    created_at: At({ description: 'When it was accepted' }),
-    sent_at: Nullable(At({ description: 'When it was first offered to a server' })),
-    delivered_at: Nullable(At({ description: 'When the last recipient’s server took it' })),
-    opened_at: Nullable(At({ description: 'When it was first opened' })),
-    clicked_at: Nullable(At({ description: 'When a link was first followed' })),
-    open_count: Type.Integer({ description: 'How often it was opened, as far as pictures are shown' }),
-    click_count: Type.Integer({ description: 'How often its links were followed' }),
-    attempts: Type.Integer({ description: 'How often delivery was tried' }),
-    next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
-    reason: Nullable(Type.String({ description: 'Why it was not delivered' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
+    scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
+    created_at: At({ description: 'Time of acceptance' }),
+    sent_at: Nullable(At({ description: 'Time it was first offered to a server' })),
+    delivered_at: Nullable(At({ description: 'Time of acceptance by the last recipient’s server' })),
+    opened_at: Nullable(At({ description: 'Time of the first open' })),
+    clicked_at: Nullable(At({ description: 'Time of the first click' })),
+    open_count: Type.Integer({ description: 'Number of opens, as far as pictures are shown' }),
+    click_count: Type.Integer({ description: 'Number of clicks on its links' }),
+    attempts: Type.Integer({ description: 'Number of delivery attempts' }),
+    next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
+    reason: Nullable(Type.String({ description: 'Reason for the failure' })),
     size: Type.Integer({ description: 'Bytes of the whole message' }),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    recipients: Type.Array(RecipientRecord, { description: 'What became of it, for each of them' }),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    recipients: Type.Array(RecipientRecord, { description: 'Recipients, with the outcome for each' }),
   },
   { title: 'Email' },
 )
 
 export const EmailList = Type.Object({
   ...listQuery,
-  status: Type.Optional(
-    OneOf(statusWords, { description: 'How far the message came, of all its recipients together' }),
-  ),
+  status: Type.Optional(OneOf(statusWords, { description: 'Status of the message over all its recipients' })),
   recipient: Type.Optional(
     Type.String({
       maxLength: 320,
-      description: 'Whole address, in the case it was given in, whether in `to`, `cc` or `bcc`',
+      description: 'Full address in `to`, `cc` or `bcc`, case-sensitive',
     }),
   ),
   sender: Type.Optional(
     Type.String({
       maxLength: 320,
-      description: 'Part of `from`, in the case it was given in: a name, an address or `@example.com`',
+      description: 'Part of `from`, case-sensitive: a name, an address or `@example.com`',
     }),
   ),
   tag: Type.Optional(Type.String({ maxLength: 64, description: 'One of the tags that the message was sent with' })),
@@ -271,9 +275,7 @@ export const EmailList = Type.Object({
   template: Type.Optional(
     Type.String({ maxLength: 100, description: 'Name of the template they were made from, not its id' }),
   ),
-  reference: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Your own id of the message, which at most one has' }),
-  ),
+  reference: Type.Optional(Type.String({ maxLength: 100, description: 'Your own id for the message' })),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),
 })

@@ -31,32 +31,32 @@ const EventRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
-    resource_id: Type.String({ description: 'What it happened to' }),
-    created_at: At({ description: 'When it happened' }),
-    request_id: Nullable(Type.String({ description: 'The request that caused it' })),
-    payload: Type.Unknown({ sensitive: true, description: 'What subscribers receive' }),
+    resource_id: Type.String({ description: 'Id of the resource that it happened to' }),
+    created_at: At({ description: 'Unique id of the event; repeated deliveries carry the same one' }),
+    request_id: Nullable(Type.String({ description: 'Id of the request that caused it' })),
+    payload: Type.Unknown({ sensitive: true, description: 'Payload that subscribers receive' }),
   },
   { title: 'Event' },
 )
 
 const DeliveryOfEvent = Type.Object({
   id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
-  webhook_id: Type.String({ description: 'The webhook it goes to' }),
+  webhook_id: Type.String({ description: 'Id of the webhook it is sent to' }),
   status: OneOf(['pending', 'delivering', 'delivered', 'failed', 'cancelled'], {
     description: '`failed` once no further attempt is made',
   }),
-  attempts: Type.Integer({ description: 'How often it was tried' }),
-  delivered_at: Nullable(At({ description: 'When the endpoint took it; null if it has not' })),
-  next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
-  last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
-  response_status: Nullable(Type.Integer({ description: 'What the endpoint last answered, such as 503' })),
+  attempts: Type.Integer({ description: 'Number of attempts' }),
+  delivered_at: Nullable(At({ description: 'Time of acceptance by the endpoint; null without one' })),
+  next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
+  last_error: Nullable(Type.String({ description: 'Error code such as HTTP_STATUS or TIMEOUT' })),
+  response_status: Nullable(Type.Integer({ description: 'Last HTTP status of the endpoint, such as 503' })),
 })
 
 const EventDetail = Type.Object(
   {
     ...EventRecord.properties,
     deliveries: Type.Array(DeliveryOfEvent, {
-      description: 'The webhooks that it was told to, and how that went; what was told again is in their logs',
+      description: 'Deliveries of it to webhooks, with their results; repeated ones are in the logs of the webhooks',
     }),
   },
   { title: 'EventDetail' },
@@ -67,7 +67,7 @@ const eventsList = list({
   operation: 'events.list',
   summary: 'List events',
   description:
-    'Each change once, in the name in which a webhook for `*` hears of it: a text that arrived is `sms.status` here, and `sms.delivered` with `event=sms.delivered`. With `after`, what happened since an event, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and leave out the ids you know, or follow the stream.',
+    'Each change once, under its broad name: a text that arrived is `sms.status` here, and `sms.delivered` with `event=sms.delivered`. With `after`, the events since that one, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and skip the ids you know, or follow the stream.',
   scope: 'events:read',
   query: Type.Object({
     ...listQuery,
@@ -76,11 +76,11 @@ const eventsList = list({
     event: Type.Optional(
       Type.String({
         maxLength: 60,
-        description: 'Only events of this name, in the words of a subscription: `sms.*` too',
+        description: 'Filter by event name or pattern, such as `sms.*`',
       }),
     ),
-    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
-    after: Type.Optional(Type.String({ maxLength: 60, description: 'Only what came after the event with this id' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by id of the resource' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Only events after the one with this id' })),
   }),
   row: EventRecord,
   errors: ['INVALID_DATE_RANGE', 'INVALID_EVENT'],
@@ -158,7 +158,7 @@ export const events: Area = {
   name: 'events',
   tools: { named: ['events.list'] },
   chapters: {
-    events: { title: 'Events', about: 'Everything that happened, as a list and as a stream.' },
+    events: { title: 'Events', about: 'All events, as a list and as a stream.' },
   },
   scopes: [scopeArea('events')],
   routes: [eventsList, eventsStream, eventGet, eventsTrigger],

@@ -14,25 +14,25 @@ export const eventsStream = stream({
   operation: 'events.stream',
   summary: 'Stream events',
   description:
-    'Server-sent events: `id` is the event’s id, `event` its name, `data` what subscribers receive. The stream begins now, or after the event that `Last-Event-ID` or `after` names; nothing is left out, and the last seconds before that event may be told again, so tell repeats by their ids. A reader that takes nothing for half a minute is cut off and may come back.',
+    'Server-sent events: `id` is the event’s id, `event` its name, `data` what subscribers receive. The stream begins now, or after the event that `Last-Event-ID` or `after` names; nothing is left out, and the last seconds before that event may be repeated, so deduplicate by id. A client that reads nothing for half a minute is disconnected and may come back.',
   scope: 'events:read',
   query: Type.Object({
     events: Type.Optional(
       Type.Array(Type.String({ maxLength: 60 }), {
         maxItems: maxWords,
         rule: `must be at most ${maxWords} names of events, separated by commas`,
-        description: 'Only these, separated by commas, as in a webhook: names such as `sms.delivered`, or `sms.*`',
+        description: 'Event names or patterns as in a webhook, separated by commas, such as `sms.delivered` or `sms.*`',
       }),
     ),
-    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
-    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by id of the resource' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event you have' })),
   }),
   message: Type.Object(
     {
       event: Type.String({
         description: 'Name of the event, such as `sms.delivered`; beside it stand the fields of that event',
       }),
-      event_id: Type.String({ description: 'Id of the event, such as `evt_…`; the same however often it is told' }),
+      event_id: Type.String({ description: 'Id of the event, such as `evt_…`; the same on every repetition' }),
     },
     { additionalProperties: true },
   ),

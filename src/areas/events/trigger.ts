@@ -28,8 +28,8 @@ const Triggered = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
-    created_at: At({ description: 'When it was made' }),
-    payload: Type.Unknown({ description: 'What subscribers receive' }),
+    created_at: At({ description: 'Time of creation' }),
+    payload: Type.Unknown({ description: 'Payload that subscribers receive' }),
   },
   { title: 'TriggeredEvent' },
 )
@@ -40,7 +40,7 @@ export const eventsTrigger = write({
   operation: 'events.trigger',
   summary: 'Trigger a sample event',
   description:
-    'Test keys only. The sample of the catalogue, with your own values where you give some, goes to every webhook that subscribes to the event and to the streams, signed and repeated like every other.',
+    'Test keys only. The sample of the catalogue, with your overrides, is sent to every webhook that subscribes to the event and to the streams, signed and repeated like every other.',
   scope: 'sandbox:write',
   body: Trigger,
   reply: { status: 201, schema: Triggered, location: ({ id }) => `/v1/events/${id}` },

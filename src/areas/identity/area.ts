@@ -41,7 +41,7 @@ export const identity: Area = {
   chapters: {
     identity: {
       title: 'Identity',
-      about: 'Documents, faces, liveness, risk and one-time codes, all looked at on this installation.',
+      about: 'Documents, faces, liveness, risk and one-time codes, all checked on this installation.',
     },
   },
   scopes: [scopeArea('identity', { words: { otp: ['write'], review: [], audit: [], erase: [] }, limit: 'identity' })],

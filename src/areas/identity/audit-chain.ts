@@ -210,11 +210,11 @@ export function faultOf(secrets: Keyed, links: readonly Link[], before?: Link): 
 export const AuditEntry = Type.Object(
   {
     entry_id: Type.String({ description: 'Id of the entry, such as `aud_…`' }),
-    sequence: Type.Integer({ description: 'Place in the chain of this check, from 1' }),
-    timestamp: Type.String({ description: 'When it was done' }),
-    action: Type.String({ description: 'What was done' }),
-    actor: Type.Unknown({ description: 'Who did it: `type`, `id` and, for a request, `ip`' }),
-    details: Type.Unknown({ description: 'What else is known of it' }),
+    sequence: Type.Integer({ description: 'Position in the chain of this check, from 1' }),
+    timestamp: Type.String({ description: 'Time of the action' }),
+    action: Type.String({ description: 'Action of the entry' }),
+    actor: Type.Unknown({ description: 'Actor: `type`, `id` and, for a request, `ip`' }),
+    details: Type.Unknown({ description: 'Further details of the action' }),
     previous_hash: Type.Union([Type.String(), Type.Null()], {
       description: '`hash` of the entry before; null for the first',
     }),

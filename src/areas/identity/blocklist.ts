@@ -20,19 +20,24 @@ export type Known = Readonly<Partial<Record<Kind, string | null | undefined>>>
 
 const Block = Type.Object({
   kind: OneOf(kinds, {
-    description: 'What the value is: the number of a document, or what verifications and risk scores name so',
+    description: 'Kind of value: the number of a document, or the field of this name in verifications and risk scores',
   }),
-  value: Type.String({ minLength: 1, maxLength: 254, sensitive: true, description: 'Kept as a fingerprint only' }),
-  reason: Type.Optional(Type.String({ maxLength: 200, description: 'A note for yourself' })),
+  value: Type.String({
+    minLength: 1,
+    maxLength: 254,
+    sensitive: true,
+    description: 'Value to block, stored as a fingerprint only',
+  }),
+  reason: Type.Optional(Type.String({ maxLength: 200, description: 'Internal note' })),
 })
 
 const Blocked = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry, such as `idb_…`' }),
-    kind: OneOf(kinds, { description: 'What the value is' }),
-    hint: Type.String({ description: 'The end of the value' }),
+    kind: OneOf(kinds, { description: 'Kind of value' }),
+    hint: Type.String({ description: 'Last characters of the value' }),
     reason: Nullable(Type.String({ description: 'Your note; null if none was given' })),
-    created_at: At({ description: 'When it was blocked' }),
+    created_at: At({ description: 'Time it was blocked' }),
   },
   { title: 'IdentityBlocklistEntry' },
 )

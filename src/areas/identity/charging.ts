@@ -35,8 +35,8 @@ const placeholderDollarMicros: Readonly<Record<Unit, bigint>> = {
 
 /** Cost fields of a reply. */
 export const costFields = {
-  cost: Amount({ description: 'In major units of `currency`' }),
-  currency: Type.String({ description: 'Of the cost' }),
+  cost: Amount({ description: 'Amount in major units of `currency`' }),
+  currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
 } as const
 
 export interface Price {

@@ -5,53 +5,53 @@ import { type Static, Type } from 'typebox'
 import { eventType } from '../../platform/events.ts'
 import { At, Metadata, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'], { description: 'The score in a word' })
+const riskLevel = OneOf(['low', 'medium', 'high', 'very_high'], { description: 'Risk level derived from the score' })
 const asked = (description: string) => Nullable(Type.Boolean({ description: `${description}; null if not asked for` }))
 
 const Verification = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
     status: OneOf(['pending', 'verified', 'rejected', 'expired'], {
-      description: '`pending` until the verdict is there',
+      description: '`pending` until there is a verdict',
     }),
     stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
-      description: 'What it waits for; a person decides in `awaiting_review`',
+      description: 'Processing stage; `awaiting_review` needs a decision by a person',
     }),
-    checks_performed: Type.Array(Type.String(), { description: 'What was looked at, such as `face_match`' }),
+    checks_performed: Type.Array(Type.String(), { description: 'Checks that were made, such as `face_match`' }),
     results: Type.Object(
       {
-        document_authentic: asked('The document holds together'),
-        face_match: asked('The face is the one on the document'),
-        liveness_passed: asked('A living person was before the camera'),
+        document_authentic: asked('Whether the document is authentic in itself'),
+        face_match: asked('Whether the face is the one on the document'),
+        liveness_passed: asked('Whether a living person was before the camera'),
         overall_risk: Nullable(riskLevel),
       },
-      { description: 'What was found, in short' },
+      { description: 'Summary of the results' },
     ),
     risk_assessment: Nullable(
       Type.Object(
         {
-          risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
+          risk_score: Type.Integer({ minimum: 0, maximum: 100, description: 'Risk score from 0 (none) to 100' }),
           risk_level: riskLevel,
-          flags: Type.Array(Type.String(), { description: 'What raised the score' }),
+          flags: Type.Array(Type.String(), { description: 'Reasons that raised the score' }),
         },
-        { description: 'How risky the person is; null where that was not asked for' },
+        { description: 'Risk assessment; null if it was not requested' },
       ),
     ),
-    reason: Nullable(Type.String({ description: 'The first of `failure_reasons`' })),
+    reason: Nullable(Type.String({ description: 'First code of `failure_reasons`' })),
     failure_reasons: Type.Array(
       Type.Object({
-        code: Type.String({ description: 'For programs, such as `FACE_MISMATCH`' }),
-        check: Nullable(Type.String({ description: 'Which check failed; null for none of them' })),
-        message: Type.String({ description: 'The same in words' }),
-        retryable: Type.Boolean({ description: 'A better picture can help' }),
+        code: Type.String({ description: 'Reason code, such as `FACE_MISMATCH`' }),
+        check: Nullable(Type.String({ description: 'Check that failed; null for none' })),
+        message: Type.String({ description: 'Human-readable explanation' }),
+        retryable: Type.Boolean({ description: 'True if a better picture may help' }),
       }),
-      { description: 'Why it was rejected; empty otherwise' },
+      { description: 'Reasons for the rejection; empty if there was none' },
     ),
-    reference: Nullable(Type.String({ description: 'Your own id of the person or the case' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the person or the case' })),
     metadata: Metadata,
     sandbox: Type.Boolean({ description: 'True in the test environment' }),
-    created_at: At({ description: 'When it was asked for' }),
-    completed_at: Nullable(At({ description: 'When the verdict came; null until then' })),
+    created_at: At({ description: 'Time of the request' }),
+    completed_at: Nullable(At({ description: 'Time of the verdict; null until then' })),
   },
   { title: 'IdentityVerificationEvent' },
 )
@@ -59,13 +59,13 @@ const Verification = Type.Object(
 const Otp = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
-    phone: Type.String({ description: 'Masked' }),
-    channel: OneOf(['sms', 'voice', 'messenger', 'email'], { description: 'How it went' }),
-    purpose: Nullable(Type.String({ description: 'What it is for, as you said' })),
-    attempts: Type.Integer({ description: 'How often a code was typed' }),
-    attempts_left: Type.Integer({ description: 'How often it may be typed wrong before it is worth nothing' }),
-    reason: Nullable(Type.String({ description: 'Why it failed' })),
-    verification_id: Nullable(Type.String({ description: 'The verification it belongs to; null for none' })),
+    phone: Type.String({ description: 'Phone number, masked' }),
+    channel: OneOf(['sms', 'voice', 'messenger', 'email'], { description: 'Channel of the code' }),
+    purpose: Nullable(Type.String({ description: 'Purpose as you stated it' })),
+    attempts: Type.Integer({ description: 'Number of codes typed' }),
+    attempts_left: Type.Integer({ description: 'Number of wrong codes before it is invalid' }),
+    reason: Nullable(Type.String({ description: 'Failure reason' })),
+    verification_id: Nullable(Type.String({ description: 'Id of the verification it belongs to; null for none' })),
   },
   { title: 'IdentityOtpEvent' },
 )

@@ -11,38 +11,47 @@ const days = (most: number, description: string) =>
 
 export const Policy = Type.Object(
   {
-    manual_review: Type.Boolean({ description: 'Doubtful cases wait for a person; otherwise they are rejected' }),
+    manual_review: Type.Boolean({
+      description: 'True lets a person decide doubtful cases; otherwise they are rejected',
+    }),
     registry_on_outage: OneOf(['retry', 'fail'], {
       description: 'Whether to wait for a registry that does not answer',
     }),
-    consent_required: Type.Boolean({ description: 'Refuse verifications without `consent`' }),
-    four_eyes: Type.Boolean({ description: 'Who asked for a verification may not approve it after it was rejected' }),
-    accept_passive_liveness: OneOf(['low_risk', 'never'], { description: 'When a single picture passes as alive' }),
+    consent_required: Type.Boolean({ description: 'True refuses verifications without `consent`' }),
+    four_eyes: Type.Boolean({
+      description: 'True keeps the requester of a verification from approving it after it was rejected',
+    }),
+    accept_passive_liveness: OneOf(['low_risk', 'never'], {
+      description: 'When a single picture is accepted as proof of liveness',
+    }),
     minimum_age: Type.Integer({
       minimum: 0,
       maximum: 120,
       rule: 'must be 0 to 120',
-      description: 'Younger persons are rejected as UNDERAGE; 0 unless set, for any age',
+      description: 'Minimum age; younger persons are rejected as UNDERAGE. Default 0, for any age',
     }),
     capture_tries: Type.Integer({
       minimum: 1,
       maximum: 10,
       rule: 'must be 1 to 10',
-      description: 'How often a person may submit pictures on the hosted page; 3 unless set',
+      description: 'Maximum number of submissions on the hosted page; default 3',
     }),
     privacy_notice_url: Nullable(
       Type.String({ pattern: '^https://\\S+$', maxLength: 2_048, rule: 'must be an https:// URL, or null' }),
-      { description: 'What the person agrees to on the hosted page; null for none' },
+      { description: 'URL of the privacy notice on the hosted page; null for none' },
     ),
-    image_days: days(365, 'How long pictures are kept; 0 erases them with the verdict'),
-    record_days: days(3_650, 'How long what was read is kept'),
-    otp_guard: OneOf(['block', 'monitor'], { description: 'Whether suspicious codes are held back or only noted' }),
-    otp_countries: Type.Array(CountryCode(), { maxItems: 250, description: 'Countries that codes go to; none: all' }),
+    image_days: days(365, 'Days for which pictures are kept; 0 erases them with the verdict'),
+    record_days: days(3_650, 'Days for which the data read are kept'),
+    otp_guard: OneOf(['block', 'monitor'], { description: 'Whether suspicious codes are blocked or only recorded' }),
+    otp_countries: Type.Array(CountryCode(), {
+      maxItems: 250,
+      description: 'Countries that codes are sent to; none: all',
+    }),
     otp_daily_limit: Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
       rule: 'must be 1 to 1000000',
-      description: 'Codes that the account may send in 24 hours; 10000 unless set',
+      description: 'Maximum number of codes of the account in 24 hours; default 10000',
     }),
   },
   { title: 'IdentityPolicy' },

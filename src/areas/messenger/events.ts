@@ -12,21 +12,21 @@ const epochSeconds = Type.String({ description: 'Epoch seconds, as a text' })
 const Media = Type.Object(
   {
     id: Type.String({ description: 'Media id to download it with' }),
-    mime_type: Type.String({ description: 'Such as image/jpeg' }),
-    sha256: Type.String({ description: 'Of the file, as the provider says' }),
-    caption: Type.Optional(Type.String({ description: 'What the user wrote below it' })),
-    filename: Type.Optional(Type.String({ description: 'What it is called on the user’s phone' })),
+    mime_type: Type.String({ description: 'Media type, such as image/jpeg' }),
+    sha256: Type.String({ description: 'SHA-256 of the file, according to the provider' }),
+    caption: Type.Optional(Type.String({ description: 'Caption that the user wrote' })),
+    filename: Type.Optional(Type.String({ description: 'File name on the user’s phone' })),
   },
   { title: 'MessengerMedia', description: 'A file that the user sent' },
 )
 
 const Choice = Type.Object(
   {
-    id: Type.String({ description: 'As you gave it with the button or row' }),
+    id: Type.String({ description: 'Id given with the button or row' }),
     title: Type.String({ description: 'What stands on it' }),
-    description: Type.Optional(Type.String({ description: 'What stands below the title of a row' })),
+    description: Type.Optional(Type.String({ description: 'Line below the title of a row' })),
   },
-  { description: 'What the user chose' },
+  { description: 'Button or row that the user chose' },
 )
 
 /** Types of incoming messages that are passed on; any other is `unsupported`. */
@@ -49,9 +49,14 @@ const InboundMessage = Type.Object(
     from: Type.String({ description: 'The user’s number, without a plus' }),
     id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
     timestamp: epochSeconds,
-    type: OneOf([...inboundTypes, 'unsupported'], { description: 'Kind of content: the field of this name has it' }),
+    type: OneOf([...inboundTypes, 'unsupported'], {
+      description: 'Message type; the field of this name holds the content',
+    }),
     text: Type.Optional(
-      Type.Object({ body: Type.String({ description: 'What the user wrote' }) }, { description: 'A written message' }),
+      Type.Object(
+        { body: Type.String({ description: 'Text that the user wrote' }) },
+        { description: 'A written message' },
+      ),
     ),
     image: Type.Optional(Media),
     video: Type.Optional(Media),
@@ -65,13 +70,13 @@ const InboundMessage = Type.Object(
           button_reply: Type.Optional(Choice),
           list_reply: Type.Optional(Choice),
         },
-        { description: 'An answer to buttons or a list of yours' },
+        { description: 'Reply to your buttons or list' },
       ),
     ),
     button: Type.Optional(
       Type.Object(
         {
-          payload: Type.String({ description: 'As you gave it with the button' }),
+          payload: Type.String({ description: 'Payload given with the button' }),
           text: Type.String({ description: 'What stands on it' }),
         },
         { description: 'A button of a template that was pressed' },
@@ -82,10 +87,10 @@ const InboundMessage = Type.Object(
         {
           latitude: Type.Number({ description: 'Degrees, north positive' }),
           longitude: Type.Number({ description: 'Degrees, east positive' }),
-          name: Type.Optional(Type.String({ description: 'What the place is called' })),
-          address: Type.Optional(Type.String({ description: 'In one line' })),
+          name: Type.Optional(Type.String({ description: 'Name of the place' })),
+          address: Type.Optional(Type.String({ description: 'Address in one line' })),
         },
-        { description: 'A place' },
+        { description: 'Shared place' },
       ),
     ),
     contacts: Type.Optional(
@@ -94,16 +99,16 @@ const InboundMessage = Type.Object(
     reaction: Type.Optional(
       Type.Object(
         {
-          message_id: Type.String({ description: 'The message that the user reacts to' }),
-          emoji: Type.String({ description: 'What they chose; empty where they took it back' }),
+          message_id: Type.String({ description: 'Id of the message that the user reacts to' }),
+          emoji: Type.String({ description: 'Emoji of the reaction; empty where it was removed' }),
         },
         { description: 'A reaction to a message' },
       ),
     ),
     context: Type.Optional(
       Type.Object(
-        { id: Type.String({ description: 'The message it answers' }) },
-        { description: 'Present in an answer to a message' },
+        { id: Type.String({ description: 'Id of the message it replies to' }) },
+        { description: 'Present in a reply to a message' },
       ),
     ),
   },
@@ -113,44 +118,44 @@ const InboundMessage = Type.Object(
 const MessageStatus = Type.Object(
   {
     id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
-    status: OneOf(['sent', 'delivered', 'read', 'failed'], { description: 'How far the message came' }),
+    status: OneOf(['sent', 'delivered', 'read', 'failed'], { description: 'Status of the message' }),
     timestamp: epochSeconds,
     recipient_id: Type.String({ description: 'The user’s number, without a plus' }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
-          code: Type.Integer({ description: 'For programs, such as 131047' }),
-          title: Type.String({ description: 'What the code means' }),
-          message: Type.String({ description: 'The same in a sentence' }),
+          code: Type.Integer({ description: 'Error code, such as 131047' }),
+          title: Type.String({ description: 'Meaning of the code' }),
+          message: Type.String({ description: 'Explanation in a sentence' }),
           error_data: Type.Optional(
             Type.Object(
               {
-                details: Type.String({ description: 'What exactly was wrong' }),
-                provider_code: Type.Optional(Type.Integer({ description: 'The code as the provider gave it' })),
+                details: Type.String({ description: 'Details of the error' }),
+                provider_code: Type.Optional(Type.Integer({ description: 'Error code of the provider' })),
               },
-              { description: 'More about it' },
+              { description: 'Further details' },
             ),
           ),
         }),
-        { description: 'Why it failed' },
+        { description: 'Failure reason' },
       ),
     ),
     conversation: Type.Optional(
       Type.Object(
         {
           id: Type.String({ description: 'The user’s number' }),
-          category: Type.Optional(Type.String({ description: 'What it is priced as' })),
+          category: Type.Optional(Type.String({ description: 'Pricing category' })),
         },
-        { description: 'The user' },
+        { description: 'Conversation with the user' },
       ),
     ),
     pricing: Type.Optional(
       Type.Object(
         {
           billable: Type.Boolean({ description: 'Whether it is charged' }),
-          category: Type.String({ description: 'What it is priced as, such as `utility`' }),
+          category: Type.String({ description: 'Pricing category, such as `utility`' }),
         },
-        { description: 'What it costs by' },
+        { description: 'Pricing of the message' },
       ),
     ),
     metadata: Type.Optional(Metadata),
@@ -159,13 +164,13 @@ const MessageStatus = Type.Object(
 )
 
 const channel = {
-  messaging_product: Type.Literal('messenger', { description: 'Always this' }),
+  messaging_product: Type.Literal('messenger', { description: 'Constant value' }),
   metadata: Type.Object(
     {
       display_phone_number: Type.String({ description: 'Your number, as users see it' }),
       phone_number_id: Type.String({ description: 'Id of that number at the provider' }),
     },
-    { description: 'The channel it came over' },
+    { description: 'Messenger channel that it came over' },
   ),
 }
 
@@ -175,35 +180,38 @@ const InboundValue = Type.Object(
     contacts: Type.Array(
       Type.Object({
         profile: Type.Object(
-          { name: Type.String({ description: 'As the user calls themself' }) },
-          { description: 'As users show themselves' },
+          { name: Type.String({ description: 'Profile name of the user' }) },
+          { description: 'Profile of the user' },
         ),
         wa_id: Type.String({ description: 'The user’s number, without a plus' }),
       }),
-      { description: 'Who wrote' },
+      { description: 'Sender of the messages' },
     ),
-    messages: Type.Array(InboundMessage, { description: 'What they wrote' }),
+    messages: Type.Array(InboundMessage, { description: 'Messages of the user' }),
   },
-  { description: 'Who wrote what' },
+  { description: 'Sender and messages' },
 )
 
 const StatusValue = Type.Object(
-  { ...channel, statuses: Type.Array(MessageStatus, { description: 'What became of messages of yours' }) },
-  { description: 'What became of which' },
+  { ...channel, statuses: Type.Array(MessageStatus, { description: 'Statuses of your messages' }) },
+  { description: 'Statuses by message' },
 )
 
 const nested = <S extends TSchema>(value: S, title: string) =>
   Type.Object(
     {
-      object: Type.Literal('messenger_business_account', { description: 'Always this' }),
+      object: Type.Literal('messenger_business_account', { description: 'Constant value' }),
       entry: Type.Array(
         Type.Object({
           id: Type.String({ description: 'Your account' }),
-          changes: Type.Array(Type.Object({ field: Type.Literal('messages', { description: 'Always this' }), value }), {
-            description: 'What happened; `value` holds it',
-          }),
+          changes: Type.Array(
+            Type.Object({ field: Type.Literal('messages', { description: 'Constant value' }), value }),
+            {
+              description: 'Changes; `value` holds each',
+            },
+          ),
         }),
-        { description: 'One for your account' },
+        { description: 'Single entry, for your account' },
       ),
     },
     { title },
@@ -216,11 +224,11 @@ const TemplateStatus = Type.Object(
   {
     template_id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
     name: Type.String({ description: 'Name used to send it' }),
-    language: Type.String({ description: 'Such as `en`' }),
+    language: Type.String({ description: 'Language code, such as `en`' }),
     status: OneOf(['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'], {
-      description: 'Only an `APPROVED` one can be sent',
+      description: 'Status of the review; only an `APPROVED` template can be sent',
     }),
-    reason: Nullable(Type.String({ description: 'What the reviewers said; null unless it was rejected' })),
+    reason: Nullable(Type.String({ description: 'Reviewer’s reason; null unless it was rejected' })),
   },
   { title: 'MessengerTemplateEvent' },
 )

@@ -21,10 +21,10 @@ const byPhoneQuery = Type.Object({
       minimum: 1,
       maximum: 200,
       rule: 'must be a whole number from 1 to 200',
-      description: 'Rows per page; 50 unless given',
+      description: 'Rows per page; default 50',
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the previous page' })),
 })
 
 const listContacts = statement.tenant<Tenant & { optedIn: boolean; after: string; limit: number }, ContactRow>(
@@ -43,13 +43,13 @@ const PhoneParam = Type.Object({ phone: Type.String({ description: 'E.164, such 
 
 const Conversation = Type.Object(
   {
-    id: Type.String({ description: 'The number again' }),
-    phone: Type.String({ description: 'The user, in E.164' }),
-    name: Nullable(Type.String({ description: 'What they call themselves' })),
+    id: Type.String({ description: 'Same value as `phone`' }),
+    phone: Type.String({ description: 'Number of the user, E.164' }),
+    name: Nullable(Type.String({ description: 'Profile name' })),
     window_open: Type.Boolean({ description: 'Whether messages other than templates may be sent now' }),
-    window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
-    last_inbound_at: Nullable(At({ description: 'When they last wrote' })),
-    opted_out: Type.Boolean({ description: 'They do not want messages' }),
+    window_expires_at: Nullable(At({ description: 'End of the window for messages other than templates' })),
+    last_inbound_at: Nullable(At({ description: 'Time of the user’s last message' })),
+    opted_out: Type.Boolean({ description: 'True if the user opted out' }),
   },
   { title: 'MessengerConversation' },
 )
@@ -64,11 +64,11 @@ const Thread = Type.Object(
 
 const OptIn = Type.Object(
   {
-    phone: Type.String({ description: 'The user, in E.164' }),
+    phone: Type.String({ description: 'Number of the user, E.164' }),
     status: Type.String({ description: '`opted_in` or `opted_out`' }),
-    opted_in_at: Nullable(At({ description: 'When they asked for messages' })),
-    opted_out_at: Nullable(At({ description: 'When they no longer wanted them' })),
-    source: Nullable(Type.String({ description: 'Where they said so' })),
+    opted_in_at: Nullable(At({ description: 'Time of the opt-in' })),
+    opted_out_at: Nullable(At({ description: 'Time of the opt-out' })),
+    source: Nullable(Type.String({ description: 'Source of the consent' })),
   },
   { title: 'MessengerOptIn' },
 )
@@ -130,8 +130,8 @@ const addOptIn = write({
   scope: 'messenger:write',
   limit: 'messenger',
   body: Type.Object({
-    phone: Phone({ description: 'Who wants your messages' }),
-    source: Type.Optional(Type.String({ maxLength: 200, description: 'Where they said so' })),
+    phone: Phone({ description: 'Phone number that opts in' }),
+    source: Type.Optional(Type.String({ maxLength: 200, description: 'Source of the consent' })),
   }),
   reply: {
     status: 201,

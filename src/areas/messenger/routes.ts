@@ -48,8 +48,8 @@ const sendRoute = commit({
 
 /** Body that sends or creates a template, told apart by `to`. */
 const TemplateBody = Type.Object({
-  to: Type.Optional(Phone({ description: 'Who gets it; without it the template is created' })),
-  template: Type.Optional(TemplateUse('What is sent; `name`, `language` and `components` say the same')),
+  to: Type.Optional(Phone({ description: 'Recipient; without it the template is created' })),
+  template: Type.Optional(TemplateUse('Template to send; same as `name`, `language` and `components`')),
   name: Type.Optional(Type.String({ maxLength: 512, description: 'Name of the template to send or create' })),
   language: Type.Optional(TemplateLanguage),
   category: Type.Optional(
@@ -159,7 +159,7 @@ const markRead = write({
   limit: 'messenger',
   params: IdParam,
   body: Type.Object({
-    typing: Type.Optional(Type.Boolean({ description: 'Also show that an answer is being written' })),
+    typing: Type.Optional(Type.Boolean({ description: 'Also show a typing indicator' })),
   }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],

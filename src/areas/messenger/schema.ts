@@ -16,29 +16,29 @@ const text = (description: string, most: number, least = 1) =>
   })
 
 const mediaFields = {
-  link: Type.Optional(Type.String({ maxLength: 2048, description: 'An https:// URL from which it is fetched' })),
-  id: Type.Optional(Type.String({ maxLength: 64, description: 'A media_id' })),
-  caption: Type.Optional(text('What stands below it; audio has none', 1024)),
+  link: Type.Optional(Type.String({ maxLength: 2048, description: 'URL from which the file is fetched, https://' })),
+  id: Type.Optional(Type.String({ maxLength: 64, description: 'Media id of an uploaded file' })),
+  caption: Type.Optional(text('Caption below the media; not for audio', 1024)),
 }
 
 const Media = (description: string) => Type.Object(mediaFields, { description })
 
 const Document = (description: string) =>
   Type.Object(
-    { ...mediaFields, filename: Type.Optional(text('What it is called in the chat, with its extension', 240)) },
+    { ...mediaFields, filename: Type.Optional(text('File name shown in the chat, with its extension', 240)) },
     { description },
   )
 
 const Parameter = Type.Object({
   type: OneOf(['text', 'currency', 'date_time', 'image', 'video', 'document', 'payload'], {
-    description: 'Which of the fields below it is',
+    description: 'Kind of value; the field of this name holds it',
   }),
-  text: Type.Optional(text('What stands in place of the placeholder', 1024)),
-  payload: Type.Optional(text('What you get back when the button is pressed; users do not see it', 256)),
+  text: Type.Optional(text('Value of the placeholder', 1024)),
+  payload: Type.Optional(text('Payload returned when the button is pressed; hidden from users', 256)),
   currency: Type.Optional(
     Type.Object(
       {
-        fallback_value: text('How it is written, such as `KES 1,500`', 100),
+        fallback_value: text('Text shown, such as `KES 1,500`', 100),
         code: Type.String({ maxLength: 3, description: 'ISO 4217, such as KES' }),
         amount_1000: Type.Integer({ description: 'The amount times 1000: 1500000 for 1,500.00' }),
       },
@@ -46,10 +46,7 @@ const Parameter = Type.Object({
     ),
   ),
   date_time: Type.Optional(
-    Type.Object(
-      { fallback_value: text('How it is written, such as `1 March, 9:15`', 100) },
-      { description: 'A day or time' },
-    ),
+    Type.Object({ fallback_value: text('Text shown, such as `1 March, 9:15`', 100) }, { description: 'A day or time' }),
   ),
   image: Type.Optional(Media('Picture of the header, by link or by id')),
   video: Type.Optional(Media('Video of the header, by link or by id')),
@@ -57,15 +54,15 @@ const Parameter = Type.Object({
 })
 
 const TemplateComponent = Type.Object({
-  type: OneOf(['header', 'body', 'button'], { description: 'Which part of the template the values are for' }),
+  type: OneOf(['header', 'body', 'button'], { description: 'Part of the template that the values are for' }),
   sub_type: Type.Optional(
     OneOf(['quick_reply', 'url'], {
-      description: 'Kind of the button: one that answers with a payload, or one whose address ends with a text',
+      description: 'Kind of button: a reply with a payload, or a URL with a variable ending',
     }),
   ),
   index: Type.Optional(
     Type.Union([Type.Integer({ minimum: 0, maximum: 9 }), Type.String({ pattern: '^[0-9]$' })], {
-      description: 'Which button, counted from 0',
+      description: 'Index of the button, from 0',
     }),
   ),
   parameters: Type.Optional(
@@ -102,73 +99,72 @@ export const TemplateUse = (description: string) =>
   )
 
 const Row = Type.Object({
-  id: text('What you get back when it is chosen; different in every row', 200),
-  title: text('What the user chooses by', 24),
+  id: text('Id returned when the row is chosen; unique among the rows', 200),
+  title: text('Title of the row', 24),
   description: Type.Optional(text('A smaller line below the title', 72)),
 })
 
 const Interactive = Type.Object(
   {
-    type: OneOf(['button', 'list'], { description: 'Up to 3 buttons, or a list of up to 10 rows that a button opens' }),
+    type: OneOf(['button', 'list'], {
+      description: 'Kind of choice: up to 3 buttons, or a list of up to 10 rows that a button opens',
+    }),
     header: Type.Optional(
       Type.Object(
         {
-          type: Type.Literal('text', { description: 'The only kind there is' }),
+          type: Type.Literal('text', { description: 'Kind of header; only one value so far' }),
           text: text('A bold line above the message', 60),
         },
-        { description: 'What stands above the message' },
+        { description: 'Header above the message' },
       ),
     ),
-    body: Type.Object({ text: text('The message itself', 1024) }, { description: 'What the user is asked' }),
+    body: Type.Object({ text: text('Text of the message', 1024) }, { description: 'Message that asks the user' }),
     footer: Type.Optional(
-      Type.Object(
-        { text: text('A grey line below the message', 60) },
-        { description: 'What stands below the message' },
-      ),
+      Type.Object({ text: text('A grey line below the message', 60) }, { description: 'Footer below the message' }),
     ),
     action: Type.Object(
       {
         buttons: Type.Optional(
           Type.Array(
             Type.Object({
-              type: Type.Literal('reply', { description: 'The only kind there is' }),
+              type: Type.Literal('reply', { description: 'Kind of header; only one value so far' }),
               reply: Type.Object(
                 {
-                  id: text('What you get back when it is pressed; different in every button', 256),
-                  title: text('What stands on it; different on every button', 19),
+                  id: text('Id returned when the button is pressed; unique among the buttons', 256),
+                  title: text('Label of the button; unique among the buttons', 19),
                 },
-                { description: 'What it says, and what it answers with' },
+                { description: 'Label and id of the button' },
               ),
             }),
             {
               minItems: 1,
               maxItems: 3,
               rule: 'must have 1 to 3 buttons',
-              description: 'Needed where `type` is `button`',
+              description: 'Buttons; required where `type` is `button`',
             },
           ),
         ),
-        button: Type.Optional(text('What stands on the button that opens the list; needed where `type` is `list`', 20)),
+        button: Type.Optional(text('Label of the button that opens the list; required where `type` is `list`', 20)),
         sections: Type.Optional(
           Type.Array(
             Type.Object({
-              title: Type.Optional(text('Heading of the rows; needed where there are several sections', 24)),
+              title: Type.Optional(text('Heading of the rows; required where there are several sections', 24)),
               rows: Type.Array(Row, {
                 minItems: 1,
                 maxItems: 10,
-                description: 'What can be chosen; at most 10 in all sections together',
+                description: 'Choices; at most 10 in all sections together',
               }),
             }),
             {
               minItems: 1,
               maxItems: 10,
               rule: 'must have 1 to 10 sections of 1 to 10 rows',
-              description: 'Needed where `type` is `list`',
+              description: 'Sections of rows; required where `type` is `list`',
             },
           ),
         ),
       },
-      { description: 'What the user can choose' },
+      { description: 'Choices of the user' },
     ),
   },
   { description: 'A question with buttons or a list; the answer comes as messenger.message' },
@@ -176,37 +172,36 @@ const Interactive = Type.Object(
 
 const Fallback = Type.Object(
   {
-    channel: Type.Literal('sms', { description: 'The only one there is' }),
+    channel: Type.Literal('sms', { description: 'Channel of the fallback; only one value so far' }),
     from: Type.String({ minLength: 3, maxLength: 11, description: 'Sender of the text' }),
-    message: text('What the text says; charged by its segments', 1530),
+    message: text('Text of the SMS; charged by segment', 1530),
     after: Type.Optional(
       Type.Integer({
         minimum: 10,
         maximum: 86_400,
         rule: 'must be 10 to 86400 seconds',
-        description:
-          'Seconds after which a message that is not delivered goes on by SMS; without it, only one that failed',
+        description: 'Seconds after which an undelivered message is sent by SMS; without it, only a failed one',
       }),
     ),
   },
-  { description: 'What goes by SMS when the message does not arrive' },
+  { description: 'SMS sent when the message is not delivered' },
 )
 
 export const MessageSend = Type.Object(
   {
     messaging_product: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
     recipient_type: Type.Optional(Type.String({ maxLength: 20, description: 'Accepted and ignored' })),
-    to: Phone({ description: 'Who gets it' }),
-    type: OneOf(messageTypes, { description: 'Which of the fields below it is' }),
+    to: Phone({ description: 'Recipient of the message' }),
+    type: OneOf(messageTypes, { description: 'Kind of value; the field of this name holds it' }),
     text: Type.Optional(
       Type.Object(
         {
-          body: text('What the user reads', 4096),
+          body: text('Text shown to the user', 4096),
           preview_url: Type.Optional(
-            Type.Boolean({ description: 'Show a preview of the first link in it; false unless given' }),
+            Type.Boolean({ description: 'Show a preview of the first link in it; default false' }),
           ),
         },
-        { description: 'Only to users who wrote to you within the last 24 hours' },
+        { description: 'Text message, only to users who wrote to you within the last 24 hours' },
       ),
     ),
     image: Type.Optional(Media('A picture of at most 5 MB, by link or by id')),
@@ -217,22 +212,24 @@ export const MessageSend = Type.Object(
     template: Type.Optional(TemplateUse('A template of yours; the only type that reaches users who have not written')),
     context: Type.Optional(
       Type.Object(
-        { message_id: Type.String({ maxLength: 64, description: 'What it answers' }) },
-        { description: 'Shows it as an answer to a message of the chat' },
+        { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
+        { description: 'Makes it a reply to a message of the chat' },
       ),
     ),
-    fallback_template: Type.Optional(TemplateUse('Sent instead while the user has not written for 24 hours')),
+    fallback_template: Type.Optional(TemplateUse('Template sent instead while the user has not written for 24 hours')),
     fallback: Type.Optional(Fallback),
     require_opt_in: Type.Optional(
-      Type.Boolean({ default: false, description: 'True: refused with 131051 unless the user opted in' }),
+      Type.Boolean({ default: false, description: 'True refuses it with 131051 unless the user opted in' }),
     ),
     metadata: Type.Optional(Metadata),
-    callback_url: Type.Optional(Type.String({ maxLength: 2048, description: 'Gets the statuses of this message' })),
+    callback_url: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'URL that receives the statuses of this message' }),
+    ),
     reference: Type.Optional(
       Type.String({
         pattern: '^[\\x21-\\x7e]{1,255}$',
         rule: 'must be 1 to 255 visible ASCII characters',
-        description: 'Your own id of the message, never used before',
+        description: 'Your own id for the message; must be unique',
       }),
     ),
   },
@@ -244,14 +241,14 @@ export const SendReply = Type.Object(
   {
     messaging_product: Type.Literal('messenger', { description: 'Always `messenger`, for clients of the Cloud API' }),
     message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
-    to: Type.String({ description: 'Who gets it, in E.164' }),
+    to: Type.String({ description: 'Recipient in E.164' }),
     status: Type.Literal('accepted', {
-      description: 'It was accepted; what becomes of it is told by messenger.status',
+      description: 'Accepted; later statuses are sent as messenger.status',
     }),
-    type: OneOf(messageTypes, { description: 'What was sent; `template` where `fallback_template` went instead' }),
+    type: OneOf(messageTypes, { description: 'Type sent; `template` where `fallback_template` was sent instead' }),
     contacts: Type.Array(
       Type.Object({
-        input: Type.String({ description: 'As you sent it' }),
+        input: Type.String({ description: 'Recipient as you sent it' }),
         wa_id: Type.String({ description: 'The user’s id in the messenger' }),
       }),
       {
@@ -261,23 +258,23 @@ export const SendReply = Type.Object(
     messages: Type.Array(Type.Object({ id: Type.String({ description: 'The message_id' }) }), {
       description: 'The message_id once more, where clients of the Cloud API look for it',
     }),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    timestamp: At({ description: 'When it was accepted' }),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    timestamp: At({ description: 'Time of acceptance' }),
   },
   { title: 'MessengerAccepted' },
 )
 
 const MessageError = Type.Object({
-  code: Type.Integer({ description: 'As in the Cloud API, such as 131047' }),
-  title: Type.String({ description: 'In a few words' }),
-  message: Type.String({ description: 'What to do about it' }),
+  code: Type.Integer({ description: 'Error code of the Cloud API, such as 131047' }),
+  title: Type.String({ description: 'Short title of the error' }),
+  message: Type.String({ description: 'Recommended action' }),
   error_data: Type.Object(
     {
-      details: Type.String({ description: 'What to do about it' }),
+      details: Type.String({ description: 'Recommended action' }),
       provider_code: Type.Optional(Type.Integer({ description: 'The provider’s own code' })),
     },
-    { description: 'What is known beyond that' },
+    { description: 'Further details' },
   ),
 })
 export type MessageErrors = Static<typeof MessageError>[]
@@ -285,17 +282,17 @@ export type MessageErrors = Static<typeof MessageError>[]
 const Content = Type.Optional(
   Type.Unknown({
     sensitive: true,
-    description: 'What was sent or came in; only where `type` is the name of this field',
+    description: 'Content of the message; present when `type` has the name of this field',
   }),
 )
 
 export const MessageRecord = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
-    to: Type.String({ description: 'Who has it, in E.164' }),
-    from: Type.String({ description: 'Who wrote it, in E.164' }),
+    to: Type.String({ description: 'Recipient in E.164' }),
+    from: Type.String({ description: 'Sender in E.164' }),
     direction: OneOf(['outbound', 'inbound'], { description: '`outbound` from you, `inbound` from a user' }),
-    type: Type.String({ description: 'Which of the fields below it is' }),
+    type: Type.String({ description: 'Kind of value; the field of this name holds it' }),
     text: Content,
     image: Content,
     video: Content,
@@ -311,41 +308,41 @@ export const MessageRecord = Type.Object(
       Type.Object(
         {
           name: Type.String({ description: 'Name of the template' }),
-          language: Type.String({ description: 'Such as `en`' }),
+          language: Type.String({ description: 'Language code, such as `en`' }),
         },
-        { description: 'Which template was sent' },
+        { description: 'Template that was sent' },
       ),
     ),
     context: Nullable(
       Type.Object(
-        { message_id: Type.String({ description: 'Its id, such as `mmsg_…`' }) },
-        { description: 'The message it answers; null if it answers none' },
+        { message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }) },
+        { description: 'Message it replies to; null if there is none' },
       ),
     ),
     status: OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
-      description: 'How far it came; `received` is one of a user',
+      description: 'Status; `received` for messages of users',
     }),
-    accepted_at: At({ description: 'When you sent it, or it came in' }),
-    sent_at: Nullable(At({ description: 'When the provider took it' })),
-    delivered_at: Nullable(At({ description: 'When the phone had it' })),
-    read_at: Nullable(At({ description: 'When it was read, as far as the user lets that be known' })),
-    failed_at: Nullable(At({ description: 'When it became clear that it will not arrive' })),
-    errors: Nullable(Type.Array(MessageError, { description: 'Why it failed; null unless it did' })),
+    accepted_at: At({ description: 'Time it was accepted or received' }),
+    sent_at: Nullable(At({ description: 'Time of acceptance by the provider' })),
+    delivered_at: Nullable(At({ description: 'Time of delivery to the phone' })),
+    read_at: Nullable(At({ description: 'Time it was read, where the user shares that' })),
+    failed_at: Nullable(At({ description: 'Time of failure' })),
+    errors: Nullable(Type.Array(MessageError, { description: 'Errors; null unless it failed' })),
     metadata: Metadata,
     conversation: Nullable(
       Type.Object(
         {
           id: Type.String({ description: 'The user’s number' }),
-          category: Type.String({ description: 'What it is priced as' }),
-          window_expires_at: Nullable(At({ description: 'Until when messages other than templates may be sent' })),
+          category: Type.String({ description: 'Pricing category' }),
+          window_expires_at: Nullable(At({ description: 'End of the window for messages other than templates' })),
         },
         { description: 'The user, and the end of the window for messages other than templates' },
       ),
     ),
-    fallback_message_id: Nullable(Type.String({ description: 'The SMS that went instead' })),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Nullable(Type.String({ description: 'Of the cost; null for what came in' })),
-    provider_id: Nullable(Type.String({ description: 'Its id at the provider; null until it was taken' })),
+    fallback_message_id: Nullable(Type.String({ description: 'Id of the SMS that was sent instead' })),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Nullable(Type.String({ description: 'Currency of the cost; null for inbound messages' })),
+    provider_id: Nullable(Type.String({ description: 'Id at the provider; null until it was accepted' })),
   },
   { title: 'MessengerMessage' },
 )
@@ -354,23 +351,21 @@ export const MessageList = Type.Object({
   ...listQuery,
   direction: Type.Optional(
     OneOf(['outbound', 'inbound'], {
-      description: '`outbound`: only what you sent; `inbound`: only what users sent; both unless given',
+      description: '`outbound`: sent by you; `inbound`: sent by users; default both',
     }),
   ),
   status: Type.Optional(
     OneOf(['accepted', 'sent', 'delivered', 'read', 'failed', 'received'], {
-      description: 'How far they came; `received` are those of users',
+      description: 'Status; `received` for messages of users',
     }),
   ),
   to: Type.Optional(
     Type.String({
       maxLength: 16,
-      description: 'Whole number in E.164, such as +254711000020; of inbound messages your own',
+      description: 'Recipient in E.164, such as +254711000020; for inbound messages your own number',
     }),
   ),
-  from: Type.Optional(
-    Type.String({ maxLength: 16, description: 'Whole number in E.164; of inbound messages the user’s' }),
-  ),
+  from: Type.Optional(Type.String({ maxLength: 16, description: 'Sender in E.164; for inbound messages the user' })),
   type: Type.Optional(
     Type.String({
       maxLength: 20,
@@ -378,7 +373,7 @@ export const MessageList = Type.Object({
     }),
   ),
   template: Type.Optional(
-    Type.String({ maxLength: 512, description: 'Name of the template that was sent, in whichever language' }),
+    Type.String({ maxLength: 512, description: 'Name of the template that was sent, in any language' }),
   ),
   from_date: Type.Optional(Type.String({ maxLength: 40, description: 'First day or moment, inclusive' })),
   to_date: Type.Optional(Type.String({ maxLength: 40, description: 'Last day or moment, inclusive' })),

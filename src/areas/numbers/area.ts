@@ -11,7 +11,7 @@ export { lockNumbers, numbersFor, type OwnedNumber } from './owned.ts'
 export const numbers: Area = {
   name: 'numbers',
   chapters: {
-    numbers: { title: 'Numbers', about: 'Everything that you can be reached at, and what it is capable of.' },
+    numbers: { title: 'Numbers', about: 'Your numbers and codes, and their capabilities.' },
   },
   scopes: [scopeArea('numbers')],
   routes: ownedNumberRoutes,

@@ -14,10 +14,10 @@ const maxListed = 10_000
 const OwnedNumber = Type.Object(
   {
     number: Type.String({ description: 'E.164, a short code, or a code that handsets dial' }),
-    country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
-    capabilities: Type.Array(OneOf(capabilities), { description: 'What it can be used for' }),
-    shared: Type.Boolean({ description: 'Others have keywords on it too' }),
-    created_at: At({ description: 'When you first had it' }),
+    country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
+    capabilities: Type.Array(OneOf(capabilities), { description: 'Capabilities of the number' }),
+    shared: Type.Boolean({ description: 'True if other accounts have keywords on it' }),
+    created_at: At({ description: 'Time at which it became yours' }),
   },
   { title: 'OwnedNumber' },
 )
@@ -38,11 +38,11 @@ const listOwn = list({
   operation: 'numbers.list',
   summary: 'List your numbers and their capabilities',
   description:
-    'What texts, calls, USSD sessions and chat messages come in at; each is set up in the chapter of its own.',
+    'Numbers and codes that receive texts, calls, USSD sessions and chat messages; each is set up in its own chapter.',
   scope: 'numbers:read',
   query: Type.Object({
     ...wholeListQuery,
-    capability: Type.Optional(OneOf(capabilities, { description: 'Only those that were given to you for this' })),
+    capability: Type.Optional(OneOf(capabilities, { description: 'Filter by capability' })),
   }),
   row: OwnedNumber,
   examples: [{ name: 'All', query: {} }],

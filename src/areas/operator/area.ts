@@ -12,7 +12,7 @@ export const operator: Area = {
   chapters: {
     operator: {
       title: 'Operator',
-      about: 'For whoever runs this installation: accounts, prices, carriers, providers, jobs.',
+      about: 'For operators of this installation: accounts, prices, carriers, providers, jobs.',
     },
   },
   routes: [...priceRoutes, ...priceFileRoutes, ...jobRoutes, ...systemRoutes],

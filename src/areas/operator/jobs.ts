@@ -13,14 +13,14 @@ import { discardFailed, failedJobs, retryFailed } from '../../platform/work/queu
 const FailedJob = Type.Object(
   {
     id: Type.String({ description: 'Id of the job, such as `job_…`' }),
-    lane: Type.String({ description: 'Which kind of job it is, such as `sms.batch`' }),
-    account_id: Nullable(Type.String({ description: 'Whose job it is; null for one of the installation' })),
+    lane: Type.String({ description: 'Kind of job, such as `sms.batch`' }),
+    account_id: Nullable(Type.String({ description: 'Id of the job’s account; null for one of the installation' })),
     environment: Nullable(Type.String({ description: '`test` or `live`; null for one of the installation' })),
-    attempts: Type.Integer({ description: 'How often it was tried' }),
-    last_error: Nullable(Type.String({ description: 'Why the last attempt failed; null if none did' })),
-    created_at: At({ description: 'When it was queued' }),
+    attempts: Type.Integer({ description: 'Number of attempts' }),
+    last_error: Nullable(Type.String({ description: 'Error of the last attempt; null if there is none' })),
+    created_at: At({ description: 'Time it was queued' }),
     state: OneOf(['failed', 'stranded'], {
-      description: '`stranded`: it has waited for more than a minute at a place (`lane@place`) that nobody serves',
+      description: '`stranded`: it has waited for more than a minute at a place (`lane@place`) that no node serves',
     }),
   },
   { title: 'FailedJob' },
@@ -29,7 +29,7 @@ const FailedJob = Type.Object(
 const JobAction = Type.Object(
   {
     id: Type.String({ description: 'Id of the job, such as `job_…`' }),
-    status: OneOf(['queued', 'discarded'], { description: '`queued`: it runs again; `discarded`: it is gone' }),
+    status: OneOf(['queued', 'discarded'], { description: '`queued`: runs again; `discarded`: removed' }),
   },
   { title: 'JobAction' },
 )
@@ -66,7 +66,7 @@ const retry = writeAcross({
   path: '/v1/operator/jobs/:id/retry',
   operation: 'operator.retryJob',
   summary: 'Retry a failed job',
-  description: 'One that is stranded is given to whoever takes such jobs, wherever that is.',
+  description: 'A stranded job is re-queued to any node that serves its lane.',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: JobAction },

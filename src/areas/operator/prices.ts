@@ -47,32 +47,32 @@ const Word = (description: string) =>
 const PriceRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the price, such as `prc_…`' }),
-    area: Type.String({ description: 'What is sold, such as `sms`' }),
-    unit: Type.String({ description: 'Per what, such as `segment`' }),
-    country: Nullable(Type.String({ description: 'Where it goes to, ISO 3166; null: everywhere' })),
-    network: Nullable(Type.String({ description: 'A network within the country; null: all of them' })),
-    account_id: Nullable(Type.String({ description: 'Only for this account; null: for all' })),
-    amount: Amount({ description: 'Per unit, to a millionth' }),
-    currency: Type.String({ description: 'Of the amount' }),
-    effective_from: At({ description: 'From when it holds' }),
-    created_at: At({ description: 'When it was set' }),
+    area: Type.String({ description: 'Product area, such as `sms`' }),
+    unit: Type.String({ description: 'Unit that is priced, such as `segment`' }),
+    country: Nullable(Type.String({ description: 'Destination country, ISO 3166; null: everywhere' })),
+    network: Nullable(Type.String({ description: 'Network within the country; null: all of them' })),
+    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    amount: Amount({ description: 'Price per unit, to a millionth' }),
+    currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
+    effective_from: At({ description: 'Time from which it applies' }),
+    created_at: At({ description: 'Time it was set' }),
   },
   { title: 'Price' },
 )
 
 export const PriceSet = Type.Object({
-  area: Word('What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts'),
+  area: Word('Product area: sms, messenger, email, voice, ussd, identity, payments or payouts'),
   unit: Word(
-    'Per what: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; one that is none is refused with those there are',
+    'Unit that is priced: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with the known ones',
   ),
-  country: Type.Optional(CountryOrAll({ description: 'Where it goes to; everywhere unless given' })),
+  country: Type.Optional(CountryOrAll({ description: 'Destination country; default everywhere' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
   account_id: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Of the account that alone pays it, `acc_…`; everybody unless given' }),
+    Type.String({ maxLength: 60, description: 'Id of the only account that pays it, `acc_…`; default all accounts' }),
   ),
-  amount: AmountIn({ description: 'Per unit, to a millionth; at most 10000000' }),
-  currency: CurrencyCode({ description: 'What the amount is in' }),
-  effective_from: Type.Optional(Moment({ description: 'From when it holds; at once unless given' })),
+  amount: AmountIn({ description: 'Price per unit, to a millionth; at most 10000000' }),
+  currency: CurrencyCode({ description: 'Currency of the amount' }),
+  effective_from: Type.Optional(Moment({ description: 'Time from which it applies; default at once' })),
 })
 
 const strangers = statement.home<{ accounts: readonly string[] }, { account: string }>(
@@ -95,12 +95,10 @@ const listAll = list({
     area: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'What is sold: sms, messenger, email, voice, ussd, identity, payments or payouts',
+        description: 'Product area: sms, messenger, email, voice, ussd, identity, payments or payouts',
       }),
     ),
-    country: Type.Optional(
-      CountryOrAll({ description: 'Only prices of this very country; those for everywhere have none' }),
-    ),
+    country: Type.Optional(CountryOrAll({ description: 'Filter by country; prices for everywhere have none' })),
   }),
   row: PriceRecord,
   examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
@@ -123,7 +121,7 @@ const set = writeAcross({
   operation: 'operator.setPrice',
   summary: 'Set a price',
   description:
-    'The most exact price wins: of the account, then of the network, then of the country. Setting the same one again changes its amount.',
+    'The most exact price wins: of the account, then of the network, then of the country. Setting an existing one changes its amount.',
   scope: 'operator',
   body: PriceSet,
   reply: { status: 201, schema: PriceRecord, location: ({ id }) => `/v1/operator/prices/${id}` },
@@ -172,7 +170,7 @@ const importAll = writeAcross({
       minItems: 1,
       maxItems: maxImportRows,
       rule: `must list 1 to ${maxImportRows} prices`,
-      description: 'Each as a single price is set',
+      description: 'Prices, each with the fields of a single one',
     }),
   }),
   reply: { status: 200, schema: ImportReply },

@@ -11,45 +11,45 @@ import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(
   {
-    version: Type.String({ description: 'Of the node that answers' }),
+    version: Type.String({ description: 'Version of the answering node' }),
     migrations: Type.Object(
       {
         applied: Type.Integer({ description: 'Migrations that the database has' }),
-        latest: Type.String({ description: 'The newest of them' }),
-        latest_at: At({ description: 'When that one was applied' }),
+        latest: Type.String({ description: 'Newest migration' }),
+        latest_at: At({ description: 'Time at which the newest was applied' }),
       },
-      { description: 'Where the schema of the database stands' },
+      { description: 'Migrations of the database' },
     ),
     nodes: Type.Array(
       Type.Object({
         id: Type.String({ description: 'Id of the node, such as `node_…`' }),
-        host: Type.String({ description: 'Name of its machine' }),
-        version: Type.String({ description: 'What it runs' }),
-        roles: Type.Array(Type.String(), { description: 'What it does, such as `api` or `dispatch`' }),
-        started_at: At({ description: 'When it started' }),
-        seen_at: At({ description: 'When it last said that it is alive' }),
+        host: Type.String({ description: 'Host name of the machine' }),
+        version: Type.String({ description: 'Version of the node' }),
+        roles: Type.Array(Type.String(), { description: 'Roles of the node, such as `api` or `dispatch`' }),
+        started_at: At({ description: 'Time of its start' }),
+        seen_at: At({ description: 'Time of its last sign of life' }),
       }),
       { description: 'Nodes that are alive' },
     ),
     queues: Type.Array(
       Type.Object({
-        lane: Type.String({ description: 'Which kind of job' }),
+        lane: Type.String({ description: 'Kind of job' }),
         due: Type.Integer({ description: 'Jobs that could run now' }),
         running: Type.Integer({ description: 'Jobs leased to a node' }),
         scheduled: Type.Integer({ description: 'Jobs for later' }),
-        failed: Type.Integer({ description: 'Jobs that used up their attempts and wait for a person' }),
-        oldest_seconds: Type.Number({ description: 'How long the oldest due job has waited' }),
+        failed: Type.Integer({ description: 'Jobs that used up their attempts and need attention' }),
+        oldest_seconds: Type.Number({ description: 'Seconds that the oldest due job has waited' }),
       }),
       { description: 'Jobs by lane' },
     ),
     ledger: Type.Object(
       {
         checked_at: Nullable(
-          At({ description: 'When every balance was last worked out anew; null before the first time' }),
+          At({ description: 'Time at which every balance was last recomputed; null before the first time' }),
         ),
-        problems: Type.Integer({ description: 'Places where the ledger did not add up, at most 100; must be 0' }),
+        problems: Type.Integer({ description: 'Differences found in the ledger, at most 100; must be 0' }),
       },
-      { description: 'The hourly proof of the ledger' },
+      { description: 'Hourly check of the ledger' },
     ),
   },
   { title: 'System' },

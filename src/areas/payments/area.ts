@@ -81,7 +81,7 @@ export const payments: Area = {
   },
   chapters: {
     payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
-    refunds: { title: 'Refunds', about: 'Give a payment back, all of it or in parts.' },
+    refunds: { title: 'Refunds', about: 'Full and partial refunds of payments.' },
     disputes: { title: 'Disputes', about: 'Card payments that a payer has contested.' },
     payouts: {
       title: 'Payouts',

@@ -22,14 +22,14 @@ const maxYearsAhead = 50
 const maxAheadMs = maxYearsAhead * 365 * dayMs
 
 const ClockAdvance = Type.Object({
-  advance_seconds: Type.Optional(seconds('How far the clock of this test account moves forward')),
-  seconds: Type.Optional(seconds('The same by its shorter name')),
+  advance_seconds: Type.Optional(seconds('Seconds by which the clock of this test account moves forward')),
+  seconds: Type.Optional(seconds('Alias of `advance_seconds`')),
 })
 
 const ClockReply = Type.Object(
   {
-    now: At({ description: 'What time it is for this test account' }),
-    offset_seconds: Type.Number({ description: 'Seconds by which that is ahead of the real time' }),
+    now: At({ description: 'Time on the clock of this test account' }),
+    offset_seconds: Type.Number({ description: 'Seconds by which it is ahead of the real time' }),
   },
   { title: 'SandboxClock' },
 )
@@ -55,7 +55,7 @@ const advanceClock = writeAcross({
   operation: 'sandbox.advanceClock',
   summary: 'Advance the test clock',
   description:
-    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in their order, each at its own moment, before it is answered.',
+    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in order, each at its own time, before the reply.',
   scope: 'sandbox:write',
   body: ClockAdvance,
   reply: { status: 200, schema: ClockReply },
@@ -77,7 +77,7 @@ const resetClock = writeAcross({
   operation: 'sandbox.resetClock',
   summary: 'Reset the test clock',
   description:
-    'The clock shows the real time again. What was made while it was ahead keeps its time; renewals and schedules fall due at their own dates.',
+    'The clock shows the real time again. Objects made while it was ahead keep their times; renewals and schedules fall due at their own dates.',
   scope: 'sandbox:write',
   reply: { status: 200, schema: ClockReply },
   examples: [{ name: 'Back to the real time' }],
@@ -101,7 +101,7 @@ export const sandbox: Area = {
   chapters: {
     sandbox: {
       title: 'Sandbox',
-      about: 'What only a test key can do: move the clock, catch webhooks, play the other side.',
+      about: 'Tools for test keys only: move the clock, catch webhooks, play the other side.',
     },
   },
   uses: ['accounts', 'webhooks'],

@@ -36,7 +36,7 @@ const HookCreate = Type.Object({
       maxLength: 200,
       rule: 'must have 1 to 200 characters',
       sensitive: true,
-      description: 'What requests should be signed with; without it, the secrets of the webhooks that lead here',
+      description: 'Secret to check signatures with; default: the secrets of the webhooks that lead here',
     }),
   ),
 })
@@ -45,8 +45,8 @@ const HookRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the hook, such as `hook_…`' }),
     url: Type.String({ description: 'Takes every method; its query says how it answers' }),
-    caught: Type.Integer({ description: 'Requests so far' }),
-    created_at: At({ description: 'When it was made' }),
+    caught: Type.Integer({ description: 'Number of requests so far' }),
+    created_at: At({ description: 'Time of creation' }),
   },
   { title: 'SandboxHook' },
 )
@@ -55,15 +55,17 @@ const CaughtRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the request, such as `hkr_…`' }),
     method: Type.String({ description: 'HTTP method, such as `POST`' }),
-    query: Type.String({ description: 'The script it was answered by, as it stood in the URL' }),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'As they came' }),
-    body: Type.String({ description: 'At most 64 KiB of it' }),
-    truncated: Type.Boolean({ description: 'Whether the body was longer' }),
+    query: Type.String({ description: 'Query of the URL, which says how to answer' }),
+    headers: Type.Record(Type.String(), Type.String(), { description: 'Headers as they came' }),
+    body: Type.String({ description: 'Body, at most 64 KiB of it' }),
+    truncated: Type.Boolean({ description: 'Whether the body was cut' }),
     signature_valid: Nullable(Type.Boolean(), {
-      description: 'Whether X-Service-Signature fits; null when there is none, or nothing to hold it against',
+      description: 'Whether X-Service-Signature is valid; null when there is none, or no secret to check it with',
     }),
-    response_status: Nullable(Type.Integer({ description: 'What it was answered; null when the line was cut' })),
-    received_at: At({ description: 'When it came' }),
+    response_status: Nullable(
+      Type.Integer({ description: 'Status of the answer; null when the connection was closed' }),
+    ),
+    received_at: At({ description: 'Time of the request' }),
   },
   { title: 'SandboxHookRequest' },
 )
@@ -130,7 +132,7 @@ const removeHook = write({
     status: 200,
     schema: Type.Object({
       id: Type.String({ description: 'Id of the hook' }),
-      deleted: Type.Boolean({ description: 'True: it is gone' }),
+      deleted: Type.Boolean({ description: 'Always true' }),
     }),
   },
   errors: ['NOT_FOUND'],

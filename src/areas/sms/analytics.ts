@@ -16,64 +16,66 @@ const AnalyticsQuery = Type.Object({
   from_date: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'First day, UTC: YYYY-MM-DD; unless given 29 days before the last, which makes 30',
+      description: 'First day, UTC: YYYY-MM-DD; default 29 days before the last',
     }),
   ),
   to_date: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'Last day, UTC, inclusive: YYYY-MM-DD; today unless given. At most 92 days in all',
+      description: 'Last day, UTC, inclusive: YYYY-MM-DD; default today. At most 92 days in all',
     }),
   ),
-  country: Type.Optional(
-    CountryCode({ description: 'Counts only messages to numbers of this country; all of them unless given' }),
-  ),
+  country: Type.Optional(CountryCode({ description: 'Filter by country of the number; default all' })),
 })
 
 const figures = {
-  messages: Type.Integer({ description: 'All of them' }),
-  queued: Type.Integer({ description: 'Not sent yet' }),
-  sent: Type.Integer({ description: 'Taken by the network, and nothing heard since' }),
-  delivered: Type.Integer({ description: 'On the handset' }),
-  failed: Type.Integer({ description: 'Did not arrive' }),
-  delivery_rate: Nullable(Type.Number({ description: 'Delivered, of those that are delivered or failed: 0 to 1' })),
-  segments: Type.Integer({ description: 'What was charged for' }),
-  cost: Amount({ description: 'Without what was given back' }),
+  messages: Type.Integer({ description: 'Total number' }),
+  queued: Type.Integer({ description: 'Messages not sent yet' }),
+  sent: Type.Integer({ description: 'Accepted by the network, without a report so far' }),
+  delivered: Type.Integer({ description: 'Messages delivered to the handset' }),
+  failed: Type.Integer({ description: 'Messages that failed' }),
+  delivery_rate: Nullable(Type.Number({ description: 'Delivered ÷ (delivered + failed), 0 to 1' })),
+  segments: Type.Integer({ description: 'Segments charged' }),
+  cost: Amount({ description: 'Cost less refunds' }),
 }
 
-const seconds = Nullable(Type.Number(), { description: 'From the network’s taking it to its report from the handset' })
+const seconds = Nullable(Type.Number(), {
+  description: 'Seconds from acceptance by the network to the delivery report',
+})
 
 const AnalyticsReply = Type.Object(
   {
     from_date: Type.String({ description: 'First day' }),
     to_date: Type.String({ description: 'Last day' }),
-    currency: Type.String({ description: 'Of the cost' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     ...figures,
     latency_seconds: Type.Object(
       { p50: seconds, p95: seconds, p99: seconds },
-      { description: 'Half, 95 % and 99 % of messages took no longer' },
+      { description: 'Seconds within which 50, 95 and 99 % of messages arrived' },
     ),
     countries: Type.Array(
       Type.Object({
-        country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
+        country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
       { description: 'The same figures by country' },
     ),
     networks: Type.Array(
       Type.Object({
-        network: Nullable(Type.String({ description: 'Such as `Safaricom`; null where the number does not tell' })),
-        country: Nullable(Type.String({ description: 'ISO 3166; null where the number does not tell' })),
+        network: Nullable(
+          Type.String({ description: 'Name of the network, such as `Safaricom`; null where it is unknown' }),
+        ),
+        country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
       { description: 'The same figures by network' },
     ),
     errors: Type.Array(
       Type.Object({
-        error_code: Type.String({ description: 'Why they failed' }),
-        messages: Type.Integer({ description: 'How many did' }),
+        error_code: Type.String({ description: 'Reason for the failure' }),
+        messages: Type.Integer({ description: 'Number of messages that failed' }),
       }),
-      { description: 'Messages by why they failed' },
+      { description: 'Messages by error code' },
     ),
   },
   { title: 'SmsAnalytics' },

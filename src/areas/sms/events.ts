@@ -9,13 +9,13 @@ const StatusChange = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
     status: OneOf(['sent', 'delivered', 'failed'], { description: '`sent`: the network has it; the others are final' }),
-    to: Type.String({ description: 'Who gets it, in E.164' }),
-    from: Type.String({ description: 'The sender that the handset shows' }),
-    parts: Type.Integer({ description: 'Segments the text was sent in' }),
-    error_code: Nullable(Type.String({ description: 'Why it failed' })),
+    to: Type.String({ description: 'Recipient in E.164' }),
+    from: Type.String({ description: 'Sender shown on the handset' }),
+    parts: Type.Integer({ description: 'Number of segments sent' }),
+    error_code: Nullable(Type.String({ description: 'Failure reason' })),
     metadata: Metadata,
-    batch_id: Nullable(Type.String({ description: 'The bulk or list it was sent with' })),
-    network: Nullable(Type.String({ description: 'Network of the recipient, as far as it is known' })),
+    batch_id: Nullable(Type.String({ description: 'Id of the bulk or list it was sent with' })),
+    network: Nullable(Type.String({ description: 'Network of the recipient, if known' })),
   },
   { title: 'SmsStatusEvent' },
 )
@@ -23,27 +23,27 @@ const StatusChange = Type.Object(
 const Received = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `smi_…`' }),
-    from: Type.String({ description: 'The handset, in E.164' }),
+    from: Type.String({ description: 'Number of the handset, E.164' }),
     to: Type.String({ description: 'Your short code or number' }),
-    message: Type.String({ description: 'What it says' }),
-    keyword: Nullable(Type.String({ description: 'The keyword of your number that it begins with; null for none' })),
-    parts: Type.Integer({ description: 'Segments it came in' }),
+    message: Type.String({ description: 'Content' }),
+    keyword: Nullable(Type.String({ description: 'Keyword of your number that it begins with; null for none' })),
+    parts: Type.Integer({ description: 'Number of segments it came in' }),
     network: Nullable(Type.String({ description: 'Network of the handset, as far as it is known' })),
-    in_reply_to: Nullable(Type.String({ description: 'The message it probably answers' })),
-    partial: Type.Optional(Type.Boolean({ description: 'A part never arrived' })),
+    in_reply_to: Nullable(Type.String({ description: 'Id of the message that it probably answers' })),
+    partial: Type.Optional(Type.Boolean({ description: 'True if a part never arrived' })),
   },
   { title: 'SmsReceivedEvent' },
 )
 
 const Consent = Type.Object(
   {
-    phone: Type.String({ description: 'Whose wish it is, in E.164' }),
-    from: Type.String({ description: 'The sender it is about, `*` for all' }),
-    reason: Nullable(Type.String({ description: 'The word they sent, or your note' })),
+    phone: Type.String({ description: 'Phone number of the consent, in E.164' }),
+    from: Type.String({ description: 'Sender of the consent, `*` for all' }),
+    reason: Nullable(Type.String({ description: 'Keyword that was sent, or your note' })),
     source: OneOf(['keyword', 'api', 'import', 'carrier'], {
-      description: 'By a word such as STOP, by request, from a file, or as the carrier told us',
+      description: 'Source: a keyword such as STOP, a request, a file, or the carrier',
     }),
-    message_id: Nullable(Type.String({ description: 'The message that asked for it' })),
+    message_id: Nullable(Type.String({ description: 'Id of the message with the request' })),
     created_at: At({ description: 'When it was recorded' }),
   },
   { title: 'SmsConsentEvent' },
@@ -53,26 +53,26 @@ const BatchCompleted = Type.Object(
   {
     batch_id: Type.String({ description: 'Id of the bulk, such as `smb_…`' }),
     status: OneOf(['completed', 'cancelled'], {
-      description: '`cancelled` if it was called off before all of it went out',
+      description: '`cancelled` if it was cancelled before all of it was sent',
     }),
-    total: Type.Integer({ description: 'Entries that you gave' }),
+    total: Type.Integer({ description: 'Entries in the request' }),
     accepted: Type.Integer({ description: 'Entries that became messages' }),
     rejected: Type.Integer({ description: 'Entries that were refused' }),
-    segments: Type.Integer({ description: 'What it was charged for' }),
-    cost: Amount({ description: 'Of all messages, less what was given back' }),
-    currency: Type.String({ description: 'Of the cost' }),
+    segments: Type.Integer({ description: 'Segments charged' }),
+    cost: Amount({ description: 'Total cost less refunds' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     counts: Type.Object(
       {
-        queued: Type.Integer({ description: 'Not sent' }),
-        sent: Type.Integer({ description: 'Taken by the network, and no report came' }),
-        delivered: Type.Integer({ description: 'On the handset' }),
-        failed: Type.Integer({ description: 'Did not arrive' }),
+        queued: Type.Integer({ description: 'Messages not sent' }),
+        sent: Type.Integer({ description: 'Accepted by the network, without a report' }),
+        delivered: Type.Integer({ description: 'Messages delivered to the handset' }),
+        failed: Type.Integer({ description: 'Messages that failed' }),
       },
       { description: 'Messages by status' },
     ),
     metadata: Metadata,
-    created_at: At({ description: 'When it was accepted' }),
-    completed_at: At({ description: 'When its last message ended, or no report could come any more' }),
+    created_at: At({ description: 'Time of acceptance' }),
+    completed_at: At({ description: 'Time at which its last message ended, or no report could come any more' }),
   },
   { title: 'SmsBatchCompletedEvent' },
 )
@@ -137,9 +137,9 @@ const failed = { ...delivered, status: 'failed', to: '+254711000002', error_code
 
 export const smsEvents = {
   status: status('sms.status', 'A message was sent, delivered or failed'),
-  sent: status('sms.sent', 'The operator took a message', { ...delivered, status: 'sent' }, 'sms.status'),
+  sent: status('sms.sent', 'The network accepted a message', { ...delivered, status: 'sent' }, 'sms.status'),
   delivered: status('sms.delivered', 'A message reached the handset', delivered, 'sms.status'),
-  failed: status('sms.failed', 'A message will not arrive', failed, 'sms.status'),
+  failed: status('sms.failed', 'A message failed', failed, 'sms.status'),
   received: eventType({
     name: 'sms.received',
     summary: 'A text arrived at one of your numbers',

@@ -28,7 +28,7 @@ const sendRoute = commit({
   operation: 'sms.send',
   summary: 'Send a message',
   description:
-    'To one number or many, now or later. Paid for when it is accepted; paid back if it never goes out. A list of numbers counts once on your plan, and goes out at the rate of the plan.',
+    'To one number or many, now or later. Charged when it is accepted; refunded if it is never sent. A list of numbers counts once on your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: MessageSend,
@@ -72,7 +72,7 @@ const bulkRoute = write({
   operation: 'sms.sendBulk',
   summary: 'Send many messages in one request',
   description:
-    'Every entry gets a verdict of its own; money is enough for all of them, or nothing is accepted. It counts once on your plan, and goes out at the rate of the plan.',
+    'Every entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts once on your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: BulkSend,
@@ -111,7 +111,7 @@ const estimateRoute = read({
   path: '/v1/sms/estimate',
   operation: 'sms.estimate',
   summary: 'Estimate segments and cost',
-  description: 'It takes what a send takes, and says what that would come to. Nothing is stored or charged.',
+  description: 'Takes the body of a send, and replies with its segments and cost. Nothing is stored or charged.',
   scope: 'sms:read',
   body: MessageSend,
   reply: { status: 200, schema: EstimateReply },
@@ -138,7 +138,7 @@ const get = read({
   operation: 'sms.get',
   summary: 'Get a message',
   description:
-    'Also takes the id of a message that came in, or of a send to many: then `to` is a list, `counts` tells how many are how far, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
+    'Also accepts the id of an inbound message, or of a send to many: then `to` is a list, `counts` has the number of messages by status, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
   scope: 'sms:read',
   params: IdParam,
   reply: { status: 200, schema: Found },
@@ -180,7 +180,7 @@ const changeRoute = write({
 const cancelling = {
   summary: 'Cancel a scheduled message',
   description:
-    'It becomes failed with CANCELLED, and its price is given back. With the id of a batch, everything of it that is not yet on its way.',
+    'The message becomes failed with CANCELLED, and is refunded. With the id of a batch, all its unsent messages are cancelled.',
   scope: 'sms:write',
   limit: 'sms',
   params: IdParam,

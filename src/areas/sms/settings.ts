@@ -8,12 +8,12 @@ export const smsSettings = {
     0,
     0,
     65535,
-    'Port of SMPP for customers, without TLS; unless set a free one, in production none.',
+    'Port of SMPP for customers, without TLS; default a free one, in production none.',
   ),
   PAMOJA_ESME_TLS_PORT: integer(
     0,
     0,
     65535,
-    'Port of SMPP for customers, with TLS; unless set a free one, in production none.',
+    'Port of SMPP for customers, with TLS; default a free one, in production none.',
   ),
 } as const

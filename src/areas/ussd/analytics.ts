@@ -35,14 +35,14 @@ const Figures = Type.Object(
       },
       { description: 'Sessions that began on these days are counted' },
     ),
-    shortcode: Nullable(Type.String({ description: 'The code that was asked for; null: all of yours' })),
-    sessions: Type.Optional(Type.Integer({ description: 'How many began' })),
-    completion_rate: rate('Percent of the sessions that are over'),
-    avg_duration: rate('Seconds'),
+    shortcode: Nullable(Type.String({ description: 'Requested code; null: all of yours' })),
+    sessions: Type.Optional(Type.Integer({ description: 'Number of sessions that began' })),
+    completion_rate: rate('Percentage of the ended sessions that were completed'),
+    avg_duration: rate('Average duration in seconds'),
     popular_paths: Type.Optional(
       Type.Array(
         Type.Object({
-          path: Type.String({ sensitive: true, description: 'What was typed, joined by `>`, such as `1>2`' }),
+          path: Type.String({ sensitive: true, description: 'Inputs joined by `>`, such as `1>2`' }),
           count: Type.Integer({ description: 'Sessions with these inputs' }),
         }),
         { description: 'The most frequent inputs, at most 20' },
@@ -56,10 +56,10 @@ const Figures = Type.Object(
           sessions: Type.Integer({ description: 'Sessions that ended there' }),
           rate: Type.Number({ description: 'Percent of all sessions' }),
         }),
-        { description: 'Screens at which sessions expired or were given up, most frequent first, at most 20' },
+        { description: 'Screens at which sessions expired or were abandoned, most frequent first, at most 20' },
       ),
     ),
-    error_rate: rate('Percent of the sessions that are over, in which the application or the network failed'),
+    error_rate: rate('Percentage of the ended sessions in which the application or the network failed'),
     app_latency: Type.Optional(
       Type.Object(
         {
@@ -67,7 +67,7 @@ const Figures = Type.Object(
           p95: milliseconds('Milliseconds within which 95 % of the screens came; null without any'),
           p99: milliseconds('Milliseconds within which 99 % of the screens came; null without any'),
         },
-        { description: 'How long your application took' },
+        { description: 'Response time of your application' },
       ),
     ),
     networks: Type.Optional(
@@ -76,17 +76,17 @@ const Figures = Type.Object(
           network: Nullable(Type.String({ description: 'Network of the subscribers; null if it is not known' })),
           sessions: Type.Integer({ description: 'Sessions of its subscribers' }),
         }),
-        { description: 'Sessions by network, most first, at most 20' },
+        { description: 'Sessions by network, largest first, at most 20' },
       ),
     ),
     series: Type.Optional(
       Type.Array(
         Type.Object({
-          at: At({ description: 'When the hour or day begins, UTC' }),
+          at: At({ description: 'Start of the hour or day, UTC' }),
           sessions: Type.Integer({ description: 'Sessions that began in it' }),
-          completed: Type.Integer({ description: 'Those of them that were completed' }),
+          completed: Type.Integer({ description: 'Sessions of these that were completed' }),
         }),
-        { description: 'Hours or days with a session, oldest first; where `interval` is given' },
+        { description: 'Hours or days with a session, oldest first; only with `interval`' },
       ),
     ),
   },
@@ -169,14 +169,14 @@ const analytics = read({
   scope: 'ussd:read',
   query: Type.Object({
     ...dayRangeQuery,
-    shortcode: Type.Optional(Type.String({ maxLength: 120, description: '# is written %23 in a query' })),
+    shortcode: Type.Optional(Type.String({ maxLength: 120, description: 'Shortcode; # is written %23 in a query' })),
     metrics: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: `Of ${metrics.join(', ')}; all unless given. \`popular_paths\` is always there`,
+        description: `Figures to return, of ${metrics.join(', ')}; default all. \`popular_paths\` is always there`,
       }),
     ),
-    interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Adds `series`' })),
+    interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Length of the intervals; adds `series`' })),
   }),
   reply: { status: 200, schema: Figures },
   errors: ['INVALID_DATE_RANGE', 'INVALID_REQUEST'],

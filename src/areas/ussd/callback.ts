@@ -33,16 +33,16 @@ const Field = (description: string) =>
 
 const jsonFields = {
   session_id: Type.Optional(Nullable(Short('The id that the first reply gave; any or none in the first call'))),
-  phone: Type.Optional(Short('The subscriber, in E.164')),
-  shortcode: Type.Optional(Short('What was dialled, such as *384*1#')),
+  phone: Type.Optional(Short('Number of the subscriber, E.164')),
+  shortcode: Type.Optional(Short('Code that was dialled, such as *384*1#')),
   type: Type.Optional(OneOf(kinds, { description: 'A dial, an input, or the end of the session' })),
   input: Type.Optional(
-    Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true, description: 'What the subscriber typed' })),
+    Nullable(Type.String({ maxLength: maxScreenLength, sensitive: true, description: 'Input of the subscriber' })),
   ),
   step: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Of the screen that is answered: a repeat with the same step and input is the same answer',
+      description: 'Number of the answered screen: a repeat with the same step and input gets the same answer',
     }),
   ),
   network: Type.Optional(Nullable(Short('Network of the subscriber, as you know it'))),
@@ -54,7 +54,7 @@ const jsonFields = {
 const formFields = {
   sessionId: Field('Id of the dialog'),
   serviceCode: Field('The code that was dialled'),
-  phoneNumber: Field('The subscriber, in E.164'),
+  phoneNumber: Field('Number of the subscriber, E.164'),
   text: Type.Optional(
     Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'All inputs so far, joined by *' })),
   ),
@@ -63,15 +63,17 @@ const formFields = {
 
 const hubtelFields = {
   Type: Field('Initiation, Response, Release or Timeout'),
-  Mobile: Field('The subscriber'),
+  Mobile: Field('Number of the subscriber'),
   SessionId: Field('Id of the dialog'),
   ServiceCode: Field('The code that was dialled'),
   Message: Type.Optional(
-    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'What was dialled, or typed' })),
+    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Code that was dialled, or input' })),
   ),
   Operator: Field('Network of the subscriber'),
-  Sequence: Field('Number of the call, by which a repeat is known'),
-  ClientState: Type.Optional(Nullable(Type.String({ maxLength: 2_000, description: 'Returned as it came' }))),
+  Sequence: Field('Sequence number of the call, by which a repeat is known'),
+  ClientState: Type.Optional(
+    Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned as it came' })),
+  ),
 }
 
 /** Body of one dialect, as it is published: a client generated from all in one would have names that differ in case only. */
@@ -87,9 +89,9 @@ export const CallbackBody = Type.Object(
     publishedAs: {
       title: 'UssdCallback',
       oneOf: [
-        dialectOf('UssdCallbackJson', 'Our own dialect', jsonFields, 'phone', 'type'),
-        dialectOf('UssdCallbackForm', 'The dialect of Africa’s Talking', formFields, 'phoneNumber'),
-        dialectOf('UssdCallbackHubtel', 'The dialect of Hubtel', hubtelFields, 'Mobile', 'Type'),
+        dialectOf('UssdCallbackJson', 'Call in our own format', jsonFields, 'phone', 'type'),
+        dialectOf('UssdCallbackForm', 'Call in the format of Africa’s Talking', formFields, 'phoneNumber'),
+        dialectOf('UssdCallbackHubtel', 'Call in the format of Hubtel', hubtelFields, 'Mobile', 'Type'),
       ],
     },
   },
@@ -314,10 +316,10 @@ const callback = read({
   operation: 'ussd.callback',
   summary: 'Submit a dial, an answer or the end of a session',
   description:
-    'For gateways that speak HTTP, and for trying with a test key. JSON is answered as below; the form fields `sessionId, ' +
-    'serviceCode, phoneNumber, text, networkCode` are answered `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +
-    'SessionId, ServiceCode, Message, Operator, Sequence, ClientState` with `{SessionId, Type, Message, ClientState}`. ' +
-    'The same call again has the same answer. Gateways that can send no key have an address of their own.',
+    'For gateways that speak HTTP, and for trials with a test key. JSON gets the reply below; the form fields `sessionId, ' +
+    'serviceCode, phoneNumber, text, networkCode` get `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +
+    'SessionId, ServiceCode, Message, Operator, Sequence, ClientState` get `{SessionId, Type, Message, ClientState}`. ' +
+    'A repeated call gets the same reply. Gateways that cannot send a key have a URL of their own.',
   scope: 'ussd:gateway',
   body: CallbackBody,
   form: true,

@@ -7,16 +7,18 @@ import { reasons } from './schema.ts'
 
 const session = {
   session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
-  phone: Type.String({ description: 'The subscriber, in E.164' }),
+  phone: Type.String({ description: 'Number of the subscriber, E.164' }),
 }
-const shortcode = Type.String({ description: 'The code that was dialled, or that pushed' })
-const data = Type.Record(Type.String(), Type.Unknown(), { description: 'What you keep with the session' })
+const shortcode = Type.String({ description: 'Shortcode that was dialled, or used for the push' })
+const data = Type.Record(Type.String(), Type.Unknown(), { description: 'Your data, stored with the session' })
 
 const Started = Type.Object(
   {
     ...session,
     shortcode,
-    initiated_by: OneOf(['user', 'application'], { description: 'Dialled by the `user`, or pushed by you' }),
+    initiated_by: OneOf(['user', 'application'], {
+      description: '`user` for a dialled session, otherwise pushed by you',
+    }),
     data,
   },
   { title: 'UssdSessionStartedEvent' },
@@ -25,16 +27,16 @@ const Started = Type.Object(
 const Response = Type.Object(
   {
     ...session,
-    input: Nullable(Type.String({ description: 'What the subscriber typed' })),
+    input: Nullable(Type.String({ description: 'Input of the subscriber' })),
     data,
     shortcode,
     type: OneOf(['initiation', 'response'], { description: '`initiation` when the code is dialled, then `response`' }),
     step: Type.Integer({ description: 'Number of the screen that is asked for, from 1' }),
     text: Type.String({ description: 'All inputs so far, joined by `*`' }),
-    network: Nullable(Type.String({ description: 'Network of the subscriber, as far as it is known' })),
-    deadline: At({ description: 'When the next screen must be here' }),
-    resumed_from: Nullable(Type.String({ description: 'The expired session it goes on from' })),
-    language: Nullable(Type.String({ description: 'As the network or your menu knows it' })),
+    network: Nullable(Type.String({ description: 'Network of the subscriber, if known' })),
+    deadline: At({ description: 'Time by which the next screen must be here' }),
+    resumed_from: Nullable(Type.String({ description: 'Id of the expired session that it resumes' })),
+    language: Nullable(Type.String({ description: 'Language known from the network or your menu' })),
   },
   { title: 'UssdResponseEvent' },
 )
@@ -42,15 +44,15 @@ const Response = Type.Object(
 const Ended = Type.Object(
   {
     ...session,
-    reason: OneOf(reasons, { description: 'Why it ended' }),
+    reason: OneOf(reasons, { description: 'Reason for the end' }),
     reason_detail: Nullable(
       Type.String({
-        description: 'What was wrong with the answer of your application, for `app_error` and `app_timeout`',
+        description: 'Error in the answer of your application, for `app_error` and `app_timeout`',
       }),
     ),
     duration: Type.Integer({ description: 'Seconds from its beginning to its end' }),
-    total_steps: Type.Integer({ description: 'Screens that were shown' }),
-    status: OneOf(['completed', 'expired'], { description: '`expired` if nobody answered in time' }),
+    total_steps: Type.Integer({ description: 'Number of screens that were shown' }),
+    status: OneOf(['completed', 'expired'], { description: '`expired` if there was no answer in time' }),
     data,
   },
   { title: 'UssdSessionEndedEvent' },

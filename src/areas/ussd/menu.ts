@@ -13,7 +13,7 @@ const wrongChoice = 'Wrong choice. Try again.'
 
 const Text = Type.Union([Type.String({ minLength: 1, maxLength: 1_000 }), Type.Record(Type.String(), Type.String())], {
   rule: 'must be a text, or an object with a text for each language',
-  description: '`{{data.name}}` stands for what the session knows',
+  description: 'Text of the screen; `{{data.name}}` is replaced by session data',
 })
 
 const NodeName = (description: string) =>
@@ -25,11 +25,11 @@ const Option = Type.Object({
       pattern: '^[0-9*#]{1,4}$',
       rule: 'must be 1 to 4 keys of a telephone',
       description:
-        'What is typed for it; its place in the list unless given. 0 is back and 00 the start where no option has them',
+        'Key that selects it; default: its place in the list. 0 is back and 00 the start where no option has them',
     }),
   ),
   label: Text,
-  next: NodeName('The screen it leads to'),
+  next: NodeName('Screen it leads to'),
 })
 
 const Node = Type.Object({
@@ -39,7 +39,7 @@ const Node = Type.Object({
       minItems: 1,
       maxItems: 50,
       rule: 'must list 1 to 50 options',
-      description: 'What can be chosen, shown below the text',
+      description: 'Choices, shown below the text',
     }),
   ),
   input: Type.Optional(
@@ -48,37 +48,37 @@ const Node = Type.Object({
         save: Type.String({
           pattern: '^[A-Za-z_]\\w{0,39}$',
           rule: 'must be a name such as amount',
-          description: 'Name under which the session knows it: `amount` is `{{data.amount}}`',
+          description: 'Variable that stores the input: `amount` is `{{data.amount}}`',
         }),
         pattern: Type.Optional(
-          Type.String({ maxLength: 200, description: `What the input fits: ${quickPatternRule}` }),
+          Type.String({ maxLength: 200, description: `Pattern of the input: ${quickPatternRule}` }),
         ),
         error: Type.Optional(Text),
       },
-      { description: 'Takes what is typed and goes on to `next`' },
+      { description: 'Accepts any input and goes on to `next`' },
     ),
   ),
   fetch: Type.Optional(
     Type.Object(
       {
-        url: Type.String({ maxLength: 2_048, description: 'What is asked by POST, https://' }),
+        url: Type.String({ maxLength: 2_048, description: 'URL called by POST, https://' }),
         timeout_ms: Type.Optional(
           Type.Integer({
             minimum: 100,
             maximum: 5_000,
             rule: 'must be 100 to 5000',
-            description: 'Milliseconds to wait for the reply; 3000 unless given',
+            description: 'Milliseconds to wait for the reply; default 3000',
           }),
         ),
       },
       {
         description:
-          'Asks your application before the screen is shown; its reply may hold `data`, `next` and `message`',
+          'Calls your application before the screen is shown; its reply may hold `data`, `next` and `message`',
       },
     ),
   ),
-  next: Type.Optional(NodeName('The screen that follows an input or a fetch')),
-  end: Type.Optional(Type.Boolean({ description: 'True: the session ends with this screen' })),
+  next: Type.Optional(NodeName('Screen that follows an input or a fetch')),
+  end: Type.Optional(Type.Boolean({ description: 'True ends the session with this screen' })),
   sms: Type.Optional(
     Type.Object(
       {
@@ -87,7 +87,7 @@ const Node = Type.Object({
           Type.String({
             minLength: 1,
             maxLength: 16,
-            description: 'The account’s default_sender, or the code, unless given',
+            description: 'Sender; default: the account’s default_sender, or the code',
           }),
         ),
       },
@@ -99,18 +99,21 @@ const Node = Type.Object({
       {
         amount: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.String({ minLength: 1, maxLength: 60 })], {
           rule: 'must be an amount, or a text such as {{data.amount}}',
-          description: 'In major units, or what the session knows',
+          description: 'Amount in major units, or a variable of the session',
         }),
         currency: Type.String({
           pattern: '^[A-Z]{3}$',
           rule: 'must be a currency such as KES',
-          description: 'What is paid in',
+          description: 'Currency of the payment',
         }),
         provider: Type.Optional(
-          Type.String({ maxLength: 40, description: 'Such as `mpesa`; by the number of the subscriber unless given' }),
+          Type.String({
+            maxLength: 40,
+            description: 'Provider, such as `mpesa`; default: by the number of the subscriber',
+          }),
         ),
       },
-      { description: 'A payment that is asked of the phone when the session is over; on screens that end it' },
+      { description: 'Payment that is requested on the phone when the session has ended; on last screens only' },
     ),
   ),
 })
@@ -126,15 +129,15 @@ export const MenuDocument = Type.Object(
     languages: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z]{2,3}$', rule: 'must be a language such as sw' }), {
         maxItems: 20,
-        description: 'In which every text must be written; the first is that of subscribers with another',
+        description: 'Languages that every text must have; the first is the default',
       }),
     ),
-    start: NodeName('The screen that a session begins with'),
+    start: NodeName('First screen of a session'),
     nodes: Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$' }), Node, {
       minProperties: 1,
       maxProperties: maxNodes,
       rule: `must have 1 to ${maxNodes} screens`,
-      description: 'Screens by their names',
+      description: 'Screens by name',
     }),
   },
   { title: 'UssdMenuDocument' },

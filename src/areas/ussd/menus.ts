@@ -95,8 +95,8 @@ const Menu = Type.Object(
     id: Type.String({ description: 'Id of the menu, such as `usn_…`' }),
     version: Type.Integer({ description: 'From 1, and one more with each change; sessions stay on theirs' }),
     ...MenuDocument.properties,
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'UssdMenu' },
 )
@@ -171,13 +171,13 @@ const replaceMenu = write({
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.replaceMenu',
   summary: 'Create a new version of a menu',
-  description: 'Sessions that are under way stay on the version that they began with.',
+  description: 'Sessions in progress stay on their version.',
   scope: 'ussd:write',
   params: IdParam,
   body: MenuDocument,
   reply: { status: 200, schema: Menu },
   errors: ['NOT_FOUND', 'MENU_INVALID', 'INVALID_URL', 'VALIDATION_ERROR'],
-  examples: [{ name: 'The same again', body: loans }],
+  examples: [{ name: 'The same menu', body: loans }],
   prepare: async (app, { params, body }, caller) => {
     await requireMenu(app.db, caller.tenant, params.id)
     await checkMenu(app, body, caller)
@@ -246,7 +246,7 @@ const DryRun = Type.Object({
     description: 'What the subscriber types, one after the other',
   }),
   language: Type.Optional(
-    Type.String({ maxLength: 3, description: 'In which it is walked, such as sw; the first of the menu unless given' }),
+    Type.String({ maxLength: 3, description: 'Language of the test, such as sw; default: the first of the menu' }),
   ),
   data: Type.Optional(SessionData),
 })
@@ -267,15 +267,15 @@ const testMenu = read({
         screens: Type.Array(
           Type.Object({
             input: Type.Union([Type.String(), Type.Null()], {
-              description: 'What was typed before it; null for the first',
+              description: 'Input before this screen; null for the first',
             }),
-            message: Type.String({ description: 'The screen' }),
+            message: Type.String({ description: 'Text of the screen' }),
           }),
-          { description: 'What the handset would show, in order' },
+          { description: 'Screens as the handset would show them, in order' },
         ),
-        action: OneOf(['continue', 'end', 'error'], { description: '`error`: a fetch node was told nothing usable' }),
+        action: OneOf(['continue', 'end', 'error'], { description: '`error`: a fetch node got no usable reply' }),
         node: Type.Union([Type.String(), Type.Null()], { description: 'Node of the last screen; null on an error' }),
-        variables: Type.Record(Type.String(), Type.Unknown(), { description: 'What the session would know' }),
+        variables: Type.Record(Type.String(), Type.Unknown(), { description: 'Data of the session at the end' }),
       },
       { title: 'UssdDryRun' },
     ),

@@ -76,12 +76,12 @@ const GatewayIn = Type.Object(
       rule: 'must have 1 to 60 characters',
       description: 'Label',
     }),
-    environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
+    environment: EnvironmentName({ description: '`live` for real subscribers, `test` for trials' }),
     allowed_ips: Type.Optional(
       Type.Array(Type.String({ maxLength: 50 }), {
         maxItems: 100,
         rule: 'must list at most 100 addresses',
-        description: 'Addresses or ranges such as 41.90.0.0/16 that may call; anybody who knows the URL unless given',
+        description: 'IP addresses or ranges that may call, such as 41.90.0.0/16; default: anyone with the URL',
       }),
     ),
   },
@@ -91,15 +91,15 @@ const GatewayIn = Type.Object(
 const shownFields = {
   id: Type.String({ description: 'Id of the gateway, such as `usg_…`' }),
   name: Type.String({ description: 'Label' }),
-  environment: EnvironmentName({ description: 'Whether its subscribers are real (`live`) or yours to try (`test`)' }),
+  environment: EnvironmentName({ description: '`live` for real subscribers, `test` for trials' }),
   allowed_ips: Type.Array(Type.String(), {
-    description: 'Addresses or ranges that may call; none: anybody who knows the URL',
+    description: 'IP addresses or ranges that may call; none: anyone with the URL',
   }),
-  created_at: At({ description: 'When it was made' }),
+  created_at: At({ description: 'Time of creation' }),
 }
 const Gateway = Type.Object(shownFields, { title: 'UssdGateway' })
 const NewGateway = Type.Object(
-  { ...shownFields, url: Type.String({ sensitive: true, description: 'What the gateway calls; shown this once' }) },
+  { ...shownFields, url: Type.String({ sensitive: true, description: 'URL that the gateway calls; shown only once' }) },
   { title: 'UssdGatewayCreated' },
 )
 
@@ -186,7 +186,7 @@ async function requireGateway(queryable: Queryable, id: string): Promise<Gateway
 
 const Assignment = Type.Object(
   {
-    account_id: Type.String({ maxLength: 60, description: 'Whose code it becomes, such as `acc_…`' }),
+    account_id: Type.String({ maxLength: 60, description: 'Id of the account that gets the code, such as `acc_…`' }),
     shortcode: Shortcode,
   },
   { title: 'UssdShortcodeAssignment' },

@@ -52,7 +52,7 @@ const send = write({
   operation: 'ussd.send',
   summary: 'Start a network-initiated session',
   description:
-    'The same session_id with the same body within 24 hours is answered as the first time; with another body it is refused.',
+    'The same session_id with the same body within 24 hours gets the first reply again; with another body it is refused.',
   scope: 'ussd:write',
   body: Send,
   reply: { status: 200, schema: Sent },
@@ -87,8 +87,8 @@ const goOn = write({
   operation: 'ussd.continue',
   summary: 'Show the next screen of a session',
   description:
-    'From any node, and also while your application is still being asked. In the sandbox the subscriber need not have ' +
-    'answered: `input` then stands for the answer.',
+    'Works on any node, also while a request to your application is pending. In the sandbox the subscriber need not have ' +
+    'answered: `input` is then the answer.',
   scope: 'ussd:write',
   body: Continue,
   reply: { status: 200, schema: Continued },
@@ -140,7 +140,7 @@ const end = write({
   operation: 'ussd.end',
   summary: 'End a session',
   description:
-    'A session that is completed already stays as it is, and so does a notice on its way, which ends by itself. One that no network has shown costs nothing.',
+    'A completed session is left unchanged, and so is a notice on its way, which ends by itself. A session that no network has shown costs nothing.',
   scope: 'ussd:write',
   params: SessionParam,
   body: End,
@@ -148,7 +148,7 @@ const end = write({
   errors: ['NOT_FOUND', 'SESSION_EXPIRED', 'VALIDATION_ERROR'],
   needs: aSession,
   examples: [
-    { name: 'Without a word', body: {} },
+    { name: 'Without a message', body: {} },
     { name: 'With a last screen', body: { message: 'Thank you' } },
   ],
   handle: async (app, tx, { params, body }, { tenant }) => {
@@ -223,11 +223,12 @@ const sessions = list({
     ...dayRangeQuery,
     status: Type.Optional(
       OneOf(['initiated', 'active', 'completed', 'expired'], {
-        description: '`initiated` and `active` go on; `completed` and `expired` have ended, and `reason` tells how',
+        description:
+          '`initiated` and `active` are in progress; `completed` and `expired` have ended, for the given `reason`',
       }),
     ),
     phone: Type.Optional(
-      Type.String({ maxLength: 20, description: 'Whole number of the subscriber in E.164, such as +254711000001' }),
+      Type.String({ maxLength: 20, description: 'Full number of the subscriber in E.164, such as +254711000001' }),
     ),
     shortcode: Type.Optional(
       Type.String({
@@ -235,7 +236,7 @@ const sessions = list({
         description: 'Code exactly as it was dialled, such as `*384#`; # is written %23 in a query',
       }),
     ),
-    reason: Type.Optional(OneOf(reasons, { description: 'Why they ended; finds none that goes on' })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Reason for the end; leaves out sessions in progress' })),
   }),
   row: SessionRecord,
   errors: ['INVALID_DATE_RANGE'],

@@ -22,7 +22,7 @@ export const ScreenText = Type.String({
   maxLength: maxScreenLength,
   rule: `must have 1 to ${maxScreenLength} characters`,
   sensitive: true,
-  description: 'The screen',
+  description: 'Text of the screen',
 })
 
 export const SubscriberInput = Type.String({
@@ -30,13 +30,13 @@ export const SubscriberInput = Type.String({
   maxLength: maxScreenLength,
   rule: `must have 1 to ${maxScreenLength} characters`,
   sensitive: true,
-  description: 'What the subscriber typed',
+  description: 'Input of the subscriber',
 })
 
 const SessionId = Type.String({
   pattern: '^[A-Za-z0-9_.:-]{1,64}$',
   rule: 'must have 1 to 64 letters, digits, or _ . : -',
-  description: 'Your own id of the session, used once',
+  description: 'Your own id for the session; must be unique',
 })
 
 export const exactNumbersRule = 'data has a whole number above 2^53, which JSON readers round: send it as a text'
@@ -50,7 +50,7 @@ export function hasExactNumbers(value: unknown): boolean {
 export const SessionData = Type.Refine(
   Type.Refine(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Small state of your flow, at most ${maxDataBytes} bytes as JSON; sealed where it is stored`,
+      description: `Data of the session for your flow, at most ${maxDataBytes} bytes as JSON; stored encrypted`,
       refinementCodes: ['DATA_TOO_LARGE', 'VALIDATION_ERROR'],
       rule: `must be an object of at most ${maxDataBytes} bytes as JSON`,
       sensitive: true,
@@ -72,7 +72,7 @@ export const Timeout = Type.Integer({
 
 const CallbackUrl = Type.String({
   maxLength: 2_048,
-  description: 'Asked for the next screens of this session, in place of the shortcode’s URL',
+  description: 'URL called for the next screens of this session, instead of the shortcode’s URL',
 })
 
 const pushed = {
@@ -80,20 +80,20 @@ const pushed = {
   message: ScreenText,
   data: Type.Optional(SessionData),
   timeout: Type.Optional(Timeout),
-  end_session: Type.Optional(Type.Boolean({ description: 'A notice that cannot be answered' })),
+  end_session: Type.Optional(Type.Boolean({ description: 'True for a notice that cannot be answered' })),
   callback_url: Type.Optional(CallbackUrl),
   metadata: Type.Optional(Metadata),
 }
 
 export const Send = Type.Object(
-  { phone: Phone({ description: 'Whose handset shows it' }), session_id: SessionId, ...pushed },
+  { phone: Phone({ description: 'Number of the subscriber' }), session_id: SessionId, ...pushed },
   { title: 'UssdSend' },
 )
 
 export const Initiate = Type.Object(
   {
-    phone: Type.Optional(Phone({ description: 'Whose handset shows it' })),
-    phone_number: Type.Optional(Phone({ description: 'The same as phone; one of them is needed' })),
+    phone: Type.Optional(Phone({ description: 'Number of the subscriber' })),
+    phone_number: Type.Optional(Phone({ description: 'Alias of phone; one of them is required' })),
     session_id: Type.Optional(SessionId),
     ...pushed,
   },
@@ -102,15 +102,15 @@ export const Initiate = Type.Object(
 
 export const Sent = Type.Object(
   {
-    status: OneOf(['initiated'], { description: 'The handset is being asked to show it' }),
+    status: OneOf(['initiated'], { description: 'Sent to the handset' }),
     message_id: Type.String({ description: 'Id of the push, such as `ussd_…`' }),
-    session_id: Type.String({ description: 'Yours, or one that was made for you' }),
-    phone: Type.String({ description: 'Who is shown it' }),
-    cost: Amount({ description: 'Set aside now, and paid when the session ends' }),
-    timestamp: At({ description: 'When it was accepted' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    shortcode: Type.String({ description: 'The code it comes from' }),
-    expires_at: At({ description: 'When the session ends without an answer' }),
+    session_id: Type.String({ description: 'Id of the session: yours, or a generated one' }),
+    phone: Type.String({ description: 'Number of the subscriber' }),
+    cost: Amount({ description: 'Amount reserved now, and charged when the session ends' }),
+    timestamp: At({ description: 'Time of acceptance' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    shortcode: Type.String({ description: 'Shortcode that it comes from' }),
+    expires_at: At({ description: 'Time at which the session expires without an answer' }),
   },
   { title: 'UssdSent' },
 )
@@ -134,15 +134,15 @@ export const Continued = Type.Object(
     status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
     message_id: Type.String({ description: 'Id of the screen' }),
     session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
-    phone: Type.String({ description: 'Who is shown it' }),
+    phone: Type.String({ description: 'Number of the subscriber' }),
     step: Type.Integer({ description: 'Number of the screen, from 1' }),
-    input: Nullable(Type.String({ sensitive: true, description: 'What the subscriber typed before it' })),
-    message: Type.String({ sensitive: true, description: 'The screen' }),
+    input: Nullable(Type.String({ sensitive: true, description: 'Input before this screen' })),
+    message: Type.String({ sensitive: true, description: 'Text of the screen' }),
     end_session: Type.Boolean({ description: 'Whether the session ends with it' }),
-    data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'What the session now knows' }),
-    cost: Amount({ description: 'Screens cost nothing beside the session' }),
-    expires_at: Nullable(At({ description: 'When the session ends without an answer; null if it has ended' })),
-    timestamp: At({ description: 'When it was accepted' }),
+    data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'Data of the session' }),
+    cost: Amount({ description: 'Cost of the screen: nothing beside the session' }),
+    expires_at: Nullable(At({ description: 'Time at which the session expires; null if it has ended' })),
+    timestamp: At({ description: 'Time of acceptance' }),
     screen_pages: Type.Integer({ description: 'Screens that the message takes on the handset' }),
   },
   { title: 'UssdContinued' },
@@ -164,50 +164,52 @@ export const reasons = [
 
 export const SessionRecord = Type.Object(
   {
-    session_id: Type.String({ description: 'Id of the session: yours, or one that was made' }),
-    phone: Type.String({ description: 'The subscriber, in E.164' }),
-    shortcode: Type.String({ description: 'The code that was dialled, or that pushed' }),
+    session_id: Type.String({ description: 'Id of the session: yours, or a generated one' }),
+    phone: Type.String({ description: 'Number of the subscriber, E.164' }),
+    shortcode: Type.String({ description: 'Shortcode that was dialled, or used for the push' }),
     status: OneOf(['initiated', 'active', 'completed', 'expired'], {
       description: '`initiated` until the first screen is shown, then `active` until it is `completed` or `expired`',
     }),
-    created_at: At({ description: 'When it began' }),
-    last_activity: At({ description: 'When something was last typed or shown' }),
-    expires_at: Nullable(At({ description: 'When it ends without an answer; null if it has ended' })),
-    data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'Wiped 24 hours after the end' }),
+    created_at: At({ description: 'Start time' }),
+    last_activity: At({ description: 'Time of the last input or screen' }),
+    expires_at: Nullable(At({ description: 'Time at which it expires without an answer; null if it has ended' })),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      sensitive: true,
+      description: 'Data of the session, erased 24 hours after its end',
+    }),
     history: Type.Array(
       Type.Object({
         step: Type.Integer({ description: 'Number of the screen, from 1' }),
-        input: Nullable(Type.String({ sensitive: true, description: 'What was typed before it' })),
-        output: Type.String({ sensitive: true, description: 'What was shown' }),
-        at: At({ description: 'When it was shown' }),
-        app_ms: Nullable(Type.Integer({ description: 'Milliseconds that your application took' })),
+        input: Nullable(Type.String({ sensitive: true, description: 'Input before this screen' })),
+        output: Type.String({ sensitive: true, description: 'Text of the screen' }),
+        at: At({ description: 'Time at which it was shown' }),
+        app_ms: Nullable(Type.Integer({ description: 'Response time of your application in milliseconds' })),
         app_error: Type.Optional(
-          Type.String({ description: 'Why the answer of your application could not be shown, where it could not' }),
+          Type.String({ description: 'Reason why the answer of your application could not be shown' }),
         ),
         app_input: Type.Optional(
-          Type.String({ sensitive: true, description: 'The input as your application gave it, where it differs' }),
+          Type.String({ sensitive: true, description: 'Input according to your application, where it differs' }),
         ),
       }),
-      { description: 'Its screens, oldest first' },
+      { description: 'Screens, oldest first' },
     ),
     direction: OneOf(['push', 'dial'], { description: '`dial` by the subscriber, `push` by you' }),
-    network: Nullable(Type.String({ description: 'Network of the subscriber, as far as it is known' })),
-    language: Nullable(Type.String({ description: 'As the network or your menu knows it' })),
+    network: Nullable(Type.String({ description: 'Network of the subscriber, if known' })),
+    language: Nullable(Type.String({ description: 'Language known from the network or your menu' })),
     timeout: Type.Integer({ description: 'Seconds without activity after which it expires' }),
-    ended_at: Nullable(At({ description: 'Null while it goes on' })),
-    reason: Nullable(OneOf(reasons, { description: 'Why it ended; null while it goes on' })),
+    ended_at: Nullable(At({ description: 'End time; null while in progress' })),
+    reason: Nullable(OneOf(reasons, { description: 'Reason for the end; null while it is in progress' })),
     reason_detail: Nullable(
       Type.String({
-        description:
-          'What was wrong with the answer of your application, where the reason is `app_error` or `app_timeout`',
+        description: 'Error in the answer of your application, where the reason is `app_error` or `app_timeout`',
       }),
     ),
     duration: Type.Integer({ description: 'Seconds from its beginning to its end, or until now' }),
-    total_steps: Type.Integer({ description: 'Screens so far' }),
+    total_steps: Type.Integer({ description: 'Number of screens so far' }),
     screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    resumed_from: Nullable(Type.String({ description: 'The expired session whose data it began with' })),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    resumed_from: Nullable(Type.String({ description: 'Id of the expired session whose data it began with' })),
     metadata: Metadata,
   },
   { title: 'UssdSession' },

@@ -40,8 +40,8 @@ const settings = {
     description:
       '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
   }),
-  url: Nullable(Url, { description: 'Asked for each screen' }),
-  fallback_url: Nullable(Url, { description: 'Asked where `url` gives no answer and time is left' }),
+  url: Nullable(Url, { description: 'URL called for each screen' }),
+  fallback_url: Nullable(Url, { description: 'URL called where `url` gives no answer and time is left' }),
   menu_id: Nullable(
     Type.String({ maxLength: 40, description: 'The stored menu that answers, where `mode` is `menu`' }),
   ),
@@ -51,7 +51,7 @@ const settings = {
     maximum: 60,
     default: defaultNetworkLimit,
     rule: 'must be 3 to 60 seconds',
-    description: 'Seconds that the network waits for a screen; yours must be here a second sooner',
+    description: 'Seconds that the network waits for a screen; yours must arrive a second sooner',
   }),
   error_message: ScreenText,
   resume_window: Type.Integer({
@@ -59,21 +59,21 @@ const settings = {
     maximum: 3_600,
     default: 0,
     rule: 'must be 0 to 3600 seconds',
-    description: 'Seconds after an expired session in which a redial goes on with its data',
+    description: 'Seconds after expiry in which a redial resumes the session with its data',
   }),
   language_default: Nullable(
     Type.String({
       pattern: '^[a-z]{2,3}$',
       rule: 'must be a language such as sw',
-      description: 'Language of subscribers whose network tells none',
+      description: 'Default language, where the network reports none',
     }),
   ),
   pages: Type.Object(
-    { more: Word('Leads to the next page of a long screen'), back: Word('Leads to the page before') },
-    { description: 'Words of the lines that turn pages' },
+    { more: Word('Label of the line to the next page'), back: Word('Label of the line to the previous page') },
+    { description: 'Labels of the lines that turn pages' },
   ),
   transliterate: Type.Boolean({
-    description: 'Accents become letters of the GSM alphabet, so that more fits a screen',
+    description: 'True replaces accented letters with those of the GSM alphabet, so that more fits a screen',
   }),
 }
 
@@ -81,10 +81,10 @@ const Changes = Type.Partial(Type.Object(settings), { title: 'UssdShortcodeChang
 const New = Type.Object({ shortcode: Shortcode, ...Changes.properties }, { title: 'UssdShortcodeCreate' })
 const Shown = Type.Object(
   {
-    shortcode: Type.String({ description: 'What is dialled, such as `*384*1#`' }),
+    shortcode: Type.String({ description: 'Code to dial, such as `*384*1#`' }),
     ...settings,
-    created_at: At({ description: 'When it was assigned' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of the assignment' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'UssdShortcode' },
 )
@@ -347,7 +347,7 @@ const change = write({
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.changeShortcode',
   summary: 'Update a shortcode',
-  description: 'Sessions that are under way keep what they began with.',
+  description: 'Sessions in progress keep the previous settings.',
   scope: 'ussd:write',
   params: CodeParam,
   body: Changes,
@@ -379,8 +379,8 @@ const erase = writeAcross({
     status: 200,
     schema: Type.Object(
       {
-        shortcode: Type.String({ description: 'What is no longer answered' }),
-        deleted: Type.Literal(true, { description: 'True: it serves nobody from now on' }),
+        shortcode: Type.String({ description: 'Shortcode that was released' }),
+        deleted: Type.Literal(true, { description: 'Always true' }),
       },
       { title: 'UssdShortcodeDeleted' },
     ),

@@ -67,7 +67,7 @@ export const voice: Area = {
   chapters: {
     voice: {
       title: 'Voice',
-      about: 'Call people and be called: flows of actions, speech, keys, recordings, charged by the second.',
+      about: 'Place and receive calls: flows of actions, speech, keys, recordings, charged by the second.',
     },
   },
   uses: ['webhooks', 'numbers'],

@@ -25,30 +25,30 @@ export const hangupCauses = [
 export const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
 
 export const Quality = Type.Object({
-  mos: Type.Number({ description: 'Opinion score, estimated from the others: 1 is bad, 4.5 is best' }),
-  jitter_ms: Type.Number({ description: 'Milliseconds by which the audio arrives unevenly' }),
+  mos: Type.Number({ description: 'Mean opinion score (MOS), estimated from the others: 1 is bad, 4.5 is best' }),
+  jitter_ms: Type.Number({ description: 'Jitter in milliseconds' }),
   packet_loss_pct: Type.Number({ description: 'Percent of the audio packets that did not arrive' }),
-  rtt_ms: Type.Number({ description: 'Milliseconds to the other side and back' }),
+  rtt_ms: Type.Number({ description: 'Round-trip time in milliseconds' }),
 })
 
 const call = {
-  account_id: Type.String({ description: 'Whose call it is, such as `acc_…`' }),
+  account_id: Type.String({ description: 'Id of the account of the call, such as `acc_…`' }),
   call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
-  conversation_uuid: Type.String({ description: 'Shared by all legs that were bridged together' }),
+  conversation_uuid: Type.String({ description: 'Id shared by all legs that were bridged together' }),
   direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
-  from: Type.String({ description: 'Who calls' }),
-  to: Type.String({ description: 'Who is called' }),
-  agent_id: Nullable(Type.String({ description: 'The agent who speaks, of a call centre' })),
-  queue_id: Nullable(Type.String({ description: 'The queue it came through' })),
-  custom_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Your own notes of the call' }),
+  from: Type.String({ description: 'Calling party' }),
+  to: Type.String({ description: 'Called party' }),
+  agent_id: Nullable(Type.String({ description: 'Id of the call-centre agent on the call' })),
+  queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through' })),
+  custom_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Custom data of the call' }),
   sequence: Type.Integer({ description: 'Order of the events of one call: 0 when it is initiated, then from 1' }),
 }
 
 const Initiated = Type.Object(
   {
     ...call,
-    status: Type.Literal('initiated', { description: 'It was accepted, and nobody rings yet' }),
-    started_at: At({ description: 'When it was placed or came in' }),
+    status: Type.Literal('initiated', { description: 'Accepted, and not ringing yet' }),
+    started_at: At({ description: 'Time it was placed or received' }),
   },
   { title: 'CallInitiatedEvent' },
 )
@@ -57,11 +57,11 @@ const Progress = Type.Object(
   {
     ...call,
     status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout'], {
-      description: 'How far it came; after any but `started` and `ringing` comes `call.completed`',
+      description: 'Status of the call; after any but `started` and `ringing` comes `call.completed`',
     }),
-    duration: seconds('Whole seconds from the answer on: 0 where nobody answered'),
-    reason: Nullable(OneOf(hangupCauses, { description: 'Why it ended; null while it goes on' })),
-    sip_code: Nullable(Type.Integer({ description: 'What the network answered, such as 486' })),
+    duration: seconds('Whole seconds from the answer on: 0 without an answer'),
+    reason: Nullable(OneOf(hangupCauses, { description: 'Reason for the end; null while it is in progress' })),
+    sip_code: Nullable(Type.Integer({ description: 'SIP status of the network, such as 486' })),
   },
   { title: 'CallProgressEvent' },
 )
@@ -69,10 +69,10 @@ const Progress = Type.Object(
 const Answered = Type.Object(
   {
     ...call,
-    status: Type.Literal('answered', { description: 'The call was answered by a person or by your flow' }),
+    status: Type.Literal('answered', { description: 'Answered by a person or by your flow' }),
     duration: Type.Integer({ description: 'Seconds of talk so far: none' }),
-    answered_at: At({ description: 'When that was' }),
-    wait_seconds: seconds('From its beginning to the answer'),
+    answered_at: At({ description: 'Time of the answer' }),
+    wait_seconds: seconds('Seconds from its beginning to the answer'),
     answered_by: OneOf(['agent', 'flow', 'callee'], {
       description: '`flow` of an inbound call, `agent` of one to an agent, or the `callee`',
     }),
@@ -84,22 +84,22 @@ const Completed = Type.Object(
   {
     ...call,
     status: OneOf(['completed', 'failed', 'rejected', 'busy', 'timeout'], {
-      description: '`completed` if it was answered; otherwise why it was not',
+      description: '`completed` if it was answered; otherwise the reason why not',
     }),
     duration: seconds('Whole seconds from the answer to the end'),
-    hangup_cause: OneOf(hangupCauses, { description: 'Why it ended' }),
-    hangup_by: Nullable(OneOf(enders, { description: 'Who ended it; null where that is not known' })),
+    hangup_cause: OneOf(hangupCauses, { description: 'Reason for the end' }),
+    hangup_by: Nullable(OneOf(enders, { description: 'Side that ended the call; null where that is not known' })),
     talk_seconds: seconds('The duration without hold'),
-    hold_seconds: seconds('How long it was on hold'),
-    wait_seconds: seconds('From its beginning to the answer; 0 if nobody answered'),
-    recording_ids: Type.Array(Type.String(), { description: 'Its recordings, such as `rec_…`' }),
-    cost: Amount({ description: 'In major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
-    quality: Nullable(Quality, { description: 'How it sounded; null where nothing was measured' }),
+    hold_seconds: seconds('Seconds on hold'),
+    wait_seconds: seconds('Seconds from its beginning to the answer; 0 if there was none'),
+    recording_ids: Type.Array(Type.String(), { description: 'Ids of its recordings, such as `rec_…`' }),
+    cost: Amount({ description: 'Amount in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+    quality: Nullable(Quality, { description: 'Audio quality; null where nothing was measured' }),
     disposition: Nullable(
-      Type.String({ description: 'What the agent noted before the end; later notes are in the reports' }),
+      Type.String({ description: 'Outcome noted by the agent before the end; later notes are in the reports' }),
     ),
-    ended_at: At({ description: 'When it was over' }),
+    ended_at: At({ description: 'Time of the end' }),
   },
   { title: 'CallCompletedEvent' },
 )
@@ -107,10 +107,10 @@ const Completed = Type.Object(
 const Queued = Type.Object(
   {
     ...call,
-    position: Type.Integer({ description: 'Place in the queue, from 1' }),
-    priority: Type.Integer({ description: 'Those with a higher one are answered first' }),
-    estimated_wait_seconds: Nullable(seconds('How long it may take; null where nothing is known yet')),
-    queued_at: At({ description: 'When it entered the queue' }),
+    position: Type.Integer({ description: 'Position in the queue, from 1' }),
+    priority: Type.Integer({ description: 'Priority in the queue; higher ones are answered first' }),
+    estimated_wait_seconds: Nullable(seconds('Estimated wait in seconds; null while nothing is known')),
+    queued_at: At({ description: 'Time it entered the queue' }),
   },
   { title: 'CallQueuedEvent' },
 )
@@ -119,7 +119,7 @@ const Abandoned = Type.Object(
   {
     ...call,
     position: Type.Integer({ description: 'Place in the queue when the caller gave up, from 1' }),
-    wait_seconds: seconds('How long the caller had waited in the queue'),
+    wait_seconds: seconds('Seconds that the caller had waited in the queue'),
   },
   { title: 'CallAbandonedEvent' },
 )
@@ -128,13 +128,13 @@ const Transferred = Type.Object(
   {
     ...call,
     transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
-    transfer_type: OneOf(['warm', 'cold'], { description: '`warm`: the agent speaks to the other side first' }),
-    destination: Type.String({ description: 'Where the call goes' }),
+    transfer_type: OneOf(['warm', 'cold'], { description: '`warm`: the agent consults the destination first' }),
+    destination: Type.String({ description: 'Destination of the transfer' }),
     status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
-      description: 'How far it came; `consulting` while the agent speaks to the other side',
+      description: 'Status of the transfer; `consulting` while the agent speaks with the destination',
     }),
-    consult_call_id: Nullable(Type.String({ description: 'Of a warm transfer, the call to the other side' })),
-    started_at: At({ description: 'When the transfer began' }),
+    consult_call_id: Nullable(Type.String({ description: 'Id of the consultation call of a warm transfer' })),
+    started_at: At({ description: 'Time at which the transfer began' }),
   },
   { title: 'CallTransferredEvent' },
 )
@@ -148,16 +148,16 @@ const Input = Type.Object(
         {
           results: Type.Array(
             Type.Object({
-              text: Type.String({ description: 'What was understood' }),
-              confidence: Type.Number({ description: 'How certain that is: 0 to 1' }),
+              text: Type.String({ description: 'Recognised text' }),
+              confidence: Type.Number({ description: 'Confidence of the recognition, 0 to 1' }),
             }),
-            { description: 'The likeliest first' },
+            { description: 'Possible texts, the likeliest first' },
           ),
         },
-        { description: 'What was said; null unless speech was asked for' },
+        { description: 'Recognised speech; null unless speech was requested' },
       ),
     ),
-    timed_out: Type.Boolean({ description: 'Whether the time was over before the input was complete' }),
+    timed_out: Type.Boolean({ description: 'Whether the time ran out before the input was complete' }),
   },
   { title: 'CallInputEvent' },
 )
@@ -223,7 +223,7 @@ export const callEvents = {
   }),
   completed: eventType({
     name: 'call.completed',
-    summary: 'A call is over, answered or not',
+    summary: 'A call ended, answered or not',
     payload: Completed,
     sample: {
       ...outbound,
@@ -246,7 +246,7 @@ export const callEvents = {
   failed: progress('failed', 'A call could not be placed', { reason: 'no_route', sip_code: 404 }),
   rejected: progress('rejected', 'The other side refused a call', { reason: 'rejected', sip_code: 603 }),
   busy: progress('busy', 'The other side was busy', { reason: 'busy', sip_code: 486 }),
-  timeout: progress('timeout', 'Nobody answered in time', { reason: 'no_answer', sip_code: 480 }),
+  timeout: progress('timeout', 'A call was not answered in time', { reason: 'no_answer', sip_code: 480 }),
   queued: eventType({
     name: 'call.queued',
     summary: 'A caller waits in a queue',

@@ -38,7 +38,7 @@ const create = write({
   operation: 'voice.createCall',
   summary: 'Place a call',
   description:
-    'The flow of the call comes from `answer_url` when somebody answers, or with the request as `tts` or `actions`. The first minute is set aside from the wallet, more while the call lasts; what was spoken is charged by the second.',
+    'The flow of the call comes from `answer_url` when it is answered, or with the request as `tts` or `actions`. The first minute is reserved in the wallet, more while the call lasts; the talk is charged by the second.',
   scope: 'voice:write',
   limit: 'voice',
   body: CallCreate,
@@ -115,12 +115,12 @@ const listOwn = list({
     ...dayRangeQuery,
     status: Type.Optional(
       OneOf(['initiated', 'started', 'ringing', 'answered', 'completed', 'failed', 'rejected', 'busy', 'timeout'], {
-        description: 'Only calls in this state',
+        description: 'Filter by status',
       }),
     ),
-    direction: Type.Optional(OneOf(['inbound', 'outbound'], { description: 'Only calls of this direction' })),
+    direction: Type.Optional(OneOf(['inbound', 'outbound'], { description: 'Filter by direction' })),
     number: Type.Optional(
-      Type.String({ maxLength: 20, description: 'Whole number of either side in E.164, such as +254711000001' }),
+      Type.String({ maxLength: 20, description: 'Full number of either side in E.164, such as +254711000001' }),
     ),
   }),
   row: Call,
@@ -141,8 +141,7 @@ const hangup = write({
   aliases: ['/v1/voice/call/:call_id/hangup'],
   operation: 'voice.hangup',
   summary: 'Hang up a call',
-  description:
-    'A call that is over already is answered as it is. Before the answer, `reason` decides what a caller hears.',
+  description: 'A call that has ended is returned unchanged. Before the answer, `reason` decides what a caller hears.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -150,7 +149,7 @@ const hangup = write({
   body: Type.Object({
     reason: Type.Optional(
       OneOf(['normal', 'busy', 'rejected'], {
-        description: 'What the other side is told, while it still rings; normal unless told',
+        description: 'Reason signalled to the other side while it rings; default normal',
       }),
     ),
   }),
@@ -218,7 +217,7 @@ const trace = list({
   needs: aCall,
   query: Type.Object({
     ...wholeListQuery,
-    order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Oldest first (`asc`) unless asked otherwise' })),
+    order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Sort order; default `asc`, oldest first' })),
   }),
   row: CallEvent,
   errors: ['NOT_FOUND'],
@@ -271,14 +270,14 @@ const sample = download({
   summary: 'Hear a text-to-speech voice',
   description: 'A WAV file of telephone audio, as a call hears it. Free of charge.',
   scope: 'voice:read',
-  params: Type.Object({ voice: Type.String({ description: 'One that `GET /v1/voice/tts/voices` lists' }) }),
+  params: Type.Object({ voice: Type.String({ description: 'Voice listed by `GET /v1/voice/tts/voices`' }) }),
   needs: 'nothing',
   query: Type.Object({
     language: Type.Optional(
-      Type.String({ maxLength: 20, description: 'Its language there; American English unless told' }),
+      Type.String({ maxLength: 20, description: 'Language of the voice; default American English' }),
     ),
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'What it says; counts to five unless told' }),
+      Type.String({ minLength: 1, maxLength: 200, description: 'Text to speak; default: counts to five' }),
     ),
   }),
   types: ['audio/wav'],

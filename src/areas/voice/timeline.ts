@@ -14,7 +14,7 @@ const timeline = read({
   operation: 'voice.timeline',
   summary: 'Get the timeline of a call',
   description:
-    'In test, always; in live, where the operator keeps it, without what your application answered. What was asked is in `/events`. Kept for 30 days.',
+    'Always recorded in test; in live, where the operator enables it, without the replies of your application. The requests are in `/events`. Kept for 30 days.',
   scope: 'voice:read',
   params: Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) }),
   reply: { status: 200, schema: TimelineRecord },

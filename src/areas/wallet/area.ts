@@ -12,7 +12,7 @@ export const wallet: Area = {
   name: 'wallet',
   tools: { named: ['wallet.balance', 'wallet.transactions'] },
   chapters: {
-    wallet: { title: 'Wallet', about: 'What you have, what moved it, and how it fills itself.' },
+    wallet: { title: 'Wallet', about: 'Balances, transactions and top-ups.' },
   },
   uses: ['payments'],
   scopes: [scopeArea('wallet', { limit: 'payments' })],

@@ -51,13 +51,15 @@ const { phone, phone_number, provider, card_token } = PaymentCreate.properties
 const methods = ['mobile_money', 'card'] as const
 
 export const RechargeSet = Type.Object({
-  enabled: Type.Boolean({ description: '`false` alone turns it off' }),
+  enabled: Type.Boolean({ description: 'False alone turns it off' }),
   currency: Type.Optional(
-    Type.String({ maxLength: 3, description: 'Which wallet is filled; that of the account’s currency unless given' }),
+    Type.String({ maxLength: 3, description: 'Currency of the wallet to fill; default: the account’s' }),
   ),
-  threshold: Type.Optional(AmountIn({ description: 'Fill the wallet when less is available' })),
-  amount: Type.Optional(AmountIn({ description: 'How much is asked for each time' })),
-  method: Type.Optional(OneOfAnyCase(methods, { description: 'Follows from `phone` or `card_token` unless given' })),
+  threshold: Type.Optional(AmountIn({ description: 'Available amount below which the wallet is filled' })),
+  amount: Type.Optional(AmountIn({ description: 'Amount of each top-up' })),
+  method: Type.Optional(
+    OneOfAnyCase(methods, { description: 'Payment method; derived from `phone` or `card_token` by default' }),
+  ),
   phone,
   phone_number,
   card_token,
@@ -67,36 +69,34 @@ export const RechargeSet = Type.Object({
       minimum: 1,
       maximum: 24,
       rule: 'must be 1 to 24',
-      description: 'How often in a day at most; 3 unless given',
+      description: 'Maximum number of top-ups in a day; default 3',
     }),
   ),
-  daily_limit: Type.Optional(
-    Nullable(AmountIn(), { description: 'At most so much on one day (UTC); null: as much as it takes' }),
-  ),
+  daily_limit: Type.Optional(Nullable(AmountIn(), { description: 'Maximum amount on one day (UTC); null: no limit' })),
 })
 
 export const Recharge = Type.Object(
   {
-    currency: Type.String({ description: 'Which wallet is filled' }),
-    enabled: Type.Boolean({ description: 'Whether it is on' }),
+    currency: Type.String({ description: 'Currency of the wallet that is filled' }),
+    enabled: Type.Boolean({ description: 'Whether automatic top-up is on' }),
     status: OneOf(['active', 'paused', 'disabled'], {
       description: '`paused` after three failures in a row, until it is set again',
     }),
     threshold: Nullable(Amount(), {
       description:
-        'The wallet is filled when less is available; null, as amount and method are, where it was never set',
+        'Available amount below which the wallet is filled; null, as amount and method are, where it was never set',
     }),
-    amount: Nullable(Amount({ description: 'What is asked for each time, in major units' })),
-    method: Nullable(OneOf(methods, { description: 'How it is paid' })),
-    phone: Nullable(Type.String({ description: 'Which phone is asked' })),
-    card_token: Nullable(Type.String({ description: 'The saved card that is charged' })),
-    provider: Nullable(Type.String({ description: 'Such as `mpesa`' })),
-    max_per_day: Type.Integer({ description: 'How often in a day at most' }),
-    daily_limit: Nullable(Amount({ description: 'How much in a day at most' })),
+    amount: Nullable(Amount({ description: 'Amount of each top-up, in major units' })),
+    method: Nullable(OneOf(methods, { description: 'Payment method' })),
+    phone: Nullable(Type.String({ description: 'Phone that pays' })),
+    card_token: Nullable(Type.String({ description: 'Token of the saved card that is charged' })),
+    provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`' })),
+    max_per_day: Type.Integer({ description: 'Maximum number of top-ups in a day' }),
+    daily_limit: Nullable(Amount({ description: 'Maximum amount in a day' })),
     consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
-    last_recharge_at: Nullable(At({ description: 'When it last filled the wallet' })),
-    created_at: Nullable(At({ description: 'When it was first set; null where it never was' })),
-    updated_at: Nullable(At({ description: 'When it was last set; null where it never was' })),
+    last_recharge_at: Nullable(At({ description: 'Time of the last top-up' })),
+    created_at: Nullable(At({ description: 'Time it was first set; null where it never was' })),
+    updated_at: Nullable(At({ description: 'Time it was last set; null where it never was' })),
   },
   { title: 'AutoRecharge' },
 )

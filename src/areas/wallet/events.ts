@@ -6,13 +6,13 @@ import { moneyFields, moneyHead } from '../../ledger/money-events.ts'
 import { eventType } from '../../platform/events.ts'
 import { Amount, At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 
-const available = Amount({ description: 'What can be spent: the balance without what is held, and the credit limit' })
+const available = Amount({ description: 'Amount that can be spent: balance less held amounts, plus the credit limit' })
 
 /** Automatic top-up of a wallet, in short. */
 export const RechargeFacts = Type.Object({
-  enabled: Type.Boolean({ description: 'Whether it is on' }),
-  threshold: Amount({ description: 'The wallet is filled when less is available' }),
-  amount: Amount({ description: 'What is asked for each time, in major units' }),
+  enabled: Type.Boolean({ description: 'Whether automatic top-up is on' }),
+  threshold: Amount({ description: 'Available amount below which the wallet is filled' }),
+  amount: Amount({ description: 'Amount of each top-up, in major units' }),
   status: OneOf(['active', 'paused', 'disabled'], { description: '`paused` after three failures in a row' }),
   consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
 })
@@ -20,25 +20,25 @@ export const RechargeFacts = Type.Object({
 const Wallet = Type.Object(
   {
     wallet_id: Type.String({ description: 'Id of the wallet, such as `wal_…`' }),
-    currency: Type.String({ description: 'Of all its amounts' }),
-    balance: Amount({ description: 'In major units, with what is held' }),
+    currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
+    balance: Amount({ description: 'Balance in major units, including held amounts' }),
     available,
-    held: Amount({ description: 'Set aside for what is under way' }),
+    held: Amount({ description: 'Amount reserved for operations in progress' }),
     pending: Amount({ description: 'Top-ups that are not paid yet' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
     auto_recharge: Nullable(RechargeFacts, {
-      description: 'How it is filled by itself; null where that was never set',
+      description: 'Automatic top-up; null where it was never set',
     }),
     updated_at: At({ description: 'When the balance last changed' }),
   },
-  { title: 'Wallet', description: 'The wallet as it is now' },
+  { title: 'Wallet', description: 'Current state of the wallet' },
 )
 
 const flatWallet = {
   ...moneyFields,
-  currency: Type.String({ description: 'Of the wallet' }),
+  currency: Type.String({ description: 'Currency of the wallet, ISO 4217' }),
   available,
-  threshold: Nullable(Amount(), { description: 'What `available` should not fall below' }),
+  threshold: Nullable(Amount(), { description: 'Lower limit of `available`' }),
 }
 
 const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'WalletLowEvent' })
@@ -46,8 +46,8 @@ const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'Wall
 const TopupCompleted = Type.Object(
   {
     ...flatWallet,
-    amount: Amount({ description: 'What came in' }),
-    payment_id: Type.String({ description: 'The payment that filled it, such as `pay_…`' }),
+    amount: Amount({ description: 'Amount that came in' }),
+    payment_id: Type.String({ description: 'Id of the payment that filled it, such as `pay_…`' }),
     wallet: Wallet,
   },
   { title: 'WalletTopupEvent' },
@@ -56,8 +56,8 @@ const TopupCompleted = Type.Object(
 const RechargeFailed = Type.Object(
   {
     ...flatWallet,
-    failure_reason: Type.String({ description: 'Why it was not filled' }),
-    payment_id: Nullable(Type.String({ description: 'The payment that failed; null where none was asked for' })),
+    failure_reason: Type.String({ description: 'Reason for the failure' }),
+    payment_id: Nullable(Type.String({ description: 'Id of the payment that failed; null where there was none' })),
     wallet: Wallet,
   },
   { title: 'WalletRechargeFailedEvent' },

@@ -16,22 +16,22 @@ import { listTransactions, TransactionQuery, WalletTransaction } from './transac
 import { allFigures, currentWallet, figuresOf, isLow, rechargeFacts, walletId } from './wallet.ts'
 
 const figures = {
-  currency: Type.String({ description: 'Of this wallet' }),
-  balance: Amount({ description: 'In major units, with what is held' }),
-  available: Amount({ description: 'What can be spent: the balance without what is held, and the credit limit' }),
-  held: Amount({ description: 'Set aside for what is not certain yet' }),
-  pending: Amount({ description: 'Collected, and not yet paid to us by the provider' }),
+  currency: Type.String({ description: 'Currency of this wallet' }),
+  balance: Amount({ description: 'Balance in major units, including held amounts' }),
+  available: Amount({ description: 'Amount that can be spent: balance less held amounts, plus the credit limit' }),
+  held: Amount({ description: 'Amount reserved for operations whose outcome is pending' }),
+  pending: Amount({ description: 'Amount collected, and not yet paid to us by the provider' }),
 }
 
 const Balance = Type.Object(
   {
     wallet_id: Type.String({ description: 'Id of the wallet, such as `wal_…`' }),
     ...figures,
-    credit_limit: Amount({ description: 'How far the balance may go below zero' }),
-    balances: Type.Array(Type.Object(figures), { description: 'All currencies' }),
+    credit_limit: Amount({ description: 'Maximum amount by which the balance may be negative' }),
+    balances: Type.Array(Type.Object(figures), { description: 'Balances of all currencies' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
     auto_recharge: Nullable(RechargeFacts, {
-      description: 'How the wallet is filled by itself; null where that was never set',
+      description: 'Automatic top-up; null where it was never set',
     }),
     updated_at: At({ description: 'When the balance last changed' }),
   },
@@ -45,7 +45,9 @@ const balance = read({
   summary: 'Get wallet balances',
   scope: 'wallet:read',
   query: Type.Object({
-    currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+    currency: Type.Optional(
+      Type.String({ maxLength: 3, description: 'Currency of the wallet; default: the account’s' }),
+    ),
   }),
   reply: { status: 200, schema: Balance },
   examples: [{ name: 'The balance' }],
@@ -60,7 +62,7 @@ const topup = write({
   operation: 'wallet.topup',
   summary: 'Top up the wallet',
   description:
-    'A payment without a fee, asked for on the phone and judged by your rules and blacklists like any other. It can be used at once; a live one can be paid out some days later. It is told of as payment.completed and wallet.topup_completed, and can be read like every payment.',
+    'A payment without a fee, requested on the phone and checked by your rules and blacklists like any other. The money can be used at once; live money can be paid out some days later. Sent as payment.completed and wallet.topup_completed, and listed like every payment.',
   scope: 'wallet:write',
   body: TopupCreate,
   reply: {
@@ -80,7 +82,7 @@ const transactions = list({
   operation: 'wallet.transactions',
   summary: 'List wallet transactions',
   description:
-    'With `type`, a page may hold fewer rows than asked for, even none, and still have a next one: go on while there is a `next_cursor`. `include=holds` shows among them what is or was set aside, as rows of the type `hold`; `type=hold` shows nothing else.',
+    'With `type`, a page may hold fewer rows than requested, even none, and still have a next one: go on while there is a `next_cursor`. `include=holds` adds what is or was held, as rows of the type `hold`; `type=hold` lists nothing else.',
   scope: 'wallet:read',
   query: TransactionQuery,
   row: WalletTransaction,
@@ -98,7 +100,7 @@ const setAutoRecharge = write({
   operation: 'wallet.setAutoRecharge',
   summary: 'Set up or disable automatic top-up',
   description:
-    'When less than the threshold is available, a top-up is asked of the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, told as wallet.auto_recharge_failed; setting it again goes on.',
+    'When less than the threshold is available, a top-up is requested on the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, sent as wallet.auto_recharge_failed; setting it again resumes it.',
   scope: 'wallet:write',
   limit: 'payments',
   body: RechargeSet,

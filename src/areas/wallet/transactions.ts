@@ -31,43 +31,47 @@ export const TransactionQuery = Type.Object({
   type: Type.Optional(
     OneOf([...rowTypes, ...comingTypes], {
       description:
-        'What the money was for; `hold` lists what is or was set aside. Nothing makes payment_fee, plan_fee and conversion yet: their lists are empty',
+        'Kind of transaction; `hold` lists what is or was held. Nothing makes payment_fee, plan_fee and conversion yet: their lists are empty',
     }),
   ),
-  include: Type.Optional(OneOf(['holds'], { description: 'Also what is or was set aside' })),
-  currency: Type.Optional(Type.String({ maxLength: 3, description: 'The account’s own unless given' })),
+  include: Type.Optional(OneOf(['holds'], { description: 'Include what is or was held' })),
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the wallet; default: the account’s' })),
 })
 
 export const WalletTransaction = Type.Object(
   {
-    transaction_id: Type.Optional(Type.String({ description: 'Not of a hold' })),
-    type: OneOf(rowTypes, { description: 'What it was for' }),
+    transaction_id: Type.Optional(Type.String({ description: 'Id of the transaction; absent for a hold' })),
+    type: OneOf(rowTypes, { description: 'Kind of transaction' }),
     direction: OneOf(['debit', 'credit'], { description: '`debit` takes from the wallet, `credit` adds to it' }),
     amount: Amount({ description: 'In major units; always positive' }),
-    currency: Type.String({ description: 'Of the wallet' }),
+    currency: Type.String({ description: 'Currency of the wallet, ISO 4217' }),
     balance_after: Type.Optional(
-      Amount({ description: 'Not of a hold: it changes what is available, not the balance' }),
+      Amount({ description: 'Balance afterwards; absent for a hold, which changes only what is available' }),
     ),
-    description: Nullable(Type.String({ description: 'In words' })),
+    description: Nullable(Type.String({ description: 'Description in words' })),
     source: Type.Object(
       {
         type: OneOf([...paidFor, 'payment', 'payout', 'payout_batch', 'refund', 'dispute', 'credit'], {
-          description: 'Kind of the thing that caused it',
+          description: 'Kind of object that caused it',
         }),
-        id: Type.String({ description: 'Id of that thing, such as `sms_…`' }),
+        id: Type.String({ description: 'Id of the object, such as `sms_…`' }),
       },
-      { description: 'What caused it' },
+      { description: 'Cause of the transaction' },
     ),
-    reference: Nullable(Type.String({ description: 'Your own id of that thing' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     metadata: Metadata,
-    created_at: At({ description: 'When it was booked' }),
-    hold_id: Type.Optional(Type.String({ description: 'Of a hold, with what follows' })),
+    created_at: At({ description: 'Time of the booking' }),
+    hold_id: Type.Optional(Type.String({ description: 'Id of the hold; present for a hold, with the fields below' })),
     status: Type.Optional(
-      OneOf(['open', 'captured', 'released'], { description: 'captured: all or a part of it was paid' }),
+      OneOf(['open', 'captured', 'released'], {
+        description: 'Status of the hold; captured: all or a part of it was paid',
+      }),
     ),
-    captured: Type.Optional(Amount({ description: 'What was paid from it' })),
+    captured: Type.Optional(Amount({ description: 'Amount paid from it' })),
     released: Type.Optional(Amount({ description: 'What was given back of it' })),
-    expires_at: Type.Optional(Nullable(At({ description: 'null: it stays until it is certain what becomes of it' }))),
+    expires_at: Type.Optional(
+      Nullable(At({ description: 'Expiry time of the hold; null: it stays until the outcome is certain' })),
+    ),
   },
   { title: 'WalletTransaction' },
 )

@@ -25,7 +25,7 @@ export const webhooks: Area = {
   chapters: {
     webhooks: {
       title: 'Webhooks',
-      about: 'Endpoints that are told of events, what was delivered to them, and how it is signed.',
+      about: 'Endpoints that receive events, their deliveries, and how they are signed.',
     },
   },
   // `webhooks:manage` is another word for `webhooks:write`.

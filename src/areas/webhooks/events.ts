@@ -7,7 +7,7 @@ import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 const Test = Type.Object(
   {
     webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
-    message: Type.String({ description: 'A greeting, for whoever reads it' }),
+    message: Type.String({ description: 'Greeting to read' }),
   },
   { title: 'WebhookTestEvent' },
 )
@@ -15,11 +15,11 @@ const Test = Type.Object(
 const Disabled = Type.Object(
   {
     webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
-    url: Type.String({ description: 'Where it delivered to' }),
+    url: Type.String({ description: 'URL of the webhook' }),
     disabled_reason: OneOf(['gone', 'failing'], {
       description: '`gone`: it answered 410; `failing`: it failed for too long',
     }),
-    failing_since: Nullable(At({ description: 'When the first of its latest failures was; null if none was before' })),
+    failing_since: Nullable(At({ description: 'Time of the first of its latest failures; null if none was before' })),
     failed_deliveries: Type.Integer({ description: 'Deliveries that failed since then' }),
   },
   { title: 'WebhookDisabledEvent' },
@@ -36,7 +36,7 @@ export const webhookEvents = {
   }),
   disabled: eventType({
     name: 'webhook.disabled',
-    summary: 'An endpoint failed for too long and is told nothing more',
+    summary: 'An endpoint failed for too long and its webhook was disabled',
     payload: Disabled,
     sample: {
       webhook_id,

@@ -23,7 +23,7 @@ const targetForMs = 5_000
 const Listened = Type.Object(
   {
     headers: Type.Record(Type.String(), Type.String(), { description: 'The headers of the request' }),
-    body: Type.String({ description: 'Its body, exactly: what is signed' }),
+    body: Type.String({ description: 'Body of the request, exactly as it is signed' }),
   },
   { title: 'ListenedDelivery' },
 )
@@ -33,7 +33,7 @@ export const listenWebhooks = stream({
   operation: 'webhooks.listen',
   summary: 'Receive deliveries over a stream',
   description:
-    'For a machine that cannot be called: `npm start -- listen --forward-to http://localhost:3000/hook` reads this stream and posts each event to a server on it. Signed with the callback secret (`GET /v1/webhooks/callback-secret`). It goes on after `Last-Event-ID` or `after`, and begins now without.',
+    'For a machine without a public address: `npm start -- listen --forward-to http://localhost:3000/hook` reads this stream and posts each event to a server on it. Signed with the callback secret (`GET /v1/webhooks/callback-secret`). It resumes after `Last-Event-ID` or `after`, and begins now without.',
   scope: 'webhooks:read',
   query: Type.Object({
     events: Type.Optional(
@@ -41,7 +41,7 @@ export const listenWebhooks = stream({
         description: 'As in a webhook, separated by commas: names such as `sms.delivered`, or `sms.*`; all without',
       }),
     ),
-    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that is known' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event you have' })),
   }),
   message: Listened,
   errors: ['INVALID_EVENT'],

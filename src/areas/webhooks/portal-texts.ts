@@ -250,7 +250,7 @@ export const portalTexts = {
     ar: 'لا شيء بعد.',
   },
   whatWasSent: {
-    en: 'What was sent',
+    en: 'Payload that was sent',
     fr: 'Ce qui a été envoyé',
     pt: 'O que foi enviado',
     sw: 'Kilichotumwa',

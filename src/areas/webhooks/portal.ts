@@ -28,8 +28,8 @@ const contentSecurityPolicy =
 
 const PortalSession = Type.Object(
   {
-    url: Type.String({ sensitive: true, description: 'Shows the portal to whoever has it, until it expires' }),
-    expires_at: At({ description: 'Until when it works' }),
+    url: Type.String({ sensitive: true, description: 'URL of the portal; anyone with it can use it until it expires' }),
+    expires_at: At({ description: 'Expiry time of the URL' }),
   },
   { title: 'WebhookPortalSession' },
 )
@@ -40,7 +40,7 @@ export const openPortal = read({
   operation: 'webhooks.openPortal',
   summary: 'Create a webhook portal session',
   description:
-    'For your own customers: endpoints, their health, tests, secrets and the delivery log, in a frame or a tab. Whoever has the URL can use it until it expires, or until the key it was made with is revoked.',
+    'For your own customers: endpoints, their health, tests, secrets and the delivery log, in a frame or a tab. Anyone with the URL can use it until it expires, or until the key it was made with is revoked.',
   scope: 'webhooks:write',
   body: Type.Object({
     expires_in: Type.Optional(
@@ -49,11 +49,11 @@ export const openPortal = read({
         maximum: maxSeconds,
         default: defaultSeconds,
         rule: `must be 60 to ${maxSeconds} seconds`,
-        description: 'For how many seconds the URL works',
+        description: 'Seconds for which the URL works',
       }),
     ),
     read_only: Type.Optional(
-      Type.Boolean({ default: false, rule: 'must be true or false', description: 'The page changes nothing' }),
+      Type.Boolean({ default: false, rule: 'must be true or false', description: 'True makes the page read-only' }),
     ),
   }),
   reply: { status: 200, schema: PortalSession },

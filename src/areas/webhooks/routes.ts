@@ -48,7 +48,7 @@ const createWebhook = write({
   operation: 'webhooks.create',
   summary: 'Create a webhook',
   description:
-    'The secret that signs its deliveries stands in the reply and nowhere else. Live and test have separate webhooks.',
+    'The secret that signs its deliveries is shown only in this reply. Live and test have separate webhooks.',
   scope: 'webhooks:write',
   body: WebhookCreate,
   reply: { status: 201, schema: NewWebhookRecord, location: ({ id }) => `/v1/webhooks/${id}` },
@@ -110,7 +110,7 @@ const listWebhooks = list({
 const WebhookDetail = Type.Object(
   {
     ...WebhookRecord.properties,
-    replay: Nullable(ReplayProgress, { description: 'How far its latest replay is; null if it had none' }),
+    replay: Nullable(ReplayProgress, { description: 'Progress of the latest replay; null if it had none' }),
   },
   { title: 'WebhookDetail' },
 )
@@ -136,7 +136,7 @@ const updateWebhook = write({
   path: '/v1/webhooks/:id',
   operation: 'webhooks.update',
   summary: 'Update a webhook',
-  description: 'The secret stays. `enabled: true` also forgives earlier failures and resumes what waits.',
+  description: 'The secret stays. `enabled: true` also resets earlier failures and resumes pending deliveries.',
   scope: 'webhooks:write',
   params: IdParam,
   body: WebhookUpdate,
@@ -168,7 +168,7 @@ const testWebhook = read({
   path: '/v1/webhooks/:id/test',
   operation: 'webhooks.test',
   summary: 'Send a test event to a webhook',
-  description: 'One attempt, also while the webhook is disabled; the reply says what came of it. 10 a minute.',
+  description: 'One attempt, also while the webhook is disabled; the reply has its result. 10 a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Trial,
@@ -184,7 +184,7 @@ const rotateWebhookSecret = write({
   operation: 'webhooks.rotateSecret',
   summary: 'Rotate a webhook’s secret',
   description:
-    'Until `activates_at` deliveries carry the signatures of both. The new secret stands in the reply and nowhere else.',
+    'Until `activates_at` deliveries carry the signatures of both. The new secret is shown only in this reply.',
   scope: 'webhooks:write',
   params: IdParam,
   body: SecretRotate,
@@ -241,7 +241,8 @@ const rotateAccountCallbackSecret = write({
   path: '/v1/webhooks/callback-secret/rotate',
   operation: 'webhooks.rotateCallbackSecret',
   summary: 'Rotate the callback signing secret',
-  description: 'During the overlap both secrets sign, so that your server can be changed in its own time.',
+  description:
+    'During the overlap deliveries are signed with both secrets, so that your server can be changed in its own time.',
   scope: 'webhooks:write',
   body: SecretRotate,
   reply: { status: 200, schema: RotatedCallbackSecret },

@@ -23,7 +23,7 @@ const settings = {
   description: Type.Optional(
     Nullable(Type.String({ maxLength: maxDescription }), {
       rule: `must have at most ${maxDescription} characters`,
-      description: 'A note for yourself; null takes it away',
+      description: 'Internal note; null removes it',
     }),
   ),
   enabled: Type.Optional(
@@ -38,14 +38,14 @@ const settings = {
       sensitive: true,
       rule: 'must be an object of header names with text values',
       description:
-        'Sent with every delivery; kept encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A value in its masked form stays as it was, where there is one.',
+        'Custom headers of every delivery; stored encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A masked value keeps the stored one',
     }),
   ),
   ordered: Type.Optional(
     Type.Boolean({
       default: false,
       rule: 'must be true or false',
-      description: 'Events of one resource wait for each other, so that they arrive in order',
+      description: 'True delivers the events of one resource in order',
     }),
   ),
   rate_limit: Type.Optional(
@@ -58,7 +58,7 @@ const settings = {
     Type.Record(Type.String({ minLength: 1, maxLength: maxFilterPath }), FilterValue, {
       maxProperties: maxFilters,
       rule: `must be an object of at most ${maxFilters} payload paths, such as metadata.shop, with text, number or boolean values`,
-      description: 'Only events whose payload has exactly these values are delivered',
+      description: 'Payload values that an event must have exactly to be delivered',
     }),
   ),
   verify_token: Type.Optional(
@@ -86,7 +86,7 @@ export const WebhookUpdate = Type.Object({
   url: Type.Optional(Url),
   events: Type.Optional(Events),
   ...settings,
-  status: Type.Optional(OneOf(['enabled', 'disabled'], { description: 'Another way to write `enabled`' })),
+  status: Type.Optional(OneOf(['enabled', 'disabled'], { description: 'Alias of `enabled`' })),
 })
 
 export const WebhookList = Type.Object({
@@ -96,8 +96,8 @@ export const WebhookList = Type.Object({
       description: '`system` also lists those that an area keeps, such as the email tracking webhook',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Only enabled or disabled ones' })),
-  event: Type.Optional(Type.String({ maxLength: 60, description: 'Only those that this event is delivered to' })),
+  enabled: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Filter by enabled or disabled' })),
+  event: Type.Optional(Type.String({ maxLength: 60, description: 'Filter by event delivered to them' })),
 })
 
 export const Health = Type.Object(
@@ -108,38 +108,42 @@ export const Health = Type.Object(
     success_24h: Type.Integer({ description: 'Attempts that succeeded in the last 24 hours' }),
     failure_24h: Type.Integer({ description: 'Attempts that failed in the last 24 hours' }),
     pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt, on whichever node' }),
-    p50_ms: Nullable(Type.Integer({ description: 'Half of the successful attempts took no longer' })),
-    p95_ms: Nullable(Type.Integer({ description: '95 % of the successful attempts took no longer' })),
-    last_success_at: Nullable(At({ description: 'When an attempt last succeeded; null if none did' })),
-    last_failure_at: Nullable(At({ description: 'When an attempt last failed; null if none did' })),
+    p50_ms: Nullable(Type.Integer({ description: 'Milliseconds within which half of the successful attempts ended' })),
+    p95_ms: Nullable(Type.Integer({ description: 'Milliseconds within which 95 % of the successful attempts ended' })),
+    last_success_at: Nullable(At({ description: 'Time of the last success; null if none' })),
+    last_failure_at: Nullable(At({ description: 'Time of the last failure; null if none' })),
     last_status: Nullable(Type.Integer({ description: 'The last HTTP status of the endpoint' })),
   },
-  { title: 'WebhookHealth', description: 'How its deliveries fare' },
+  { title: 'WebhookHealth', description: 'Health of its deliveries' },
 )
 
 const recordFields = {
   id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
-  url: Type.String({ description: 'Where events are posted' }),
+  url: Type.String({ description: 'URL that events are posted to' }),
   dialect: DialectName,
-  events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
-  enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
+  events: Type.Array(Type.String(), { description: 'Names of the subscribed events' }),
+  enabled: Type.Boolean({ description: 'False stops deliveries' }),
   description: Nullable(Type.String({ description: 'Your note' })),
-  created_at: At({ description: 'When it was made' }),
-  updated_at: At({ description: 'When it was last changed' }),
-  ordered: Type.Boolean({ description: 'One delivery at a time, in the order of events' }),
-  rate_limit: Nullable(Type.Integer({ description: 'Deliveries a second at most; null for no limit' })),
-  filters: Type.Record(Type.String(), FilterValue, { description: 'Only events whose payload has these values' }),
+  created_at: At({ description: 'Time of creation' }),
+  updated_at: At({ description: 'Time of the last change' }),
+  ordered: Type.Boolean({ description: 'True delivers one event at a time, in order' }),
+  rate_limit: Nullable(Type.Integer({ description: 'Maximum deliveries per second; null for no limit' })),
+  filters: Type.Record(Type.String(), FilterValue, {
+    description: 'Payload values that an event must have to be delivered',
+  }),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Names of the custom headers; values are masked' }),
   disabled_reason: Nullable(
     Type.String({ description: '`gone` or `failing` when this service disabled it, else null' }),
   ),
-  secret_activates_at: Nullable(At({ description: 'When the secret of a rotation takes over; null when none waits' })),
+  secret_activates_at: Nullable(
+    At({ description: 'Time at which the new secret of a rotation takes over; null if there is none' }),
+  ),
   health: Health,
 }
 
 export const WebhookRecord = Type.Object(recordFields, { title: 'Webhook' })
 
-const Secret = Type.String({ sensitive: true, description: 'Signs every delivery; shown this once' })
+const Secret = Type.String({ sensitive: true, description: 'Secret that signs every delivery; shown only once' })
 
 export const NewWebhookRecord = Type.Object({ ...recordFields, secret: Secret }, { title: 'NewWebhook' })
 
@@ -159,14 +163,14 @@ export const RotatedSecret = Type.Object(
   {
     id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
     secret: Secret,
-    activates_at: At({ description: 'From when deliveries are signed with it alone' }),
+    activates_at: At({ description: 'Time from which deliveries are signed with it alone' }),
   },
   { title: 'RotatedWebhookSecret' },
 )
 
 const CallbackSecretText = Type.String({
   sensitive: true,
-  description: 'Signs requests to the URLs of single requests',
+  description: 'Secret that signs requests to URLs given in single requests',
 })
 
 export const CallbackSecret = Type.Object(
@@ -175,32 +179,30 @@ export const CallbackSecret = Type.Object(
     next_secret: Nullable(
       Type.String({ sensitive: true, description: 'The secret that takes over at `activates_at`' }),
     ),
-    activates_at: Nullable(At({ description: 'When `next_secret` takes over; null when none waits' })),
+    activates_at: Nullable(At({ description: 'Time at which `next_secret` takes over; null when none waits' })),
   },
   { title: 'CallbackSecret' },
 )
 
 export const RotatedCallbackSecret = Type.Object(
-  { secret: CallbackSecretText, activates_at: At({ description: 'From when it signs alone' }) },
+  { secret: CallbackSecretText, activates_at: At({ description: 'Time from which it signs alone' }) },
   { title: 'RotatedCallbackSecret' },
 )
 
 export const Trial = Type.Object({
-  event: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Which event to send; the first subscribed one unless given' }),
-  ),
+  event: Type.Optional(Type.String({ maxLength: 60, description: 'Event to send; default: the first subscribed one' })),
 })
 
 export const TrialOutcome = Type.Object(
   {
-    delivered: Type.Boolean({ description: 'Whether the endpoint took it' }),
+    delivered: Type.Boolean({ description: 'Whether the endpoint accepted it' }),
     delivery_id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
-    event: Type.String({ description: 'Which event was sent' }),
+    event: Type.String({ description: 'Name of the event that was sent' }),
     response_status: Nullable(Type.Integer({ description: 'HTTP status of the answer' })),
     duration_ms: Type.Integer({ description: 'Milliseconds until the answer' }),
-    response_body: Nullable(Type.String({ description: 'At most 4 KiB of it' })),
-    error: Nullable(Type.String({ description: 'Why it was not delivered, such as HTTP_STATUS or TIMEOUT' })),
-    payload: Type.Unknown({ description: 'What was sent' }),
+    response_body: Nullable(Type.String({ description: 'Body of the reply, at most 4 KiB of it' })),
+    error: Nullable(Type.String({ description: 'Error code of the failure, such as HTTP_STATUS or TIMEOUT' })),
+    payload: Type.Unknown({ description: 'Payload that was sent' }),
   },
   { title: 'WebhookTest' },
 )
@@ -209,7 +211,7 @@ export const CatalogueRecord = Type.Object(
   {
     name: Type.String({ description: 'Event name used in subscriptions, such as `sms.delivered`' }),
     area: Type.String({ description: 'Part of the API that it comes from, such as `sms`' }),
-    summary: Type.String({ description: 'When it happens, in a sentence' }),
+    summary: Type.String({ description: 'Occurrence of the event, in a sentence' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that a subscription may use' }),
     schema: Type.Unknown({ description: 'JSON Schema of the body' }),
     example: Type.Unknown({ description: 'A body' }),

@@ -281,7 +281,7 @@ export function read<
 /** Every list is available as CSV; clients without headers use the query. */
 const formatQuery = {
   format: Type.Optional(
-    OneOf(['json', 'csv'], { description: '`csv` gives the whole list as a file, whatever `Accept` says' }),
+    OneOf(['json', 'csv'], { description: '`csv` returns the whole list as a file, regardless of `Accept`' }),
   ),
 }
 

@@ -24,13 +24,13 @@ const remedies: Readonly<Record<StepName, string>> = {
 const stepMs = 8_000
 
 const Step = Type.Object({
-  name: OneOf(stepNames, { description: 'What was tried, in this order' }),
+  name: OneOf(stepNames, { description: 'Name of the step' }),
   status: OneOf(['passed', 'failed', 'skipped'], {
     description: '`skipped`: not tried, because one before it failed or this connection has no such step',
   }),
-  detail: Type.String({ description: 'What was found' }),
-  remedy: Nullable(Type.String({ description: 'What to do; null unless it failed' })),
-  duration_ms: Type.Integer({ description: 'How long it took' }),
+  detail: Type.String({ description: 'Finding of the step' }),
+  remedy: Nullable(Type.String({ description: 'Advice after a failure; null otherwise' })),
+  duration_ms: Type.Integer({ description: 'Duration of the step in milliseconds' }),
 })
 
 export const ConnectionTest = Type.Object(
@@ -49,7 +49,7 @@ export function testOf<P extends TSchema>(params: P) {
     params,
     needs: 'nothing',
     description:
-      'Looks the name up, connects, signs in and asks something harmless with the settings that are stored, also where the connection is paused. Nothing is charged, and nothing reaches a phone. `steps` says what was found; the first that failed says what to do.',
+      'Resolves the name, connects, signs in and sends a harmless request with the stored settings, even where the connection is paused. Nothing is charged, and nothing reaches a phone. `steps` has the findings; the first failed one says what to do.',
     reply: { status: 200, schema: ConnectionTest },
     errors: ['NOT_FOUND'],
   } as const

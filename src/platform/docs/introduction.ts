@@ -54,7 +54,7 @@ export const introduction: readonly Section[] = [
       columns(
         html`
           <h2>${title}</h2>
-          <p>The fields of a thing stand in <code>data</code> and once more beside it, so clients of either habit can read them. The header <code>Pamoja-Envelope: flat</code> or <code>data</code> leaves one of the two out.</p>
+          <p>The fields of an object are in <code>data</code> and once more beside it, so clients of either habit can read them. The header <code>Pamoja-Envelope: flat</code> or <code>data</code> leaves one of the two out.</p>
           <p>Fields that are not known are ignored and named in <code>Pamoja-Warning</code>; with <code>Pamoja-Strict: true</code> they are refused. <code>X-Request-Id</code> names every request. Errors have one shape and a <a href="/docs/errors">code from one list</a>.</p>`,
         codeBlock(
           'Envelope',

@@ -134,10 +134,14 @@ export function bodySchema(
   publish: (schema: unknown) => JsonSchema,
 ): { allOf: JsonSchema[] } {
   const held = {
-    name: { type: 'string', const: name, description: 'The name to subscribe to' },
-    action: { type: 'string', const: actionOf(name), description: 'That name without its area' },
+    name: { type: 'string', const: name, description: 'Event name used in subscriptions' },
+    action: { type: 'string', const: actionOf(name), description: 'Event name without its area' },
     id: { type: 'string', description: 'The same however often the event is told' },
-    at: { type: 'string', format: 'date-time', description: 'When it happened' },
+    at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'Unique id of the event; repeated deliveries carry the same one',
+    },
   }
   const properties = Object.fromEntries(Object.entries(head).map(([member, holds]) => [member, held[holds]]))
   return { allOf: [{ type: 'object', required: Object.keys(head), properties }, publish(payload)] }

@@ -43,7 +43,7 @@ export class Methods {
   *mistakable(): Generator<{ pattern: string; method: string; allow: string }> {
     for (const path of this.#paths.values()) {
       const others = this.#withAsMany(path.segments).filter(
-        (other) => other !== path && isTakenFor(path.segments, other.segments),
+        (other) => other.pattern.includes(':') && other !== path && isTakenFor(path.segments, other.segments),
       )
       const methods = new Set(others.flatMap(takenBy))
       for (const method of methods)

@@ -16,7 +16,7 @@ const MinuteLimit = Nullable(
     minimum: 0,
     maximum: 1_000_000,
     rule: 'must be 0 to 1000000 requests a minute, or null for no limit',
-    description: 'Requests a minute in this area; 0 refuses all',
+    description: 'Requests per minute in this area; 0 refuses all',
   }),
 )
 
@@ -25,7 +25,7 @@ const fields: Record<string, TOptional<typeof MinuteLimit>> = {}
 const declared = new Map<string, PlanLimit>()
 
 /** Schema of limits of plans and accounts. Its fields are those declared so far. */
-export const PlanLimits = Type.Object(fields, { description: 'Requests a minute by area; null for no limit' })
+export const PlanLimits = Type.Object(fields, { description: 'Requests per minute by area; null for no limit' })
 
 /** Declares a limit that a route may name as its `limit`. */
 export function planLimit(name: string, code: ErrorCode = 'RATE_LIMITED'): PlanLimit {

@@ -11,7 +11,7 @@ export const metadataQuery = {
     Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
       maxProperties: maxNotes,
       rule: `must name at most ${maxNotes} of your notes, as metadata[order]=77`,
-      description: 'Only those with these notes of yours',
+      description: 'Filter by metadata',
     }),
   ),
 }

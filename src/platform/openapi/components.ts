@@ -16,13 +16,13 @@ export const sharedParameters = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of what you have: 304 says that it is still the same.',
+    description: '`ETag` of your copy: 304 says that it is unchanged.',
     schema: { type: 'string' },
   },
   LastEventID: {
     name: 'Last-Event-ID',
     in: 'header',
-    description: 'The last `id` that was read: the stream goes on from there.',
+    description: 'Last `id` that was read: the stream resumes after it.',
     schema: { type: 'string' },
   },
   PamojaEnvelope: {
@@ -34,7 +34,7 @@ export const sharedParameters = {
   PamojaStrict: {
     name: 'Pamoja-Strict',
     in: 'header',
-    description: '`true` refuses fields that are not known instead of ignoring them.',
+    description: '`true` refuses unknown fields instead of ignoring them.',
     schema: { type: 'string', enum: ['true', 'false'], default: 'false' },
   },
   Range: {
@@ -48,21 +48,21 @@ export const sharedParameters = {
 export const headersOfEveryReply = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
 export const sharedHeaders = {
-  'X-Request-Id': { description: 'Names this request in logs and in questions to support.', schema: text },
+  'X-Request-Id': { description: 'Id of this request, for logs and questions to support.', schema: text },
   'X-RateLimit-Limit': { description: 'Requests that the tightest limit allows in its window.', schema: whole },
-  'X-RateLimit-Remaining': { description: 'Requests that are left of it.', schema: whole },
-  'X-RateLimit-Reset': { description: 'Unix time in seconds when there is room again.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests left in that window.', schema: whole },
+  'X-RateLimit-Reset': { description: 'Unix time in seconds at which requests are allowed again.', schema: whole },
   'Pamoja-Environment': {
-    description: 'What the credential works on.',
+    description: 'Environment of the credential.',
     schema: { type: 'string', enum: ['test', 'live'] },
   },
-  'Pamoja-Warning': { description: 'Fields that were sent but are not known.', schema: text },
+  'Pamoja-Warning': { description: 'Unknown fields of the request.', schema: text },
   'Idempotent-Replayed': { description: '`true` when this is the stored answer to an earlier request.', schema: text },
-  ETag: { description: 'Changes with the content.', schema: text },
-  'Content-Disposition': { description: 'How the file is shown, and what it is called.', schema: text },
-  'Content-Range': { description: 'Which bytes these are, and of how many.', schema: text },
+  ETag: { description: 'Version of the content.', schema: text },
+  'Content-Disposition': { description: 'Disposition and name of the file.', schema: text },
+  'Content-Range': { description: 'Range of the bytes returned, and the total size.', schema: text },
   'Accept-Ranges': { description: '`bytes`, or `none` where the length is not known.', schema: text },
-  Location: { description: 'Where the new object can be read.', schema: text },
+  Location: { description: 'URL of the new object.', schema: text },
   Link: { description: 'The next page, as `rel="next"`.', schema: text },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: whole },
   'WWW-Authenticate': { description: '`Bearer`', schema: text },
@@ -72,7 +72,7 @@ export const errorCodeSchema = {
   type: 'string',
   title: 'ErrorCode',
   enum: codesInOrder,
-  description: 'What went wrong, for programs. Always a string, numeric codes too. New codes may be added.',
+  description: 'Error code for programs. Always a string, numeric codes too. New codes may be added.',
 }
 
 const codeRef = { $ref: '#/components/schemas/ErrorCode' }
@@ -83,7 +83,7 @@ export const succeededSchema = {
   description: 'Part of every reply that is no error',
   required: ['success'],
   properties: {
-    success: { type: 'boolean', const: true, description: 'True; an error has false, and says what in `error`' },
+    success: { type: 'boolean', const: true, description: 'True on success; false on an error, described in `error`' },
   },
 }
 
@@ -92,31 +92,31 @@ export const errorSchema = {
   title: 'Error',
   required: ['success', 'error'],
   properties: {
-    success: { type: 'boolean', const: false, description: 'False: `error` says what went wrong' },
+    success: { type: 'boolean', const: false, description: 'Always false; see `error`' },
     error: {
       type: 'object',
       required: ['code', 'message', 'details', 'request_id', 'timestamp'],
-      description: 'What went wrong; some codes add members of their own.',
+      description: 'Error; some codes add members of their own.',
       properties: {
         code: codeRef,
-        message: { type: 'string', description: 'What the code means and what to do' },
-        details: { type: 'string', description: 'What exactly was wrong' },
-        request_id: { type: 'string', description: 'As in X-Request-Id' },
-        timestamp: { type: 'string', format: 'date-time', description: 'When it was answered' },
+        message: { type: 'string', description: 'Meaning of the code, and what to do' },
+        details: { type: 'string', description: 'Details of the error' },
+        request_id: { type: 'string', description: 'Id of the request, as in X-Request-Id' },
+        timestamp: { type: 'string', format: 'date-time', description: 'Time of the reply' },
         fields: {
           type: 'array',
-          description: 'Each field that breaks a rule',
+          description: 'Fields that break a rule',
           items: {
             type: 'object',
             required: ['field', 'code', 'message'],
             properties: {
-              field: { type: 'string', description: 'Such as `messages[3].to`' },
+              field: { type: 'string', description: 'Path of the field, such as `messages[3].to`' },
               code: codeRef,
-              message: { type: 'string', description: 'What its value must be' },
+              message: { type: 'string', description: 'Rule that its value breaks' },
             },
           },
         },
-        doc_url: { type: 'string', format: 'uri', description: 'The code in the documentation' },
+        doc_url: { type: 'string', format: 'uri', description: 'URL of the code in the documentation' },
       },
     },
   },

@@ -21,7 +21,7 @@ interface WrittenChapter extends Chapter {
   readonly routes: readonly Route[]
 }
 
-const unchanged = 'Fields that are not given stay as they are.'
+const unchanged = 'Absent fields are left unchanged.'
 
 /** Tag of an operation: `sms` of `sms.send`. */
 export function tagOf({ operation }: Pick<Route, 'operation'>): string {

@@ -16,7 +16,7 @@ export function successes(parts: Parts, route: Route): Record<string, object> {
   const { status, existed } = route.reply
   if (route.kind === 'download') return downloads(route.types)
   const reply = success(parts, route)
-  return { ...(existed ? { 200: { ...reply, description: 'There before' } } : {}), [status]: reply }
+  return { ...(existed ? { 200: { ...reply, description: 'Existed already' } } : {}), [status]: reply }
 }
 
 function success({ schemas }: Parts, { kind, method, reply }: Route): object {
@@ -24,7 +24,7 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
   if (kind === 'stream')
     return {
       description:
-        'Server-sent events, for as long as somebody reads them. `contentSchema` is the JSON in the `data` of each.',
+        'Server-sent events, until the client disconnects. `contentSchema` is the JSON in the `data` of each.',
       headers: headerRefs([...headersOfEveryReply, 'Pamoja-Environment', 'Pamoja-Warning']),
       content: {
         'text/event-stream': {
@@ -43,7 +43,7 @@ function success({ schemas }: Parts, { kind, method, reply }: Route): object {
     ...(method === 'GET' ? [] : ['Idempotent-Replayed']),
   ]
   return {
-    description: reply.status === 201 ? 'Made' : 'Done',
+    description: reply.status === 201 ? 'Created' : 'Success',
     headers: headerRefs(headers),
     ...(reply.status === 204 ? {} : { content: content() }),
   }
@@ -60,16 +60,16 @@ function downloads(types: readonly string[]): Record<string, object> {
   const names = [...headersOfEveryReply, 'Pamoja-Environment', 'ETag', 'Accept-Ranges', 'Content-Disposition']
   const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
   return {
-    200: { description: 'The whole of it', headers: headerRefs(names), content },
-    206: { description: 'The range that was asked for', headers: headerRefs([...names, 'Content-Range']), content },
-    304: { description: 'Still the same', headers: headerRefs([...headersOfEveryReply, 'ETag']) },
+    200: { description: 'Full content', headers: headerRefs(names), content },
+    206: { description: 'Requested range', headers: headerRefs([...names, 'Content-Range']), content },
+    304: { description: 'Not modified', headers: headerRefs([...headersOfEveryReply, 'ETag']) },
   }
 }
 
 const succeeded = { $ref: '#/components/schemas/Succeeded' }
 
 function envelope(schema: JsonSchema): JsonSchema {
-  const data = { ...schema, description: 'The same fields again' }
+  const data = { ...schema, description: 'The same fields, nested' }
   return { allOf: [schema, succeeded, { type: 'object', required: ['data'], properties: { data } }] }
 }
 

@@ -11,9 +11,11 @@ import type { Caller } from '../auth.ts'
 import { EnvironmentName } from '../schema/fields.ts'
 import { type Environment, type Tenant, tenantOf } from '../tenant.ts'
 
-const ownParams = { account_id: Type.String({ description: 'Begins with acc_' }) }
+const ownParams = { account_id: Type.String({ description: 'Id of the account, such as `acc_…`' }) }
 const ownQuery = {
-  environment: Type.Optional(EnvironmentName({ description: 'Of the account; that of your key unless given' })),
+  environment: Type.Optional(
+    EnvironmentName({ description: 'Id of the account, such as `acc_…`; default: the account of your key' }),
+  ),
 }
 
 /** Operation and summary of the operator's route. */
@@ -36,7 +38,7 @@ function forOperators(route: Route, [operation, summary]: As): Route {
     path: `/v1/operator/accounts/:account_id${route.path.slice('/v1'.length)}`,
     operation,
     summary,
-    description: `As \`${route.operation}\` answers the account itself. That you looked is written in the audit log of the account, and in yours.${ownInstead(route)}`,
+    description: `Same reply as \`${route.operation}\` for the account. The access is recorded in the audit log of the account, and in yours.${ownInstead(route)}`,
     scope: 'operator',
     params: Type.Object({ ...ownParams, ...membersOf(route.params) }),
     query: Type.Object({ ...ownQuery, ...membersOf(route.query) }),
@@ -56,7 +58,7 @@ function forOperators(route: Route, [operation, summary]: As): Route {
 /** Warning of a list: operators look for an account's rows at the account's own address, where a filter is ignored. */
 function ownInstead({ path, reply }: Route): string {
   if (!reply.list || path.includes(':')) return ''
-  return ` At \`${path}\` your key lists your own account, and an \`account_id\` there is ignored.`
+  return ` \`${path}\` lists your own account, and ignores \`account_id\`.`
 }
 
 function membersOf(schema: unknown): TProperties {

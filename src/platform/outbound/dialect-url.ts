@@ -26,7 +26,7 @@ type NamedDialect = (typeof named)[number]
 
 /** Dialect of a standing address, as requests and replies name it. */
 export const DialectName = OneOf(named, {
-  description: 'Form of what is sent there: `pamoja` unless given, or that of the provider whose programs listen',
+  description: 'Payload format: `pamoja` (default), or the format of the other provider whose clients listen',
 })
 
 /** Address of a URL and a dialect. A URL never names its own. */

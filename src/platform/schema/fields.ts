@@ -133,7 +133,7 @@ export const Metadata = Type.Refine(
       maxProperties: 50,
       additionalProperties: false,
       rule: 'must be an object of at most 50 names of 1 to 40 characters, with text of at most 500 characters, numbers or booleans, 8 KiB in all',
-      description: 'Your own notes, such as `{"order": "1042"}`: stored, and repeated in replies and events',
+      description: 'Custom key-value data, such as `{"order": "1042"}`; returned in replies and events',
       nameRule: 'must have a name of 1 to 40 characters',
       nullsAreNone: true,
     },
@@ -156,8 +156,8 @@ export const listQuery = {
       description: 'Rows per page',
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the page before' })),
-  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) unless asked otherwise' })),
+  cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next_cursor` of the previous page' })),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Sort order; default `desc`, newest first' })),
 }
 
 /** Query parameters of pages of a list that has one order, which is not that of time. */
@@ -170,7 +170,7 @@ export const wholeListQuery = {
       minimum: 1,
       maximum: 200,
       rule: 'must be a whole number from 1 to 200',
-      description: 'Rows per page; all of them unless given',
+      description: 'Rows per page; default all',
     }),
   ),
   cursor: listQuery.cursor,
@@ -200,8 +200,8 @@ function timeZones(): Set<string> {
 /** Reply of a deletion. */
 export const Deleted = Type.Object(
   {
-    id: Type.String({ description: 'Id of what is gone' }),
-    deleted: Type.Literal(true, { description: 'True: it is gone' }),
+    id: Type.String({ description: 'Id of the deleted object' }),
+    deleted: Type.Literal(true, { description: 'Always true' }),
   },
   { title: 'Deleted' },
 )

@@ -7,13 +7,13 @@ import type { Told } from '../timeline.ts'
 const Pdu = Type.Object(
   {
     command: Type.String({ description: 'Name of the PDU, such as `submit_sm`' }),
-    hex: Type.String({ description: 'Its octets; the text is stars where only the recipient may read it' }),
+    hex: Type.String({ description: 'Octets in hex; a text that only the recipient may read is masked' }),
     fields: Type.Array(
       Type.Object({
         name: Type.String({ description: 'Name of the field in SMPP' }),
-        start: Type.Integer({ description: 'First octet' }),
-        length: Type.Integer({ description: 'Octets' }),
-        value: Type.String({ description: 'What it says, in words' }),
+        start: Type.Integer({ description: 'Index of the first octet' }),
+        length: Type.Integer({ description: 'Number of octets' }),
+        value: Type.String({ description: 'Value in words' }),
       }),
       { description: 'Its fields, in the order of the octets' },
     ),
@@ -23,29 +23,31 @@ const Pdu = Type.Object(
 
 const TimelineFrame = Type.Object(
   {
-    at: At({ description: 'When it began' }),
+    at: At({ description: 'Start time' }),
     kind: OneOf(['request', 'state', 'smpp', 'provider', 'callback', 'webhook'], {
-      description: '`request` is yours, `state` a status of ours; the others went over the wire',
+      description: '`request`: your request; `state`: a status of ours; the others are network traffic',
     }),
-    direction: Nullable(OneOf(['in', 'out'], { description: '`out`: we said it; null: a state of ours' })),
-    title: Type.String({ description: 'What it was, such as `submit_sm`, a method and path, or the status' }),
-    peer: Nullable(Type.String({ description: 'With whom: a bind, a host, an address' })),
-    status: Nullable(Type.String({ description: 'How it was answered, such as 200; of a state, a note; or null' })),
-    is_ok: Nullable(Type.Boolean({ description: 'Whether it went well; null where that is not said' })),
-    duration_ms: Nullable(Type.Number({ description: 'Milliseconds until the answer; null where none was awaited' })),
-    request: Nullable(Type.String({ description: 'What was said, redacted and cut; null for PDUs' })),
-    answer: Nullable(Type.String({ description: 'What was answered, redacted and cut; null for PDUs or without' })),
-    pdus: Type.Array(Pdu, { description: 'What was said and answered over SMPP; empty for other kinds' }),
+    direction: Nullable(OneOf(['in', 'out'], { description: '`out`: sent by us; null: a state of ours' })),
+    title: Type.String({ description: 'Title, such as `submit_sm`, a method and path, or the status' }),
+    peer: Nullable(Type.String({ description: 'Other side: a bind, a host, an address' })),
+    status: Nullable(Type.String({ description: 'Status of the answer, such as 200; for a state, a note; or null' })),
+    is_ok: Nullable(Type.Boolean({ description: 'Whether it succeeded; null where that is not known' })),
+    duration_ms: Nullable(Type.Number({ description: 'Milliseconds until the answer; null where none was expected' })),
+    request: Nullable(Type.String({ description: 'Content that was sent, redacted and cut; null for PDUs' })),
+    answer: Nullable(
+      Type.String({ description: 'Content of the answer, redacted and cut; null for PDUs or without one' }),
+    ),
+    pdus: Type.Array(Pdu, { description: 'PDUs of the request and the answer over SMPP; empty for other kinds' }),
   },
   { title: 'TimelineFrame' },
 )
 
 export const TimelineRecord = Type.Object(
   {
-    id: Type.String({ description: 'What it is the timeline of' }),
+    id: Type.String({ description: 'Id of the object of the timeline' }),
     frames: Type.Array(TimelineFrame, {
       description:
-        'Oldest first. What went over the wire is recorded for up to 10 resources a second of an account (300 at once), and for a sample beyond; requests and states are always here',
+        'Frames, oldest first. Network traffic is recorded for up to 10 resources a second of an account (300 at once), and for a sample beyond; requests and states are always here',
     }),
   },
   { title: 'Timeline' },

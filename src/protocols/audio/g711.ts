@@ -7,10 +7,10 @@ export const frameSamples = 160
 
 export type G711Codec = 'PCMU' | 'PCMA'
 
-const muDecoded = Int16Array.from({ length: 256 }, (_, byte) => decodeMu(byte))
-const aDecoded = Int16Array.from({ length: 256 }, (_, byte) => decodeA(byte))
-const muEncoded = Uint8Array.from({ length: 65_536 }, (_, i) => encodeMu(i < 32_768 ? i : i - 65_536))
-const aEncoded = Uint8Array.from({ length: 65_536 }, (_, i) => encodeA(i < 32_768 ? i : i - 65_536))
+const muDecoded = new Int16Array(256).map((_, byte) => decodeMu(byte))
+const aDecoded = new Int16Array(256).map((_, byte) => decodeA(byte))
+const muEncoded = new Uint8Array(65_536).map((_, i) => encodeMu(i < 32_768 ? i : i - 65_536))
+const aEncoded = new Uint8Array(65_536).map((_, i) => encodeA(i < 32_768 ? i : i - 65_536))
 
 function decodeMu(byte: number): number {
   const bits = ~byte & 0xff

@@ -32,11 +32,11 @@ import {
 const inviteForMs = 7 * dayMs
 const maxMembers = 200
 
-const role = OneOf(roles, { description: 'See docs/console.md for what each may do' })
+const role = OneOf(roles, { description: 'Role of the member; permissions are listed in docs/console.md' })
 const name = Type.String({
   maxLength: 100,
   rule: 'must have at most 100 characters',
-  description: 'As the console greets them; empty unless given',
+  description: 'Display name; default empty',
 })
 
 const Member = Type.Object(
@@ -50,8 +50,8 @@ const Member = Type.Object(
     }),
     operator: Type.Boolean({ description: 'True for operators of the installation' }),
     totp_enabled: Type.Boolean({ description: 'True when two-factor sign-in is on' }),
-    last_login_at: Nullable(At({ description: 'When they last signed in; null if they never did' })),
-    created_at: At({ description: 'When they were invited' }),
+    last_login_at: Nullable(At({ description: 'Time of the last sign-in; null if never' })),
+    created_at: At({ description: 'Time of the invitation' }),
   },
   { title: 'TeamMember' },
 )
@@ -61,7 +61,7 @@ const Invited = Type.Object(
     ...Member.properties,
     invite_url: Type.String({
       sensitive: true,
-      description: 'Shown once: pass it on to them. It works for a week',
+      description: 'Invitation link, shown only once: pass it on to the member. It works for a week',
     }),
   },
   { title: 'InvitedMember' },
@@ -70,8 +70,8 @@ const Invited = Type.Object(
 const Reset = Type.Object(
   {
     id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
-    reset_url: Type.String({ sensitive: true, description: 'Shown once' }),
-    expires_at: At({ description: 'Until when the link works' }),
+    reset_url: Type.String({ sensitive: true, description: 'Link to set a new password, shown only once' }),
+    expires_at: At({ description: 'Expiry time of the link' }),
   },
   { title: 'PasswordReset' },
 )
@@ -167,7 +167,7 @@ const changeRoute = writeAcross({
     name: Type.Optional(name),
     status: Type.Optional(
       OneOf(['active', 'disabled'], {
-        description: '`disabled` ends their sessions and keeps them and their keys out until they are `active` again',
+        description: '`disabled` ends their sessions, and refuses them and their keys until they are `active` again',
       }),
     ),
   }),
@@ -232,7 +232,7 @@ const resetRoute = writeAcross({
   operation: 'team.resetPassword',
   summary: 'Create a password reset link for a member',
   description:
-    'Pass it on to them: it works once, for an hour. The password that they have works until then, and their second factor goes on.',
+    'The link works once, for an hour; pass it on to the member. Their password works until then, and their second factor stays.',
   scope: 'team:write',
   params: IdParam,
   reply: { status: 200, schema: Reset },

@@ -22,17 +22,22 @@ const { name, email } = PaymentCreate.properties.customer.properties
 export const CustomerIn = Type.Object(
   {
     name,
-    email: Type.Optional(Type.String({ ...email, description: 'Where invoices are mailed' })),
-    phone: Type.Optional(Phone({ description: 'Where invoices are texted, and payments asked for' })),
+    email: Type.Optional(Type.String({ ...email, description: 'Email address for invoices' })),
+    phone: Type.Optional(Phone({ description: 'Number for invoices by text, and for payment requests' })),
     tax_number: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 40, rule: 'must have 1 to 40 characters', description: 'On the PDF' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        rule: 'must have 1 to 40 characters',
+        description: 'Tax number on the PDF',
+      }),
     ),
     address: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 300,
         rule: 'must have 1 to 300 characters',
-        description: 'On the PDF; lines are kept',
+        description: 'Address on the PDF; line breaks are kept',
       }),
     ),
     customer_id: Type.Optional(
@@ -42,7 +47,7 @@ export const CustomerIn = Type.Object(
       }),
     ),
   },
-  { description: 'Who is billed: found again by customer_id, email or phone, or made' },
+  { description: 'Customer to bill: found by customer_id, email or phone, or created' },
 )
 
 export type NewCustomer = Static<typeof CustomerIn>

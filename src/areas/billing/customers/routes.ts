@@ -13,22 +13,22 @@ import { creditsOf } from './store.ts'
 const CustomerRecord = Type.Object(
   {
     customer_id: Type.String({ description: 'Id of the customer, such as `cus_…`' }),
-    name: Nullable(Type.String({ description: 'As it stands on invoices' })),
-    email: Nullable(Type.String({ description: 'Where invoices are mailed' })),
-    phone: Nullable(Type.String({ description: 'Where invoices are texted' })),
-    tax_number: Nullable(Type.String({ description: 'As it stands on the PDF' })),
-    address: Nullable(Type.String({ description: 'As it stands on the PDF' })),
+    name: Nullable(Type.String({ description: 'Name shown on invoices' })),
+    email: Nullable(Type.String({ description: 'Email address for invoices' })),
+    phone: Nullable(Type.String({ description: 'Number for invoices by text' })),
+    tax_number: Nullable(Type.String({ description: 'Value printed on the PDF' })),
+    address: Nullable(Type.String({ description: 'Value printed on the PDF' })),
     credits: Type.Array(
       Type.Object({
-        currency: Type.String({ description: 'Of the credit' }),
-        amount: Amount({ description: 'In major units' }),
+        currency: Type.String({ description: 'Currency of the credit' }),
+        amount: Amount({ description: 'Amount in major units' }),
       }),
       {
-        description: 'What the customer has in hand: it is taken off the next invoices',
+        description: 'Credit of the customer, which is taken off the next invoices',
       },
     ),
-    created_at: At({ description: 'When the customer was made' }),
-    updated_at: At({ description: 'When the customer was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'BillingCustomer' },
 )
@@ -39,7 +39,7 @@ const get = read({
   operation: 'billing.getCustomer',
   summary: 'Get a customer',
   scope: 'billing:read',
-  params: Type.Object({ customer_id: Type.String({ description: 'Begins with cus_' }) }),
+  params: Type.Object({ customer_id: Type.String({ description: 'Id of the customer, such as `cus_…`' }) }),
   reply: { status: 200, schema: CustomerRecord },
   errors: ['NOT_FOUND'],
   needs: { operation: 'billing.createInvoice', id: 'customer.customer_id' },
@@ -57,7 +57,7 @@ const customers = list({
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,
-    email: Type.Optional(Type.String({ maxLength: 254, description: 'Whole address, in any case' })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: 'Full address, case-insensitive' })),
   }),
   row: CustomerRecord,
   examples: [{ name: 'All' }],

@@ -42,7 +42,7 @@ import {
 import { requireSubscriptionId } from './subscription.ts'
 import { voidInvoice } from './void.ts'
 
-const InvoiceParam = Type.Object({ invoice_id: Type.String({ description: 'Begins with inv_' }) })
+const InvoiceParam = Type.Object({ invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }) })
 const reply = { status: 200, schema: Invoice } as const
 
 const create = write({
@@ -51,7 +51,7 @@ const create = write({
   operation: 'billing.createInvoice',
   summary: 'Create an invoice',
   description:
-    'A draft, unless `send` is true: then it is open, and `invoice.opened` brings you its link. It gets its number when it is opened; what the customer has in hand is taken off it then. Each line is rounded to the minor unit by itself, ties to even.',
+    'A draft, unless `send` is true: then it is open, and `invoice.opened` has its link. It gets its number when it is opened; credit of the customer is taken off it then. Each line is rounded to the minor unit on its own, ties to even.',
   scope: 'billing:write',
   limit: 'payments',
   bodyLimitBytes: 512 * 1_024,
@@ -116,7 +116,7 @@ const invoices = list({
     ...dayRangeQuery,
     status: Type.Optional(Invoice.properties.status),
     overdue: Type.Optional(
-      Type.Literal(true, { rule: 'must be true', description: 'Only open ones whose due date is past' }),
+      Type.Literal(true, { rule: 'must be true', description: 'Only open invoices past their due date' }),
     ),
     customer_id: Type.Optional(
       Type.String({ maxLength: 40, description: 'Id of the customer they are for, such as `cus_…`' }),
@@ -125,11 +125,9 @@ const invoices = list({
       Type.String({ maxLength: 40, description: 'Id of the subscription that made them, such as `sub_…`' }),
     ),
     reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id of the invoice, exactly as it was given' }),
+      Type.String({ maxLength: 100, description: 'Your own id for the invoice, exactly as it was given' }),
     ),
-    number: Type.Optional(
-      Type.String({ maxLength: 100, description: 'The one with this number, as it stands on the invoice' }),
-    ),
+    number: Type.Optional(Type.String({ maxLength: 100, description: 'Invoice number, as printed on it' })),
     ...metadataQuery,
   }),
   row: Invoice,
@@ -161,18 +159,18 @@ const send = write({
   operation: 'billing.sendInvoice',
   summary: 'Finalize an invoice and send its link',
   description:
-    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing leaves and `invoice.opened` is told in place of `invoice.sent`: you bring `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
+    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing is sent, and `invoice.opened` replaces `invoice.sent`: deliver `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
   scope: 'billing:write',
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    phone: Type.Optional(Phone({ description: 'Texted to this number' })),
-    email: Type.Optional(Type.String({ maxLength: 320, description: 'Mailed to this address' })),
+    phone: Type.Optional(Phone({ description: 'Number that the link is texted to' })),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Address that the link is mailed to' })),
     from: Type.Optional(
       Type.String({
         pattern: senderPattern,
         rule: senderRule,
-        description: 'Sender of the text; the account’s default_sender unless given, or PAMOJA',
+        description: 'Sender of the text; default: the account’s default_sender, or PAMOJA',
       }),
     ),
     message: Type.Optional(
@@ -180,7 +178,7 @@ const send = write({
         minLength: 1,
         maxLength: 300,
         rule: 'must have 1 to 300 characters',
-        description: 'Stands before the link in place of the usual words',
+        description: 'Text before the link, instead of the default',
       }),
     ),
   }),
@@ -222,7 +220,7 @@ const voidOne = write({
       Type.String({
         maxLength: 500,
         rule: 'must have at most 500 characters',
-        description: 'A note that stands on the voided invoice',
+        description: 'Note shown on the voided invoice',
       }),
     ),
   }),
@@ -256,11 +254,11 @@ const pay = write({
   operation: 'billing.payInvoice',
   summary: 'Pay an invoice',
   description:
-    'The payer is asked on the phone, a card that you saved (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. Part of what is due can be asked for; the invoice stays open until all of it is paid.',
+    'The payer is prompted on the phone, a saved card (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. A part of the amount due can be requested; the invoice stays open until all of it is paid.',
   scope: 'billing:write',
   params: InvoiceParam,
   body: Type.Object({
-    amount: Type.Optional(AmountIn({ description: 'Major units; all that is due unless given' })),
+    amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is due' })),
     phone,
     phone_number,
     provider,
@@ -298,8 +296,8 @@ const writeOffOne = writeAcross({
     'It becomes uncollectible. A payment that comes after all still makes it paid. A subscription that it belongs to goes on without it.',
   scope: 'operator',
   params: Type.Object({
-    account_id: Type.String({ description: 'Begins with acc_' }),
-    invoice_id: Type.String({ description: 'Begins with inv_' }),
+    account_id: Type.String({ description: 'Id of the account, such as `acc_…`' }),
+    invoice_id: Type.String({ description: 'Id of the invoice, such as `inv_…`' }),
   }),
   reply,
   errors: ['NOT_FOUND', 'INVALID_STATE'],

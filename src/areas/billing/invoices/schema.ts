@@ -22,32 +22,32 @@ const DiscountIn = Type.Object(
     percent: Type.Optional(
       AmountIn({ rule: 'must be a percentage', description: 'Percent of the line or the invoice, such as 10 or 2.5' }),
     ),
-    amount: Type.Optional(AmountIn({ description: 'In the currency of the invoice' })),
+    amount: Type.Optional(AmountIn({ description: 'Amount in the currency of the invoice' })),
   },
   {
     rule: 'must have either percent or amount',
-    description: 'Taken off before tax; on the invoice, in shares of its lines',
+    description: 'Discount before tax; on the invoice, spread over its lines',
   },
 )
 
 const ItemIn = Type.Object({
-  description: text(500, 'What is sold, as the customer reads it'),
+  description: text(500, 'Description of the item, as the customer reads it'),
   quantity: Type.Optional(
-    AmountIn({ rule: 'must be a number with at most 6 decimals', description: 'How many of it; 1 unless given' }),
+    AmountIn({ rule: 'must be a number with at most 6 decimals', description: 'Quantity; default 1' }),
   ),
-  unit_amount: AmountIn({ description: 'For one of it' }),
+  unit_amount: AmountIn({ description: 'Price per unit' }),
   tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
   discount: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 }), DiscountIn], {
       rule: 'must be an amount, or an object with either percent or amount',
-      description: 'Taken off the line before tax',
+      description: 'Discount on the line, before tax',
     }),
   ),
 })
 
 export const InvoiceCreate = Type.Object({
   customer: CustomerIn,
-  currency: Type.String({ maxLength: 3, description: 'Of all its amounts, such as KES' }),
+  currency: Type.String({ maxLength: 3, description: 'Currency of all amounts, such as KES' }),
   items: Type.Array(ItemIn, {
     minItems: 1,
     maxItems,
@@ -58,29 +58,29 @@ export const InvoiceCreate = Type.Object({
   tax_inclusive: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
-      description: 'The amounts hold their tax already; false unless given',
+      description: 'True if the amounts contain the tax; default false',
     }),
   ),
-  due_date: Type.Optional(Day({ description: 'Last day to pay, UTC; 14 days ahead unless given' })),
+  due_date: Type.Optional(Day({ description: 'Last day to pay, UTC; default 14 days ahead' })),
   notes: Type.Optional(text(2_000, 'Shown on the invoice')),
   payment_methods: Type.Optional(
     Type.Array(OneOfAnyCase(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'Ways in which it can be paid; all that are offered unless given',
+      description: 'Accepted payment methods; default all that are offered',
     }),
   ),
   reference: PaymentCreate.properties.reference,
   subscription_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'One that it goes with; begins with sub_' }),
+    Type.String({ maxLength: 40, description: 'Id of a related subscription, such as `sub_…`' }),
   ),
   metadata: Type.Optional(Metadata),
   callback_url: PaymentCreate.properties.callback_url,
   send: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
-      description: 'Open it at once, as sent by yourself; a draft otherwise',
+      description: 'True opens it at once, for you to deliver; default a draft',
     }),
   ),
 })

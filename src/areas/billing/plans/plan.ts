@@ -26,12 +26,12 @@ const name = Type.String({
   minLength: 1,
   maxLength: 100,
   rule: 'must have 1 to 100 characters',
-  description: 'As customers read it on invoices',
+  description: 'Name shown on invoices',
 })
 const description = Type.String({
   maxLength: 500,
   rule: 'must have at most 500 characters',
-  description: 'What is in it, for your own pages',
+  description: 'Description for your own pages',
 })
 
 export const trialDays = Type.Integer({
@@ -43,15 +43,15 @@ export const trialDays = Type.Integer({
 
 export const PlanCreate = Type.Object({
   name,
-  amount: AmountIn({ description: 'Major units for each interval; may be 0' }),
-  currency: Type.String({ maxLength: 3, description: 'Of all its amounts, such as KES' }),
-  interval: OneOf(intervals, { description: 'How often it is billed' }),
+  amount: AmountIn({ description: 'Price per interval in major units; may be 0' }),
+  currency: Type.String({ maxLength: 3, description: 'Currency of all amounts, such as KES' }),
+  interval: OneOf(intervals, { description: 'Billing interval' }),
   interval_count: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 365,
       rule: 'must be 1 to 365',
-      description: 'Intervals in a period; 1 unless given',
+      description: 'Intervals in a period; default 1',
     }),
   ),
   trial_days: Type.Optional(trialDays),
@@ -60,14 +60,14 @@ export const PlanCreate = Type.Object({
     Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,49}$',
       rule: 'must have 1 to 50 small letters, digits, - or _, and begin with a letter or digit',
-      description: 'Your own name of the plan; each can be used once',
+      description: 'Your own code for the plan; must be unique',
     }),
   ),
   tax_rate: Type.Optional(AmountIn({ description: 'Percent, 0 to 100, with at most 4 decimals' })),
-  tax_inclusive: Type.Optional(Type.Boolean({ description: 'True: the amounts contain the tax' })),
+  tax_inclusive: Type.Optional(Type.Boolean({ description: 'True if the amounts contain the tax' })),
   setup_fee: Type.Optional(AmountIn({ description: 'Charged once, with the first period' })),
   metadata: Type.Optional(Metadata),
-  active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe' })),
+  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions' })),
 })
 
 const settled = Type.Partial(
@@ -88,7 +88,7 @@ const settled = Type.Partial(
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
-  active: Type.Optional(Type.Boolean({ description: 'False: nobody new can subscribe; those who have go on' })),
+  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions; existing ones go on' })),
   metadata: Type.Optional(Metadata),
   ...settled,
   code: Type.Optional(Nullable(settled.code)),
@@ -97,20 +97,20 @@ export const PlanUpdate = Type.Object({
 export const Plan = Type.Object(
   {
     plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`' }),
-    code: Nullable(Type.String({ description: 'Your own name of it, by which it may be named too' })),
-    name: Type.String({ description: 'As customers read it on invoices' }),
-    description: Nullable(Type.String({ description: 'As it was given' })),
-    amount: Amount({ description: 'Of a period, in major units' }),
-    currency: Type.String({ description: 'Of all its amounts' }),
+    code: Nullable(Type.String({ description: 'Your own code for the plan, accepted in place of its id' })),
+    name: Type.String({ description: 'Name shown on invoices' }),
+    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    amount: Amount({ description: 'Price per period, in major units' }),
+    currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
     interval: OneOf(intervals, { description: 'Unit of the period' }),
-    interval_count: Type.Integer({ description: 'How many of these units make a period' }),
+    interval_count: Type.Integer({ description: 'Number of these units in a period' }),
     trial_days: Type.Integer({ description: 'Days before the first charge' }),
-    tax_rate: Amount({ description: 'Percent' }),
-    tax_inclusive: Type.Boolean({ description: 'The amounts contain the tax' }),
+    tax_rate: Amount({ description: 'Rate in percent' }),
+    tax_inclusive: Type.Boolean({ description: 'True if the amounts contain the tax' }),
     setup_fee: Amount({ description: 'Charged once, with the first period' }),
-    active: Type.Boolean({ description: 'False: nobody new can subscribe' }),
+    active: Type.Boolean({ description: 'False stops new subscriptions' }),
     metadata: Metadata,
-    created_at: At({ description: 'When it was made' }),
+    created_at: At({ description: 'Time of creation' }),
   },
   { title: 'BillingPlan' },
 )

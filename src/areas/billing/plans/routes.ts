@@ -7,14 +7,16 @@ import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { changePlan, createPlan, Plan, PlanCreate, PlanUpdate, planOf, requirePlan } from './plan.ts'
 import { listPlans } from './store.ts'
 
-const PlanParam = Type.Object({ plan_id: Type.String({ description: 'Begins with plan_; or the code of the plan' }) })
+const PlanParam = Type.Object({
+  plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`, or its code' }),
+})
 
 const create = write({
   method: 'POST',
   path: '/v1/billing/plans',
   operation: 'billing.createPlan',
   summary: 'Create a subscription plan',
-  description: 'What it costs and how often never changes: for another price make another plan.',
+  description: 'Price and interval never change: for another price create another plan.',
   scope: 'billing:write',
   limit: 'payments',
   body: PlanCreate,
@@ -50,7 +52,7 @@ const change = write({
   path: '/v1/billing/plans/:plan_id',
   operation: 'billing.updatePlan',
   summary: 'Update a plan’s name or availability',
-  description: 'What it costs and how often may be repeated, and is refused with 422 when it differs.',
+  description: 'Price and interval may be repeated, and are refused with 422 when they differ.',
   scope: 'billing:write',
   limit: 'payments',
   params: PlanParam,
@@ -69,12 +71,10 @@ const plans = list({
   query: Type.Object({
     ...listQuery,
     active: Type.Optional(
-      Type.Boolean({ description: 'True: only plans that can be subscribed to; false: only those that no longer can' }),
+      Type.Boolean({ description: 'True lists plans open for subscription, false those that no longer are' }),
     ),
     currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of their amounts, such as KES' })),
-    code: Type.Optional(
-      Type.String({ maxLength: 50, description: 'Your own name of the plan, which at most one has' }),
-    ),
+    code: Type.Optional(Type.String({ maxLength: 50, description: 'Your own code of the plan' })),
   }),
   row: Plan,
   examples: [{ name: 'Those that are offered', query: { active: true } }],

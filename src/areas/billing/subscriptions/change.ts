@@ -37,10 +37,12 @@ import {
 } from './subscription.ts'
 
 export const SubscriptionUpdate = Type.Object({
-  plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Its id or code; of the same currency' })),
+  plan_id: Type.Optional(
+    Type.String({ maxLength: 50, description: 'Id or code of the new plan; of the same currency' }),
+  ),
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
-  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),
+  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'True ends the subscription with its period' })),
   metadata: Type.Optional(Metadata),
 })
 

@@ -18,7 +18,9 @@ import { listSubscriptions, type SubscriptionRow } from './store.ts'
 import { SubscriptionCreate, subscribe } from './subscribe.ts'
 import { recordOf, requireSubscription } from './subscription.ts'
 
-const SubscriptionParam = Type.Object({ subscription_id: Type.String({ description: 'Begins with sub_' }) })
+const SubscriptionParam = Type.Object({
+  subscription_id: Type.String({ description: 'Id of the subscription, such as `sub_…`' }),
+})
 const reply = { status: 200, schema: Subscription } as const
 
 /** Errors of a charge. */
@@ -97,12 +99,14 @@ const subscriptions = list({
     ...listQuery,
     ...dayRangeQuery,
     status: Type.Optional(subscriptionStatus),
-    plan_id: Type.Optional(Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' })),
+    plan_id: Type.Optional(
+      Type.String({ maxLength: 50, description: 'Id of the plan, such as `plan_…`, or its code' }),
+    ),
     customer_id: Type.Optional(
       Type.String({ maxLength: 40, description: 'Id of the customer who pays, such as `cus_…`' }),
     ),
     reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id of the subscription, exactly as it was given' }),
+      Type.String({ maxLength: 100, description: 'Your own id for the subscription, exactly as it was given' }),
     ),
     ...metadataQuery,
   }),
@@ -132,7 +136,7 @@ const change = write({
   operation: 'billing.updateSubscription',
   summary: 'Update a subscription',
   description:
-    'Another price counts from now on: what was paid and is not used becomes the customer’s credit, and the rest of the period is billed at once. While the bill for this period is not paid that is refused with `CONFLICT`. With `proration` `none` it counts from the next period on. Another interval begins a new period. Another way to pay is tried at once where the last charge failed; whoever is moved to `invoice` is sent what is owed.',
+    'A new price applies at once: the unused part of the paid period becomes credit of the customer, and the rest of the period is billed. While the invoice of this period is unpaid, that is refused with `CONFLICT`. With `proration` `none` it applies from the next period on. A new interval begins a new period. A new payment method is tried at once where the last charge failed; with `invoice` the customer is sent what is owed.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,
@@ -152,19 +156,18 @@ const change = write({
 
 const cancelling = {
   at_period_end: Type.Optional(
-    Type.Boolean({ description: 'True: when the period that was paid for is over; now unless given' }),
+    Type.Boolean({ description: 'True cancels at the end of the paid period; default now' }),
   ),
   reason: Type.Optional(
     Type.String({
       maxLength: 500,
       rule: 'must have at most 500 characters',
-      description: 'A note that is kept with the subscription',
+      description: 'Note kept with the subscription',
     }),
   ),
   prorate: Type.Optional(
     Type.Boolean({
-      description:
-        'True: what was paid and is not used becomes the customer’s credit, if nothing is owed; false unless given',
+      description: 'True credits the unused paid part to the customer, if nothing is owed; default false',
     }),
   ),
 }
@@ -175,7 +178,7 @@ const cancel = write({
   operation: 'billing.cancelSubscription',
   summary: 'Cancel a subscription',
   description:
-    'What was billed and is not paid stays owed, but is not asked for any more. One that is cancelled already stays as it is.',
+    'What was billed and is not paid stays owed, but is not collected any more. A cancelled subscription stays as it is.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,
@@ -215,8 +218,7 @@ const resume = write({
   path: '/v1/billing/subscriptions/:subscription_id/resume',
   operation: 'billing.resumeSubscription',
   summary: 'Resume a subscription',
-  description:
-    'What was billed already goes on. If that is over, a period begins now and ends where it would have ended anyway.',
+  description: 'A billed period goes on. If it has ended, a period begins now and ends on its regular date.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,

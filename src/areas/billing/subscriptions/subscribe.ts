@@ -42,7 +42,7 @@ export const quantity = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
   rule: 'must be 1 to 1000000',
-  description: 'How many of the plan, such as seats; every amount is multiplied by it, 1 unless given',
+  description: 'Number of units, such as seats; multiplies every amount. Default 1',
 })
 
 export const PaymentMethodIn = Type.Object(
@@ -51,25 +51,25 @@ export const PaymentMethodIn = Type.Object(
       description:
         '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
     }),
-    card_token: Type.Optional(Type.String({ maxLength: 40, description: 'A card that you saved; begins with tok_' })),
+    card_token: Type.Optional(Type.String({ maxLength: 40, description: 'Token of a saved card, such as `tok_…`' })),
     phone,
     phone_number,
     provider,
   },
-  { description: 'How periods are paid' },
+  { description: 'Payment method of the periods' },
 )
 
 export const SubscriptionCreate = Type.Object({
-  plan_id: Type.String({ maxLength: 50, description: 'Begins with plan_; or the code of the plan' }),
+  plan_id: Type.String({ maxLength: 50, description: 'Id of the plan, such as `plan_…`, or its code' }),
   customer: CustomerIn,
   payment_method: Type.Optional(PaymentMethodIn),
   quantity: Type.Optional(quantity),
-  start_date: Type.Optional(Day({ description: 'Until then nothing is charged; today unless given' })),
+  start_date: Type.Optional(Day({ description: 'Day from which it is charged; default today' })),
   trial_days: Type.Optional(trialDays),
   billing_anchor: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: 31 }), Type.String({ format: 'day' })], {
       rule: 'must be a day of the month from 1 to 31, or a date such as 2026-03-01',
-      description: 'A day on which periods begin; the first one ends where the next begins, and costs its part',
+      description: 'Day on which periods begin; the first one ends where the next begins, and is charged in part',
     }),
   ),
   proration: Type.Optional(
@@ -77,13 +77,13 @@ export const SubscriptionCreate = Type.Object({
       description: 'With `none` parts of periods are neither charged nor credited',
     }),
   ),
-  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'true: it ends when its period does' })),
+  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'True ends the subscription with its period' })),
   max_cycles: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 10_000,
       rule: 'must be 1 to 10000',
-      description: 'It ends after so many periods',
+      description: 'Number of periods after which it ends',
     }),
   ),
   reference,

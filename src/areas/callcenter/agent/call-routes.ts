@@ -22,12 +22,12 @@ import { contactFor, requireOwnCall } from './named-call.ts'
 
 const CallId = Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) })
 const CallWish = Type.Object({
-  from: Phone({ description: 'The number that the customer sees; one of yours' }),
-  to: Phone({ description: 'The customer' }),
+  from: Phone({ description: 'Caller number shown to the customer; one of yours' }),
+  to: Phone({ description: 'Number of the customer' }),
   agent_id: Type.Optional(
-    AgentId('Who calls; is rung first. Without one the routing rules of `from` decide who speaks'),
+    AgentId('Id of the agent who calls, and is rung first. Without it the routing rules of `from` decide'),
   ),
-  record: Type.Optional(Type.Boolean({ description: 'Record the call; false unless told' })),
+  record: Type.Optional(Type.Boolean({ description: 'Record the call; default false' })),
   caller_prompt: Type.Optional(
     Type.Object(
       {
@@ -36,24 +36,24 @@ const CallWish = Type.Object({
           maxLength: 500,
           rule: 'must have 1 to 500 characters',
           sensitive: true,
-          description: 'What is said',
+          description: 'Text to speak',
         }),
         language: Type.Optional(Language),
       },
-      { description: 'Said first when the customer answers, such as that the call is recorded' },
+      { description: 'Prompt spoken first when the customer answers, such as a recording notice' },
     ),
   ),
   custom_data: Type.Optional(CustomData),
-  queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'The queue that the call counts for' })),
-  ring_timeout: Type.Optional(RingSeconds('How long the customer may be rung; 45 unless told')),
-  event_url: Type.Optional(Url('Told of every status of the call')),
+  queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the queue that the call counts for' })),
+  ring_timeout: Type.Optional(RingSeconds('Seconds for which the customer may be rung; default 45')),
+  event_url: Type.Optional(Url('URL that receives every status of the call')),
 })
 
 const CallMade = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the customer’s call, such as `call_…`' }),
-    status: Type.Literal('initiated', { description: 'It is about to be placed' }),
-    started_at: At({ description: 'When it was asked for' }),
+    status: Type.Literal('initiated', { description: 'Always `initiated`: about to be placed' }),
+    started_at: At({ description: 'Time of the request' }),
   },
   { title: 'AgentCall' },
 )
@@ -64,7 +64,7 @@ const call = write({
   operation: 'callcenter.call',
   summary: 'Place a call from an agent',
   description:
-    'With `agent_id` the agent is rung first and then the customer. Without, the customer is rung, and the routing rules of `from` say who speaks.',
+    'With `agent_id` the agent is rung first and then the customer. Without it the customer is rung, and the routing rules of `from` choose who answers.',
   scope: 'callcenter:agent',
   limit: 'voice',
   body: CallWish,
@@ -79,7 +79,7 @@ const call = write({
     'PROVIDER_UNAVAILABLE',
     'AGENT_NOT_AVAILABLE',
   ],
-  examples: [{ name: 'The rules decide who speaks', body: { from: '+254700000000', to: '+254711000020' } }],
+  examples: [{ name: 'Agent chosen by the rules', body: { from: '+254700000000', to: '+254711000020' } }],
   async prepare(app, { body }, caller) {
     const { tenant } = caller
     const own = agentOf(caller)
@@ -170,11 +170,11 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
 const Changed = Type.Object(
   {
     call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
-    agent_id: Nullable(Type.String({ description: 'The agent of the call; null without one' })),
-    on_hold: Type.Boolean({ description: 'Whether the customer hears music' }),
+    agent_id: Nullable(Type.String({ description: 'Id of the agent of the call; null without one' })),
+    on_hold: Type.Boolean({ description: 'Whether the customer is on hold' }),
     disposition: Nullable(Type.String({ description: 'The outcome in a word, such as `sold`; null if not noted' })),
-    notes: Nullable(Type.String({ description: 'What the next agent should know; null if not noted' })),
-    tags: Type.Array(Type.String(), { description: 'Tags that the call was given' }),
+    notes: Nullable(Type.String({ description: 'Notes for the next agent; null if none' })),
+    tags: Type.Array(Type.String(), { description: 'Tags of the call' }),
   },
   { title: 'CallHandling' },
 )
@@ -188,18 +188,18 @@ const change = write({
   params: CallId,
   needs: 'nothing',
   body: Type.Object({
-    hold: Type.Optional(Type.Boolean({ description: 'The customer hears music' })),
-    mute: Type.Optional(Type.Boolean({ description: 'The agent is not heard' })),
+    hold: Type.Optional(Type.Boolean({ description: 'True plays music to the customer' })),
+    mute: Type.Optional(Type.Boolean({ description: 'True mutes the agent' })),
     recording: Type.Optional(
       OneOf(['pause', 'resume'], {
-        description: 'Leaves out of the recording what is said until `resume`, such as a card number',
+        description: '`pause` leaves out of the recording what is said until `resume`, such as a card number',
       }),
     ),
     send_dtmf: Type.Optional(
       Type.String({
         pattern: '^[0-9A-D*#]{1,32}$',
         rule: 'must be 1 to 32 of 0-9, A-D, * and #',
-        description: 'Keys that are pressed for the customer’s side to hear',
+        description: 'Keys sent to the customer’s side',
       }),
     ),
     wrap_up: Type.Optional(
@@ -217,17 +217,17 @@ const change = write({
               maxLength: 4_000,
               rule: 'must have at most 4000 characters',
               sensitive: true,
-              description: 'What the next agent should know',
+              description: 'Notes for the next agent',
             }),
           ),
           tags: Type.Optional(
             Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
               maxItems: 20,
-              description: 'A list replaces the one before',
+              description: 'Tags; replaces the previous list',
             }),
           ),
         },
-        { description: 'What the call was about; can be sent until long after it' },
+        { description: 'Outcome of the call; can be sent until long after it' },
       ),
     ),
   }),

@@ -15,19 +15,23 @@ import { holdSwitchboard } from '../switchboard.ts'
 import { contactFor, noCall, requireOwnCall } from './named-call.ts'
 import { beginTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
 
-const TransferType = OneOf(['warm', 'cold'], { description: '`warm` speaks with the other first, `cold` goes at once' })
+const TransferType = OneOf(['warm', 'cold'], {
+  description: '`warm` consults the destination first, `cold` transfers at once',
+})
 
 const Transfer = Type.Object(
   {
     transfer_id: Type.String({ description: 'Id of the transfer, such as `trf_…`' }),
-    call_id: Type.String({ description: 'The call that goes on elsewhere, `call_…`' }),
+    call_id: Type.String({ description: 'Id of the call to transfer, `call_…`' }),
     transfer_type: TransferType,
-    destination: Type.String({ description: 'An agent, `que_…`, E.164 or a SIP URI, as it was given' }),
+    destination: Type.String({ description: 'Destination as it was given: an agent, `que_…`, E.164 or a SIP URI' }),
     status: OneOf(['ringing', 'consulting', 'completed', 'failed', 'cancelled'], {
-      description: '`consulting` while the agent speaks with the other; the last three are final',
+      description: '`consulting` while the agent speaks with the destination; the last three are final',
     }),
-    consult_call_id: Nullable(Type.String({ description: 'The leg of whom the agent speaks to first; warm only' })),
-    started_at: At({ description: 'When it was asked for' }),
+    consult_call_id: Nullable(
+      Type.String({ description: 'Id of the leg to the destination during the consultation; warm only' }),
+    ),
+    started_at: At({ description: 'Time of the request' }),
   },
   { title: 'CallTransfer' },
 )
@@ -38,10 +42,10 @@ const transfer = write({
   operation: 'callcenter.transfer',
   summary: 'Transfer a call',
   description:
-    'Cold: the agent leaves as soon as the other rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
+    'Cold: the agent leaves as soon as the destination rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
   scope: 'callcenter:agent',
   body: Type.Object({
-    call_id: Type.String({ maxLength: 40, description: 'The call that goes on elsewhere, `call_…`' }),
+    call_id: Type.String({ maxLength: 40, description: 'Id of the call to transfer, `call_…`' }),
     transfer_type: TransferType,
     destination: Type.String({
       minLength: 1,
@@ -50,10 +54,15 @@ const transfer = write({
       description: 'An agent; also que_…, E.164 or a SIP URI',
     }),
     message: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: 'Said to the other alone', sensitive: true }),
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Text spoken to the destination only',
+        sensitive: true,
+      }),
     ),
-    timeout: Type.Optional(RingSeconds('How long the other is rung; 30 unless told')),
-    hold_music_url: Type.Optional(Url('What the customer hears')),
+    timeout: Type.Optional(RingSeconds('Seconds for which the destination is rung; default 30')),
+    hold_music_url: Type.Optional(Url('URL of the hold music for the customer')),
   }),
   reply: { status: 200, schema: Transfer },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE', 'AGENT_NOT_AVAILABLE', 'QUEUE_FULL', 'CONFLICT', 'INVALID_URL'],
@@ -102,7 +111,7 @@ const decide = write({
   scope: 'callcenter:agent',
   params: TransferId,
   needs: 'nothing',
-  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: 'merge: all three speak' }) }),
+  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: '`merge` connects all three' }) }),
   reply: { status: 200, schema: Transfer },
   errors: ['NOT_FOUND', 'CONFLICT'],
   async handle(app, tx, { params, body }, caller) {

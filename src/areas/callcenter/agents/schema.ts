@@ -5,21 +5,21 @@ import { At, Moment, Nullable, OneOf, Phone } from '../../../platform/schema/fie
 import { AgentId, agentStatuses, Language, SipUri, Skill } from '../schema.ts'
 import { settableStatuses } from './agent.ts'
 
-const agent_id = AgentId('Your own id of the agent')
+const agent_id = AgentId('Your own id for the agent')
 
 const Endpoint = Type.Object(
   {
-    type: OneOf(['webrtc', 'sip', 'phone'], { description: 'How the agent is reached; webrtc unless told' }),
+    type: OneOf(['webrtc', 'sip', 'phone'], { description: 'Kind of endpoint; default webrtc' }),
     uri: Type.Optional(SipUri),
-    number: Type.Optional(Phone({ description: 'Of a phone' })),
+    number: Type.Optional(Phone({ description: 'Phone number' })),
   },
-  { description: 'Where calls reach the agent; the browser unless told' },
+  { description: 'Endpoint that rings for calls; default the browser' },
 )
 
 const skills = Type.Array(Skill, {
   maxItems: 50,
   rule: 'must be at most 50 skills',
-  description: 'What the agent can do, for queues that ask for it; a list replaces the one before',
+  description: 'Skills of the agent, for queues that require them; replaces the previous list',
 })
 const queues = Type.Array(Type.String({ maxLength: 40 }), {
   maxItems: 100,
@@ -28,22 +28,22 @@ const queues = Type.Array(Type.String({ maxLength: 40 }), {
 })
 const languages = Type.Array(Language, {
   maxItems: 20,
-  description: 'What the agent speaks, for whoever reads the record; calls are given by skills',
+  description: 'Languages of the agent (informational; routing uses skills)',
 })
-const name = Type.String({ minLength: 1, maxLength: 100, description: 'As supervisors and colleagues see it' })
+const name = Type.String({ minLength: 1, maxLength: 100, description: 'Display name for supervisors and colleagues' })
 const email = Type.String({
   maxLength: 254,
   pattern: '^[^@\\s]+@[^@\\s]+$',
   rule: 'must be an e-mail address',
-  description: 'Kept with the agent; nothing is sent to it',
+  description: 'Email of the agent; nothing is sent to it',
 })
 const max_calls = Type.Integer({
   minimum: 1,
   maximum: 1,
   rule: 'must be 1: an agent has one call at a time',
-  description: 'Only 1 is taken',
+  description: 'Maximum number of concurrent calls; only 1 is accepted',
 })
-const external_ref = Type.String({ maxLength: 100, description: 'Your own name of the agent elsewhere' })
+const external_ref = Type.String({ maxLength: 100, description: 'Id of the agent in another system of yours' })
 
 const changeable = {
   name: Type.Optional(name),
@@ -59,18 +59,18 @@ const changeable = {
 export const Login = Type.Object({
   agent_id,
   ...changeable,
-  status: Type.Optional(OneOf(settableStatuses, { description: 'What the agent begins with; available unless told' })),
+  status: Type.Optional(OneOf(settableStatuses, { description: 'Initial status; default available' })),
 })
 export const AgentChange = Type.Object(changeable)
 
-const shownId = Type.String({ description: 'Your own id of the agent' })
-const shownStatus = OneOf(agentStatuses, { description: 'What the agent does; only `available` is given calls' })
+const shownId = Type.String({ description: 'Your own id for the agent' })
+const shownStatus = OneOf(agentStatuses, { description: 'Current status; only `available` agents are offered calls' })
 const shownReason = Nullable(
   Type.String({
-    description: 'Why the agent has this status, or why an available one could not be rung; null unless told',
+    description: 'Reason for the status, or for an available agent who could not be rung; null if none',
   }),
 )
-const shownSince = At({ description: 'When the agent took on this status' })
+const shownSince = At({ description: 'Time of the last change of status' })
 const shownQueues = Type.Array(Type.String(), { description: 'Queues that the agent serves, `que_…`' })
 
 export const LoggedIn = Type.Object(
@@ -81,12 +81,12 @@ export const LoggedIn = Type.Object(
     skills,
     queues: shownQueues,
     endpoint: Endpoint,
-    logged_in_at: At({ description: 'When the session began' }),
+    logged_in_at: At({ description: 'Time at which the session began' }),
     token: Nullable(Type.String({ sensitive: true }), {
-      description: 'Speaks for this agent, for 8 hours; null for a member of the console, whose session does',
+      description: 'Token for this agent, valid for 8 hours; null for a member of the console, whose session is used',
     }),
     token_expires_at: Nullable(At(), {
-      description: 'When the token ends: after 8 hours, or with the key that asked; null without one',
+      description: 'Expiry time of the token: after 8 hours, or with the requesting key; null without one',
     }),
     desk: Type.Object(
       {
@@ -95,7 +95,7 @@ export const LoggedIn = Type.Object(
           description: 'STUN and TURN servers for the browser; may be empty',
         }),
       },
-      { description: 'Where a browser takes calls' },
+      { description: 'Addresses for taking calls in a browser' },
     ),
   },
   { title: 'AgentLogin' },
@@ -104,41 +104,41 @@ export const LoggedIn = Type.Object(
 export const StatusChange = Type.Object({
   agent_id,
   status: OneOf(settableStatuses, {
-    description: 'Only an `available` agent is given calls; during a call it holds from its end',
+    description: 'New status; only an `available` agent is offered calls. During a call it applies from its end',
   }),
   reason: Type.Optional(
     Type.String({
       maxLength: 64,
       rule: 'must have at most 64 characters',
-      description: 'Stands in the history of the agent, such as `lunch`',
+      description: 'Reason kept in the history of the agent, such as `lunch`',
     }),
   ),
-  until: Type.Optional(Moment({ description: 'When the agent is available again by itself' })),
+  until: Type.Optional(Moment({ description: 'Time at which the agent is available again automatically' })),
 })
 
 export const StatusChanged = Type.Object(
   {
     agent_id: shownId,
     status: shownStatus,
-    previous_status: OneOf(agentStatuses, { description: 'What the agent did before the request' }),
+    previous_status: OneOf(agentStatuses, { description: 'Status before the request' }),
     reason: shownReason,
     since: shownSince,
-    next_status: Nullable(OneOf(settableStatuses, { description: 'Taken on when the present call is over' })),
+    next_status: Nullable(OneOf(settableStatuses, { description: 'Status after the current call' })),
   },
   { title: 'AgentStatus' },
 )
 
 export const Logout = Type.Object({
   agent_id,
-  force: Type.Optional(Type.Boolean({ description: 'Also while on a call, which then ends for the agent' })),
+  force: Type.Optional(Type.Boolean({ description: 'True also during a call, which then ends for the agent' })),
 })
 
 export const LoggedOut = Type.Object(
   {
     agent_id: shownId,
-    status: Type.Literal('offline', { description: 'Logged out' }),
-    logged_out_at: At({ description: 'When the session ended' }),
-    session_seconds: Type.Integer({ description: 'Seconds that the session lasted' }),
+    status: Type.Literal('offline', { description: 'Always logged out' }),
+    logged_out_at: At({ description: 'Time at which the session ended' }),
+    session_seconds: Type.Integer({ description: 'Length of the session in seconds' }),
   },
   { title: 'AgentLogout' },
 )
@@ -146,34 +146,36 @@ export const LoggedOut = Type.Object(
 export const Agent = Type.Object(
   {
     agent_id: shownId,
-    name: Nullable(Type.String({ description: 'As supervisors and colleagues see it; null unless given' })),
-    email: Nullable(Type.String({ description: 'Kept with the agent; null unless given' })),
+    name: Nullable(Type.String({ description: 'Display name for supervisors and colleagues; null if none' })),
+    email: Nullable(Type.String({ description: 'Email of the agent; null if none' })),
     status: shownStatus,
     reason: shownReason,
     since: shownSince,
     next_status: Nullable(
-      OneOf(settableStatuses, { description: 'Taken on when the present call is over; null if none was chosen' }),
+      OneOf(settableStatuses, { description: 'Status after the current call; null if none was chosen' }),
     ),
     next_offer_at: Nullable(
-      At({ description: 'When an agent who could not be rung is offered calls again; null without such a pause' }),
+      At({
+        description: 'Time at which an agent who could not be rung is offered calls again; null without such a pause',
+      }),
     ),
     skills,
     queues: shownQueues,
     endpoint: Endpoint,
-    languages: Type.Array(Type.String(), { description: 'What the agent speaks, such as `sw-KE`' }),
+    languages: Type.Array(Type.String(), { description: 'Languages of the agent, such as `sw-KE`' }),
     max_calls: Type.Integer({ description: 'Calls at a time: 1' }),
-    external_ref: Nullable(Type.String({ description: 'Your own name of the agent elsewhere; null unless given' })),
-    call_id: Nullable(Type.String({ description: 'The call that rings, goes on or is wrapped up; null without one' })),
-    logged_in_at: Nullable(At({ description: 'When the session began; null while logged out' })),
-    created_at: At({ description: 'When the agent first logged in' }),
+    external_ref: Nullable(Type.String({ description: 'Id of the agent in another system of yours; null if none' })),
+    call_id: Nullable(Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' })),
+    logged_in_at: Nullable(At({ description: 'Time of the login; null while logged out' })),
+    created_at: At({ description: 'Time of the first login' }),
   },
   { title: 'Agent' },
 )
 
 const Past = Type.Object({
-  id: Type.String({ description: 'Id by which it is read' }),
-  status: Type.String({ description: 'How it stands, in the words of its own area' }),
-  created_at: At({ description: 'When it was made' }),
+  id: Type.String({ description: 'Id of the record' }),
+  status: Type.String({ description: 'Status of the record, as its own area reports it' }),
+  created_at: At({ description: 'Time of creation' }),
 })
 
 const direction = OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' })
@@ -186,34 +188,34 @@ export const AgentContext = Type.Object(
       Type.Object({
         call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
         direction,
-        from: Type.String({ description: 'Who calls' }),
-        to: Type.String({ description: 'Who is called' }),
-        queue_id: Nullable(Type.String({ description: 'The queue it came through; null without one' })),
-        wait_seconds: Type.Integer({ description: 'Seconds that the customer waited, up to now if not yet answered' }),
+        from: Type.String({ description: 'Calling party' }),
+        to: Type.String({ description: 'Called party' }),
+        queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through; null if none' })),
+        wait_seconds: Type.Integer({ description: 'Seconds that the customer waited, up to now while unanswered' }),
         ivr_path: Type.Array(
           Type.Object({
             menu: Type.String({ description: 'Key of the menu' }),
             digit: Type.String({ description: 'Keys of the choice or the digits typed; stars where they are masked' }),
             label: Nullable(Type.String({ description: 'Label of the choice, or the variable; null without one' })),
           }),
-          { description: 'What the customer chose in menus, in order' },
+          { description: 'Choices of the customer in menus, in order' },
         ),
         custom_data: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'Your own notes of the call, and the variables that menus and rules set',
+          description: 'Custom data of the call, and the variables that menus and rules set',
         }),
       }),
-      { description: 'The call that is asked for, or the agent’s present one; null without one' },
+      { description: 'Call that was requested, or the agent’s current one; null without one' },
     ),
     customer: Nullable(
       Type.Object({
-        phone: Type.String({ description: 'The other side of the call, or the number that is asked for' }),
+        phone: Type.String({ description: 'Number of the other side of the call, or the requested one' }),
         name: Nullable(Type.String({ description: '`name` of `attributes`; null if that is no text' })),
         email: Nullable(Type.String({ description: '`email` of `attributes`; null if that is no text' })),
         language: Nullable(Type.String({ description: '`language` of `attributes`; null if that is no text' })),
-        tags: Type.Array(Type.String(), { description: 'Tags that the call was given' }),
+        tags: Type.Array(Type.String(), { description: 'Tags of the call' }),
         attributes: Type.Record(Type.String(), Type.Unknown(), { description: '`custom_data` of the call' }),
       }),
-      { description: 'Who is spoken to; null without a call or a number' },
+      { description: 'Customer on the call; null without a call or a number' },
     ),
     history: Type.Object(
       {
@@ -221,15 +223,17 @@ export const AgentContext = Type.Object(
           Type.Object({
             call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
             direction,
-            queue_id: Nullable(Type.String({ description: 'The queue it came through; null without one' })),
-            agent_id: Nullable(Type.String({ description: 'The agent who spoke; null if nobody did' })),
+            queue_id: Nullable(
+              Type.String({ description: 'Id of the queue that the call came through; null if none' }),
+            ),
+            agent_id: Nullable(Type.String({ description: 'Id of the agent who spoke; null if none did' })),
             outcome: Nullable(
               Type.String({
                 description: 'answered, abandoned, overflowed, callback or failed; null while the customer waits',
               }),
             ),
-            started_at: At({ description: 'When it came to the queue or the agent' }),
-            ended_at: Nullable(At({ description: 'Null while it goes on' })),
+            started_at: At({ description: 'Time it came to the queue or the agent' }),
+            ended_at: Nullable(At({ description: 'End time; null while in progress' })),
             disposition: Nullable(Type.String({ description: 'The outcome as the agent noted it; null if not noted' })),
           }),
           { description: 'Calls with the customer, at most 10' },
@@ -241,13 +245,13 @@ export const AgentContext = Type.Object(
         ussd_sessions: Type.Array(Past, { description: 'USSD sessions, at most 5' }),
         verifications: Type.Array(Past, { description: 'Verifications of the customer, at most 5' }),
       },
-      { description: 'What there was with the customer before, newest first' },
+      { description: 'History of the customer, newest first' },
     ),
     notes: Type.Array(
       Type.Object({
-        text: Type.String({ description: 'What was noted' }),
-        agent_id: Nullable(Type.String({ description: 'The agent of that call; null if it had none' })),
-        created_at: At({ description: 'When that call ended, or began if it goes on' }),
+        text: Type.String({ description: 'Text of the note' }),
+        agent_id: Nullable(Type.String({ description: 'Id of the agent of that call; null if it had none' })),
+        created_at: At({ description: 'End of that call, or its beginning while it is in progress' }),
       }),
       { description: 'Notes of the last 20 calls with the customer, newest first' },
     ),

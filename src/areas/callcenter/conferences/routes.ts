@@ -27,20 +27,20 @@ const Endpoint = Type.String({
   minLength: 1,
   maxLength: 64,
   rule: 'must be a number or an agent',
-  description: 'A number in E.164, or an agent',
+  description: 'Number in E.164, or an agent',
 })
 
 const Participant = Type.Object(
   {
     participant_id: Type.String({ description: 'Id of the participant, such as `par_…`' }),
-    call_id: Nullable(Type.String({ description: 'The participant’s leg, `call_…`; null until it rings' })),
-    endpoint: Type.String({ description: 'A number in E.164, or an agent' }),
-    role: OneOf(['participant', 'moderator'], { description: 'Whether others may have to wait for this one' }),
+    call_id: Nullable(Type.String({ description: 'Id of the participant’s leg, `call_…`; null until it rings' })),
+    endpoint: Type.String({ description: 'Number in E.164, or an agent' }),
+    role: OneOf(['participant', 'moderator'], { description: 'Role; others may have to wait for a moderator' }),
     status: OneOf(['dialing', 'joined', 'held', 'left', 'failed'], {
       description: '`held` hears music and is not heard; `left` and `failed` are final',
     }),
     muted: Type.Boolean({ description: 'Whether the participant is not heard' }),
-    joined_at: Nullable(At({ description: 'When the participant answered; null if that did not happen' })),
+    joined_at: Nullable(At({ description: 'Time of the answer; null if there was none' })),
   },
   { title: 'ConferenceParticipant' },
 )
@@ -48,14 +48,14 @@ const Participant = Type.Object(
 const Conference = Type.Object(
   {
     conference_id: Type.String({ description: 'Id of the conference, such as `conf_…`' }),
-    name: Type.String({ description: 'What it is called, for yourself' }),
+    name: Type.String({ description: 'Label' }),
     status: OneOf(['initiated', 'active', 'ended'], {
-      description: '`initiated` until somebody joins, `ended` once everybody has left',
+      description: '`initiated` until a participant joins, `ended` once all have left',
     }),
-    record: Type.Boolean({ description: 'Whether what everybody says is recorded' }),
-    recording_id: Nullable(Type.String({ description: 'The recording, `rec_…`; null until it begins' })),
-    participants: Type.Array(Participant, { description: 'Everybody, those who left too' }),
-    created_at: At({ description: 'When it was made' }),
+    record: Type.Boolean({ description: 'Whether the conference is recorded' }),
+    recording_id: Nullable(Type.String({ description: 'Id of the recording, `rec_…`; null until it begins' })),
+    participants: Type.Array(Participant, { description: 'All participants, those who left too' }),
+    created_at: At({ description: 'Time of creation' }),
   },
   { title: 'Conference' },
 )
@@ -80,7 +80,7 @@ const create = write({
   path: '/v1/voice/conference',
   operation: 'callcenter.createConference',
   summary: 'Start a conference',
-  description: `Everybody is rung at once, at most ${most} people. It ends when the last one leaves.`,
+  description: `All participants are rung at once, at most ${most} people. It ends when the last one leaves.`,
   scope: 'callcenter:write',
   limit: 'voice',
   body: Type.Object({
@@ -88,25 +88,25 @@ const create = write({
       minLength: 1,
       maxLength: 64,
       rule: 'must have 1 to 64 characters',
-      description: 'What it is called, for yourself',
+      description: 'Label',
     }),
     participants: Type.Array(Endpoint, {
       minItems: 1,
       rule: 'must be at least one number or agent',
-      description: 'Who is called: numbers in E.164 and ids of agents',
+      description: 'Participants to call: numbers in E.164 and ids of agents',
     }),
-    record: Type.Optional(Type.Boolean({ description: 'Record what everybody says; false unless told' })),
-    from: Type.Optional(Phone({ description: 'The number that everybody sees; the first of yours unless told' })),
+    record: Type.Optional(Type.Boolean({ description: 'Record everyone; default false' })),
+    from: Type.Optional(Phone({ description: 'Caller number shown to everyone; default: the first of yours' })),
     moderator: Type.Optional(Endpoint),
-    start_on_moderator: Type.Optional(Type.Boolean({ description: 'Everybody waits until the moderator is there' })),
+    start_on_moderator: Type.Optional(Type.Boolean({ description: 'Participants wait until the moderator is there' })),
     mute_on_entry: Type.Optional(Type.Boolean({ description: 'Mutes participants when they join; default `false`' })),
-    entry_tone: Type.Optional(Type.Boolean({ description: 'Everybody hears a tone when somebody joins' })),
+    entry_tone: Type.Optional(Type.Boolean({ description: 'Play a tone to everyone when a participant joins' })),
     max_participants: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: most,
         rule: `must be 1 to ${most}`,
-        description: 'More are refused; 50 unless told',
+        description: 'Maximum number of participants; default 50',
       }),
     ),
   }),
@@ -243,8 +243,8 @@ const change = write({
   params: ParticipantId,
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },
   body: Type.Object({
-    muted: Type.Optional(Type.Boolean({ description: 'True: they hear, and are not heard' })),
-    held: Type.Optional(Type.Boolean({ description: 'True: they hear music, and are not heard' })),
+    muted: Type.Optional(Type.Boolean({ description: 'True mutes the participant' })),
+    held: Type.Optional(Type.Boolean({ description: 'True plays music to the participant, who is not heard' })),
   }),
   reply: { status: 200, schema: Participant },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],

@@ -10,14 +10,16 @@ const maxDepth = 10
 
 const Prompt = Type.Object(
   {
-    text: Type.Optional(Type.String({ minLength: 1, maxLength: 3_000, description: '`{{variable}}` is filled in' })),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 3_000, description: 'Text to speak; `{{variable}}` is filled in' }),
+    ),
     language: Type.Optional(Language),
-    url: Type.Optional(Url('A sound in place of the text')),
+    url: Type.Optional(Url('URL of a sound to play instead of the text')),
     prompt_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'An uploaded sound in place of the text, `prm_…`' }),
+      Type.String({ maxLength: 40, description: 'Id of an uploaded prompt to play instead of the text, `prm_…`' }),
     ),
   },
-  { description: 'What is said' },
+  { description: 'Text to speak' },
 )
 
 const values = Type.Record(
@@ -51,10 +53,10 @@ const key = (description: string) =>
   })
 
 const flat = {
-  menu: Type.Optional(key('Key of the menu that comes next')),
-  webhook: Type.Optional(Url('Asked for a list of actions')),
-  repeat: Type.Optional(Type.Literal(true, { description: 'True: the menu is said again' })),
-  back: Type.Optional(Type.Literal(true, { description: 'True: the menu before' })),
+  menu: Type.Optional(key('Key of the next menu')),
+  webhook: Type.Optional(Url('URL that returns a list of actions')),
+  repeat: Type.Optional(Type.Literal(true, { description: 'True repeats the menu' })),
+  back: Type.Optional(Type.Literal(true, { description: 'True returns to the previous menu' })),
   set: Type.Optional(values),
   type: Type.Optional(Destination.properties.type),
   id: Destination.properties.id,
@@ -64,7 +66,7 @@ const flat = {
   text: Destination.properties.text,
   language: Destination.properties.language,
 }
-const Then = Type.Object(flat, { description: 'Where it goes on after `set`' })
+const Then = Type.Object(flat, { description: 'Destination after `set`' })
 const Action = Type.Object(
   // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
   { ...flat, then: Type.Optional(Then) },
@@ -77,14 +79,14 @@ const Otherwise = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 10,
-        rule: 'must be 0 to 10; 2 unless told',
-        description: 'How often the menu is tried again before `action`',
+        rule: 'must be 0 to 10; default 2',
+        description: 'Number of times the menu is repeated before `action`',
       }),
     ),
     prompt: Type.Optional(Prompt),
     action: Type.Optional(Action),
   },
-  { description: 'What becomes of a caller who does not choose, or chooses what is not there' },
+  { description: 'Handling of a missing or invalid choice' },
 )
 
 const Menu = Type.Object({
@@ -93,11 +95,11 @@ const Menu = Type.Object({
     Type.Record(
       Type.String({ pattern: '^[0-9*#]{1,8}$' }),
       Type.Object({
-        label: Type.Optional(Type.String({ maxLength: 64, description: 'What it is, for yourself and the trace' })),
+        label: Type.Optional(Type.String({ maxLength: 64, description: 'Label, shown in the trace' })),
         phrases: Type.Optional(
           Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
             maxItems: 20,
-            description: 'Words that choose it too, where `speech` is taken',
+            description: 'Spoken words that also choose it, where `speech` is accepted',
           }),
         ),
         action: Action,
@@ -107,7 +109,7 @@ const Menu = Type.Object({
         maxProperties: 50,
         rule: 'must name keys 0-9, * and #',
         nameRule: 'must be keys 0-9, * and #',
-        description: 'What can be chosen, by the keys that are pressed',
+        description: 'Choices by the keys that are pressed',
       },
     ),
   ),
@@ -118,7 +120,7 @@ const Menu = Type.Object({
           Type.Array(OneOf(['dtmf', 'speech']), {
             minItems: 1,
             maxItems: 2,
-            description: 'Keys (`dtmf`), spoken words, or both; keys unless told',
+            description: 'Input types: keys (`dtmf`), speech, or both; default keys',
           }),
         ),
         max_digits: Type.Optional(
@@ -127,7 +129,7 @@ const Menu = Type.Object({
             maximum: 20,
             rule: 'must be 1 to 20',
             description:
-              'After how many keys the choice is complete; as many as the longest option or `collect.max` unless told',
+              'Number of keys that completes the choice; default: that of the longest option or `collect.max`',
           }),
         ),
         timeout: Type.Optional(
@@ -135,29 +137,31 @@ const Menu = Type.Object({
             minimum: 1,
             maximum: 30,
             rule: 'must be 1 to 30 seconds',
-            description: 'Seconds to wait for the first key or word; 5 unless told',
+            description: 'Seconds to wait for the first key or word; default 5',
           }),
         ),
-        bargein: Type.Optional(Type.Boolean({ description: 'Whether a key stops the prompt; true unless told' })),
+        bargein: Type.Optional(Type.Boolean({ description: 'Whether a key stops the prompt; default true' })),
       },
-      { description: 'How the choice is made; unless told by keys, within 5 seconds' },
+      { description: 'Input settings; default keys, within 5 seconds' },
     ),
   ),
   collect: Type.Optional(
     Type.Object(
       {
-        variable: key('Name under which the call then has them: `order` is `{{order}}` in prompts'),
-        min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Fewest digits' })),
-        max: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Most digits; 20 unless told' })),
+        variable: key('Variable that stores the digits: `order` is `{{order}}` in prompts'),
+        min: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, description: 'Minimum number of digits' })),
+        max: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 20, description: 'Maximum number of digits; default 20' }),
+        ),
         pattern: Type.Optional(
-          Type.String({ maxLength: 100, description: `What the digits must fit: ${quickPatternRule}` }),
+          Type.String({ maxLength: 100, description: `Pattern of the digits: ${quickPatternRule}` }),
         ),
         mask: Type.Optional(
-          Type.Boolean({ description: 'Keeps what was typed out of traces and events; only your servers are told' }),
+          Type.Boolean({ description: 'True masks the digits in traces and events; only your servers receive them' }),
         ),
         next: Action,
       },
-      { description: 'Takes digits such as an order number, and no choice' },
+      { description: 'Collects digits such as an order number, instead of a choice' },
     ),
   ),
   on_timeout: Type.Optional(Otherwise),
@@ -168,7 +172,7 @@ const name = Type.String({
   minLength: 1,
   maxLength: 64,
   rule: 'must have 1 to 64 characters',
-  description: 'Different from your other IVRs',
+  description: 'Unique name',
 })
 const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   minProperties: 1,
@@ -176,31 +180,31 @@ const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   additionalProperties: false,
   rule: `must be 1 to ${maxMenus} menus by their keys`,
   nameRule: 'must be a key of letters, digits, dashes and underscores',
-  description: 'By their keys; a menu has options to choose from, or collects digits',
+  description: 'Menus by key; a menu has options to choose from, or collects digits',
 })
 
 const optional = {
   variables: Type.Optional(values),
   business_hours_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' }),
+    Type.String({ maxLength: 40, description: 'Id of the business hours, `bh_…`; default always open' }),
   ),
   closed: Type.Optional(Destination),
   status: Type.Optional(
-    OneOf(['active', 'draft'], { description: '`draft` is not reached by calls; `active` unless told' }),
+    OneOf(['active', 'draft'], { description: '`draft` is not reached by calls; default `active`' }),
   ),
 }
 
 export const IvrCreate = Type.Object({
   name,
   language: Type.Optional(Language),
-  entry: key('Key of the menu that calls begin with'),
+  entry: key('Key of the first menu'),
   menus,
   ...optional,
 })
 export const IvrChange = Type.Object({
   name: Type.Optional(name),
   language: Type.Optional(Language),
-  entry: Type.Optional(key('Key of the menu that calls begin with')),
+  entry: Type.Optional(key('Key of the first menu')),
   menus: Type.Optional(menus),
   ...optional,
 })

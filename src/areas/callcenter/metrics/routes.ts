@@ -28,26 +28,27 @@ const count = (description: string) => Type.Integer({ description })
 const counts = {
   offered: count('Calls that came to a queue or an agent, and calls that agents made'),
   answered: count('Calls that were answered'),
-  abandoned: count('Callers who gave up waiting, the short ones too'),
-  short_abandoned: Type.Integer({ description: 'Gave up within five seconds' }),
+  abandoned: count('Callers who hung up while waiting, short abandons included'),
+  short_abandoned: Type.Integer({ description: 'Abandons within five seconds' }),
   overflowed: count('Calls that a queue sent to its overflow'),
-  transferred: count('Calls that an agent handed to somebody else'),
+  transferred: count('Calls that an agent transferred'),
   service_level_percent: Nullable(Type.Number(), {
-    description: 'Answered in time, of answered and abandoned without the short ones; null if nobody called',
+    description:
+      'Service level: answered within the threshold ÷ (answered + abandoned), short abandons excluded; null without calls',
   }),
-  asa_seconds: Nullable(Type.Number({ description: 'Mean wait of those who were answered' })),
-  aht_seconds: Nullable(Type.Number({ description: 'Mean of talk, hold and wrap-up' })),
-  abandon_rate_percent: Nullable(Type.Number({ description: 'Abandoned, of offered; null if nobody called' })),
-  occupancy_percent: Nullable(Type.Number({ description: 'Time on calls and wrap-up, of that and the time free' })),
+  asa_seconds: Nullable(Type.Number({ description: 'Average wait of answered calls (ASA)' })),
+  aht_seconds: Nullable(Type.Number({ description: 'Average handle time: talk, hold and wrap-up' })),
+  abandon_rate_percent: Nullable(Type.Number({ description: 'Abandoned ÷ offered calls; null without calls' })),
+  occupancy_percent: Nullable(Type.Number({ description: 'Time on calls and wrap-up ÷ that and the time free' })),
 }
 
 const M = {
-  waiting: count('Callers who wait now'),
-  longest_wait_seconds: count('Seconds that the longest of them waits; 0 if nobody does'),
+  waiting: count('Number of callers waiting now'),
+  longest_wait_seconds: count('Longest current wait in seconds; 0 in an empty queue'),
   estimated_wait_seconds: Nullable(
-    count('Seconds that one who comes now would wait, in the slowest queue; null while no agent is there'),
+    count('Estimated wait of a new caller in the slowest queue, in seconds; null while no agent is logged in'),
   ),
-  active_calls: count('Calls in which somebody speaks with an agent now'),
+  active_calls: count('Calls with an agent now'),
   agents_logged_in: count('Agents who are logged in'),
   agents_available: count('Agents who are free'),
   agents_on_call: count('Agents who are on a call or being rung'),
@@ -58,9 +59,9 @@ const M = {
 
 const Realtime = Type.Object(
   {
-    generated_at: At({ description: 'When it was measured' }),
-    window: OneOf(windows, { description: 'What the counts cover; `today` is since midnight UTC' }),
-    totals: Type.Object(M, { description: 'All queues together, or the one that is asked for' }),
+    generated_at: At({ description: 'Time of the measurement' }),
+    window: OneOf(windows, { description: 'Window of the counts; `today` is since midnight UTC' }),
+    totals: Type.Object(M, { description: 'All queues together, or the requested one' }),
     queues: Type.Array(
       Type.Object({
         queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
@@ -68,25 +69,25 @@ const Realtime = Type.Object(
         sla: Sla,
         ...M,
       }),
-      { description: 'Each queue, or the one that is asked for' },
+      { description: 'All queues, or the requested one' },
     ),
     agents: Type.Array(
       Type.Object({
-        agent_id: Type.String({ description: 'Your own id of the agent' }),
-        name: Nullable(Type.String({ description: 'As supervisors and colleagues see it; null unless given' })),
-        status: OneOf(agentStatuses, { description: 'What the agent does; only `available` is given calls' }),
-        since: At({ description: 'When the agent took on this status' }),
+        agent_id: Type.String({ description: 'Your own id for the agent' }),
+        name: Nullable(Type.String({ description: 'Display name for supervisors and colleagues; null if none' })),
+        status: OneOf(agentStatuses, { description: 'Current status; only `available` agents are offered calls' }),
+        since: At({ description: 'Time of the last change of status' }),
         call_id: Nullable(
-          Type.String({ description: 'The call that rings, goes on or is wrapped up; null without one' }),
+          Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' }),
         ),
-        queue_id: Nullable(Type.String({ description: 'The queue that call came through; null without one' })),
+        queue_id: Nullable(Type.String({ description: 'Id of the queue that call came through; null without one' })),
         calls_handled: count('Calls of the window that the agent answered'),
         talk_seconds: count('Seconds of talk and hold in them'),
         occupancy_percent: Nullable(
-          Type.Number({ description: 'Time on calls and wrap-up, of that and the time free; null without any' }),
+          Type.Number({ description: 'Time on calls and wrap-up ÷ that and the time free; null without any' }),
         ),
       }),
-      { description: 'Agents who are logged in; of the queue that is asked for' },
+      { description: 'Agents who are logged in, of the requested queue' },
     ),
   },
   { title: 'RealtimeMetrics' },
@@ -105,14 +106,14 @@ const now = read({
   path: '/v1/call-center/metrics/realtime',
   operation: 'callcenter.realtime',
   summary: 'Get real-time queue and agent metrics',
-  description: 'With `stream=1` and `Accept: text/event-stream` it is told again every second.',
+  description: 'With `stream=1` and `Accept: text/event-stream` they are sent again every second.',
   scope: 'callcenter:read',
   query: Type.Object({
     queue_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Only the queue with this id, `que_…`; all of them unless told' }),
+      Type.String({ maxLength: 40, description: 'Filter by id of the queue, `que_…`; default all' }),
     ),
-    window: Type.Optional(OneOf(windows, { description: 'Of the counts; today unless told' })),
-    stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '1 pushes it every second' })),
+    window: Type.Optional(OneOf(windows, { description: 'Time window of the counts; default today' })),
+    stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '`1` sends them every second' })),
   }),
   reply: { status: 200, schema: Realtime },
   examples: [{ name: 'Today', query: {} }],
@@ -144,13 +145,15 @@ const metricColumns = {
   talk_seconds: count('Seconds of talk, without hold'),
   hold_seconds: count('Seconds that callers were kept on hold'),
   wrap_up_seconds: count('Seconds that agents took after calls'),
-  max_wait_seconds: count('Seconds of the longest wait in a queue; 0 if nobody waited'),
-  wait_p50: Nullable(Type.Number({ description: 'Seconds within which 50 % of waits in queues end; null if none' })),
-  wait_p90: Nullable(Type.Number({ description: 'Seconds within which 90 % of waits in queues end; null if none' })),
+  max_wait_seconds: count('Longest wait in a queue, in seconds; 0 if there was none'),
+  wait_p50: Nullable(Type.Number({ description: 'Median wait in queues, in seconds; null if there was none' })),
+  wait_p90: Nullable(
+    Type.Number({ description: '90th percentile of waits in queues, in seconds; null if there was none' }),
+  ),
   first_call_resolution_percent: Nullable(
     Type.Number({ description: 'Answered calls whose caller did not call again within a day' }),
   ),
-  cost: Amount({ description: 'What the calls cost, in major units of the account’s currency' }),
+  cost: Amount({ description: 'Cost of the calls, in major units of the account’s currency' }),
 }
 type Metric = keyof typeof metricColumns
 const metricNames: readonly Metric[] = [
@@ -177,27 +180,33 @@ const metricNames: readonly Metric[] = [
 
 const someMetrics = Type.Partial(Type.Object(metricColumns), { description: 'Over all rows' })
 const someKeys = {
-  queue_id: Type.Optional(Nullable(Type.String({ description: 'Grouped by queue: which; null: calls without one' }))),
-  agent_id: Type.Optional(Nullable(Type.String({ description: 'Grouped by agent: who; null: calls without one' }))),
-  number: Type.Optional(Nullable(Type.String({ description: 'Grouped by number: which of yours' }))),
-  direction: Type.Optional(Nullable(Type.String({ description: 'Grouped by direction: inbound or outbound' }))),
-  hour_of_day: Type.Optional(Nullable(Type.Integer({ description: 'Grouped by hour_of_day: 0 to 23 in `timezone`' }))),
+  queue_id: Type.Optional(
+    Nullable(Type.String({ description: 'Queue of the row, grouped by queue; null: calls without one' })),
+  ),
+  agent_id: Type.Optional(
+    Nullable(Type.String({ description: 'Agent of the row, grouped by agent; null: calls without one' })),
+  ),
+  number: Type.Optional(Nullable(Type.String({ description: 'Number of yours, grouped by number' }))),
+  direction: Type.Optional(Nullable(Type.String({ description: 'Inbound or outbound, grouped by direction' }))),
+  hour_of_day: Type.Optional(
+    Nullable(Type.Integer({ description: 'Hour of the day, 0 to 23 in `timezone`, grouped by it' })),
+  ),
   disposition: Type.Optional(
-    Nullable(Type.String({ description: 'Grouped by disposition: what agents noted; null if nothing' })),
+    Nullable(Type.String({ description: 'Outcome noted by agents, grouped by disposition; null if none' })),
   ),
 }
 
 const Report = Type.Object(
   {
-    from: At({ description: 'From when calls are counted' }),
-    to: At({ description: 'Until when, this moment not included' }),
-    interval: OneOf(intervals, { description: 'Length of time that a row covers' }),
-    timezone: Type.String({ description: 'Of days and hours, such as Africa/Nairobi' }),
-    group_by: Type.Array(OneOf(groups), { description: 'What rows are cut by besides the interval' }),
-    metrics: Type.Array(Type.String(), { description: 'Columns that `rows` and `totals` have' }),
+    from: At({ description: 'Start of the period' }),
+    to: At({ description: 'End of the period, exclusive' }),
+    interval: OneOf(intervals, { description: 'Length of the rows' }),
+    timezone: Type.String({ description: 'Time zone of days and hours, such as Africa/Nairobi' }),
+    group_by: Type.Array(OneOf(groups), { description: 'Grouping of the rows besides the interval' }),
+    metrics: Type.Array(Type.String(), { description: 'Columns of `rows` and `totals`' }),
     rows: Type.Array(
       Type.Object({
-        interval_start: At({ description: 'When the interval of the row begins' }),
+        interval_start: At({ description: 'Start of the interval' }),
         ...someKeys,
         ...someMetrics.properties,
       }),
@@ -225,19 +234,17 @@ const reports = read({
   description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
   scope: 'callcenter:read',
   query: Type.Object({
-    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or a time; 29 days ago unless told' })),
-    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, included, or a time; today unless told' })),
-    interval: Type.Optional(OneOf(intervals, { description: 'day unless told' })),
-    group_by: Words(groups, 'Rows are cut by these too'),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or a time; default 29 days ago' })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, inclusive, or a time; default today' })),
+    interval: Type.Optional(OneOf(intervals, { description: 'Length of the rows; default day' })),
+    group_by: Words(groups, 'Further grouping of the rows'),
     queue_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Only the queue with this id, `que_…`; all of them unless told' }),
+      Type.String({ maxLength: 40, description: 'Filter by id of the queue, `que_…`; default all' }),
     ),
-    agent_id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Only calls and time of this agent; of all unless told' }),
-    ),
-    timezone: Type.Optional(TimeZone({ description: 'Of days and hours; UTC unless told' })),
-    metrics: Words(metricNames, 'Only these columns'),
-    format: Type.Optional(OneOf(['json', 'csv'], { description: '`csv` gives a file, whatever `Accept` says' })),
+    agent_id: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by agent; default all' })),
+    timezone: Type.Optional(TimeZone({ description: 'Time zone of days and hours; default UTC' })),
+    metrics: Words(metricNames, 'Columns to return'),
+    format: Type.Optional(OneOf(['json', 'csv'], { description: '`csv` returns a file, regardless of `Accept`' })),
   }),
   reply: { status: 200, schema: Report },
   errors: ['INVALID_DATE_RANGE'],

@@ -20,10 +20,10 @@ const slackBytes = 64 * 1_024
 const PromptRecord = Type.Object(
   {
     prompt_id: Type.String({ description: 'Id of the prompt, such as `prm_…`, for `prompt_id` in menus' }),
-    name: Type.String({ description: 'What you call it; the name of the file unless told' }),
-    duration_seconds: Type.Number({ description: 'Length of the sound' }),
+    name: Type.String({ description: 'Name; the file name unless given' }),
+    duration_seconds: Type.Number({ description: 'Length in seconds' }),
     size_bytes: Type.Integer({ description: 'Size of the stored telephone audio' }),
-    created_at: At({ description: 'When it was uploaded' }),
+    created_at: At({ description: 'Time of the upload' }),
   },
   { title: 'Prompt' },
 )
@@ -50,7 +50,7 @@ const upload = multipart({
   path: '/v1/voice/prompts',
   operation: 'callcenter.uploadPrompt',
   summary: 'Upload a prompt',
-  description: `A sound that callers hear in place of a spoken text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. It is kept as telephone audio, and stays until it is deleted. At most 1,000 for an account.`,
+  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account.`,
   scope: 'callcenter:write',
   body: Type.Object({
     name: Type.Optional(
@@ -58,7 +58,7 @@ const upload = multipart({
         minLength: 1,
         maxLength: 64,
         rule: 'must have 1 to 64 characters',
-        description: 'What you call it; the name of the file unless told',
+        description: 'Name; the file name unless given',
       }),
     ),
   }),
@@ -107,7 +107,7 @@ const hear = download({
   path: '/v1/voice/prompts/:prompt_id/audio',
   operation: 'callcenter.downloadPrompt',
   summary: 'Download a prompt',
-  description: 'As callers hear it: WAV with 8,000 samples a second.',
+  description: 'WAV with 8,000 samples a second, as callers hear it.',
   scope: 'callcenter:read',
   params: PromptId,
   types: ['audio/wav'],
@@ -141,7 +141,7 @@ const remove = write({
   path: '/v1/voice/prompts/:prompt_id',
   operation: 'callcenter.deletePrompt',
   summary: 'Delete a prompt',
-  description: 'One that an IVR plays is refused with CONFLICT: change the IVR first.',
+  description: 'Refused with CONFLICT while an IVR plays it.',
   scope: 'callcenter:write',
   params: PromptId,
   reply: noContent,

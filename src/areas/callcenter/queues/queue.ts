@@ -23,7 +23,7 @@ const overflowCauses = ['max_wait', 'full', 'no_agents', 'closed'] as const
 export type OverflowCause = (typeof overflowCauses)[number]
 
 export const queueStatus = OneOf(['open', 'closed', 'paused'], {
-  description: '`closed` takes nobody, `paused` keeps who waits and gives no calls to agents',
+  description: '`closed` rejects callers; `paused` keeps the queue and offers no calls',
 })
 
 export const Sla = Type.Object(
@@ -32,30 +32,30 @@ export const Sla = Type.Object(
       minimum: 1,
       maximum: 100,
       rule: 'must be 1 to 100',
-      description: 'Share of callers that should be answered in time',
+      description: 'Target percentage of calls answered within the threshold',
     }),
     threshold_seconds: Type.Integer({
       minimum: 1,
       maximum: 3_600,
       rule: 'must be 1 to 3600',
-      description: 'Within how many seconds of waiting that is',
+      description: 'Threshold in seconds of waiting',
     }),
   },
-  { description: 'What the service level is measured by: 80 % within 20 seconds unless told' },
+  { description: 'Service-level target; default 80 % within 20 seconds' },
 )
 
 const fields = {
-  strategy: Type.Optional(OneOf(strategies, { description: 'Who is called first; longest_idle unless told' })),
+  strategy: Type.Optional(OneOf(strategies, { description: 'Order in which agents are rung; default longest_idle' })),
   skills_required: Type.Optional(
     Type.Array(RequiredSkill, {
       maxItems: 20,
       rule: 'must be at most 20 skills',
-      description: 'Only agents with all of these are given its calls',
+      description: 'Skills that an agent needs to receive calls of the queue',
     }),
   ),
   skill_relax_seconds: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }), {
-      description: 'After each of these stretches of waiting one level less is asked for',
+      description: 'Seconds of waiting after which the required level drops by one, again and again',
     }),
   ),
   agents: Type.Optional(
@@ -65,33 +65,31 @@ const fields = {
       description: 'Agents of the queue, besides those who log in to it',
     }),
   ),
-  max_wait_seconds: whole(0, 7_200, 'Seconds that a caller waits at most, 0 for ever; 600 unless told'),
-  max_size: whole(1, 10_000, 'How many callers may wait; 200 unless told'),
-  music_url: Type.Optional(Nullable(Url('Played while a caller waits'))),
+  max_wait_seconds: whole(0, 7_200, 'Maximum wait in seconds, 0 for no limit; default 600'),
+  max_size: whole(1, 10_000, 'Maximum number of waiting callers; default 200'),
+  music_url: Type.Optional(Nullable(Url('URL of the hold music'))),
   announcements: Type.Optional(
     Nullable(
       Type.Object(
         {
-          position: Type.Optional(
-            Type.Boolean({ description: 'Say which place in the queue they have; false unless told' }),
-          ),
+          position: Type.Optional(Type.Boolean({ description: 'Announce the place in the queue; default false' })),
           estimated_wait: Type.Optional(
             Type.Boolean({
-              description: 'Say how many minutes it will take, once that can be told; false unless told',
+              description: 'Announce the estimated wait in minutes, once it is known; default false',
             }),
           ),
-          every_seconds: whole(10, 600, 'Seconds between two announcements; 30 unless told'),
+          every_seconds: whole(10, 600, 'Seconds between two announcements; default 30'),
           text: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 500,
               rule: 'must have 1 to 500 characters',
-              description: 'Said first, before place and wait',
+              description: 'Text spoken before place and wait',
             }),
           ),
           language: Type.Optional(Language),
         },
-        { description: 'What waiting callers are told; nothing unless given' },
+        { description: 'Announcements to waiting callers; default none' },
       ),
     ),
   ),
@@ -103,48 +101,48 @@ const fields = {
           maxItems: 4,
           rule: 'must name at least one cause',
           description:
-            'A wait longer than max_wait_seconds, as many callers as max_size, nobody logged in, or out of hours',
+            'Overflow causes: a wait longer than max_wait_seconds, max_size reached, no agent logged in, or out of hours',
         }),
         action: Destination,
       }),
-      { description: 'Where callers go that the queue does not take or keep' },
+      { description: 'Destination of callers that the queue does not accept or keep' },
     ),
   ),
   callback: Type.Optional(
     Nullable(
       Type.Object({
-        enabled: Type.Boolean({ description: 'False: nobody is called back' }),
+        enabled: Type.Boolean({ description: 'False disables callbacks' }),
         key: Type.Optional(
           Type.String({
             pattern: '^[0-9*#]$',
             rule: 'must be one of 0-9, * and #',
-            description: 'What a waiting caller presses to be called back; needed when `enabled`',
+            description: 'Key that a waiting caller presses to be called back; required when `enabled`',
           }),
         ),
-        max_attempts: whole(1, 10, 'How often a caller is called back who does not answer; 3 unless told'),
+        max_attempts: whole(1, 10, 'Maximum number of callback attempts per caller; default 3'),
       }),
-      { description: 'A caller who presses the key hangs up, keeps the place and is called back' },
+      { description: 'Callback: a caller who presses the key hangs up, keeps the place and is called back' },
     ),
   ),
   sla: Type.Optional(Sla),
-  offer_timeout: whole(5, 120, 'Seconds that an agent is rung; 20 unless told'),
-  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent gets none; 30 unless told'),
-  aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one; 60 unless told'),
-  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue; false unless told' })),
-  recording_prompt: prompt('Said when an agent answers a call that is recorded, such as that it is'),
-  agent_prompt: prompt('Said to the agent alone who answers, such as what the queue is for'),
+  offer_timeout: whole(5, 120, 'Seconds for which an agent is rung; default 20'),
+  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent is offered none; default 30'),
+  aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one; default 60'),
+  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue; default false' })),
+  recording_prompt: prompt('Prompt spoken when an agent answers a recorded call, such as a recording notice'),
+  agent_prompt: prompt('Prompt spoken only to the answering agent, such as the purpose of the queue'),
   language: Type.Optional(Language),
   business_hours_id: Type.Optional(
-    Nullable(Type.String({ maxLength: 40, description: 'When it is open, `bh_…`; always unless told' })),
+    Nullable(Type.String({ maxLength: 40, description: 'Id of the business hours, `bh_…`; default always open' })),
   ),
-  priority: whole(1, 10, 'Priority of a call that has none of its own; 5 unless told'),
+  priority: whole(1, 10, 'Priority of a call that has none of its own; default 5'),
 }
 
 const name = Type.String({
   minLength: 1,
   maxLength: 64,
   rule: 'must have 1 to 64 characters',
-  description: 'Different from your other queues',
+  description: 'Unique name',
 })
 
 export const QueueCreate = Type.Object({ name, ...fields })

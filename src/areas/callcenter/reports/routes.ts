@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of reports by mail.
+// Routes of report schedules: reports sent by email.
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
@@ -39,7 +39,7 @@ import {
 } from './store.ts'
 
 const path = '/v1/call-center/report-schedules'
-const ScheduleId = Type.Object({ report_schedule_id: Type.String({ description: 'Id, rsch_…' }) })
+const ScheduleId = Type.Object({ report_schedule_id: Type.String({ description: 'Id of the schedule, rsch_…' }) })
 /** Waiting mailings of a schedule: there is one, or two for a moment. */
 const maxWaiting = 10
 
@@ -69,7 +69,7 @@ function scheduleRecord(
   }
 }
 
-const noSchedule = () => new AppError('NOT_FOUND', 'there is no such report by mail; their ids begin with rsch_')
+const noSchedule = () => new AppError('NOT_FOUND', 'there is no such report schedule; ids of report schedules begin with rsch_')
 
 function scheduleUuid(id: string): string {
   const uuid = uuidOf('reportSchedule', id)
@@ -98,9 +98,9 @@ const create = write({
   method: 'POST',
   path,
   operation: 'callcenter.createReportSchedule',
-  summary: 'Schedule a report by mail',
+  summary: 'Create a report schedule',
   description:
-    'A report of queues, agents or calls is mailed as PDF and CSV every day, week or month, from the account’s own domain and at the price of mail. Each recipient gets one mail for each period, also after an outage. At most 100 for an account.',
+    'Emails a report of queues, agents or calls as PDF and CSV every day, week or month, from the account’s domain, at the price of an email. Each recipient receives exactly one email per period. At most 100 schedules per account.',
   scope: 'callcenter:write',
   body: ScheduleCreate,
   reply: { status: 201, schema: ScheduleRecord, location: ({ report_schedule_id }) => `${path}/${report_schedule_id}` },
@@ -137,8 +137,8 @@ const change = write({
   method: 'PATCH',
   path: `${path}/:report_schedule_id`,
   operation: 'callcenter.changeReportSchedule',
-  summary: 'Update a report by mail',
-  description: 'What is left out stays. A changed time counts from now; `enabled` false keeps it and mails nothing.',
+  summary: 'Update a report schedule',
+  description: 'Omitted fields stay. A changed time takes effect from now on; `enabled: false` suspends sending.',
   scope: 'callcenter:write',
   params: ScheduleId,
   body: ScheduleChange,
@@ -174,7 +174,7 @@ const get = read({
   method: 'GET',
   path: `${path}/:report_schedule_id`,
   operation: 'callcenter.getReportSchedule',
-  summary: 'Get a report by mail',
+  summary: 'Get a report schedule',
   scope: 'callcenter:read',
   params: ScheduleId,
   reply: { status: 200, schema: ScheduleRecord },
@@ -190,7 +190,7 @@ const get = read({
 const listOwn = list({
   path,
   operation: 'callcenter.listReportSchedules',
-  summary: 'List reports by mail',
+  summary: 'List report schedules',
   scope: 'callcenter:read',
   query: Type.Object(listQuery),
   row: ScheduleRecord,
@@ -206,7 +206,7 @@ const remove = write({
   method: 'DELETE',
   path: `${path}/:report_schedule_id`,
   operation: 'callcenter.deleteReportSchedule',
-  summary: 'Delete a report by mail',
+  summary: 'Delete a report schedule',
   scope: 'callcenter:write',
   params: ScheduleId,
   reply: noContent,

@@ -18,27 +18,27 @@ const fields = {
     minLength: 1,
     maxLength: 64,
     rule: 'must have 1 to 64 characters',
-    description: 'Your name for it, in the subject of the mail',
+    description: 'Name, shown in the subject of the email',
   }),
   report: OneOf(reportKinds, {
-    description: '`queues` and `agents` have a line for each of them, `calls` for each hour or day',
+    description: 'Kind of report: `queues` and `agents` have a line each, `calls` a line for each hour or day',
   }),
   every: OneOf(periods, {
     description:
-      'How often: a `day` has the day before, a `week` the seven days before, a `month` the calendar month before',
+      'Frequency and period covered: the day before, the seven days before, or the calendar month before',
   }),
-  weekday: OneOf(weekdays, { description: 'Day of a weekly report; monday unless told' }),
+  weekday: OneOf(weekdays, { description: 'Day of a weekly report; `monday` unless given' }),
   day_of_month: Type.Integer({
     minimum: 1,
     maximum: 28,
     rule: 'must be 1 to 28',
-    description: 'Day of a monthly report; 1 unless told',
+    description: 'Day of a monthly report; 1 unless given',
   }),
   hour: Type.Integer({
     minimum: 0,
     maximum: 23,
     rule: 'must be 0 to 23',
-    description: 'Hour at which it is mailed, in the time zone of the account; 7 unless told',
+    description: 'Hour of sending, in the time zone of the account; 7 unless given',
   }),
   recipients: Type.Array(
     Type.String({ maxLength: 320, rule: 'must be an address such as amina@shop.example', errorCode: 'INVALID_EMAIL' }),
@@ -46,18 +46,18 @@ const fields = {
       minItems: 1,
       maxItems: maxRecipients,
       rule: `must be 1 to ${maxRecipients} addresses`,
-      description: 'Addresses that get it, each a mail of its own',
+      description: 'Email addresses; each receives its own email',
     },
   ),
   formats: Type.Array(OneOf(reportFormats), {
     minItems: 1,
     maxItems: 2,
-    description: 'Files in the mail; both unless told',
+    description: 'Attachments; both unless given',
   }),
   queue_id: Nullable(
-    Type.String({ maxLength: 40, description: 'Only the queue with this id, `que_…`; null or left out: all of them' }),
+    Type.String({ maxLength: 40, description: 'Id of the only queue to report on, `que_…`; null: all queues' }),
   ),
-  enabled: Type.Boolean({ description: 'False: nothing is mailed until it is true again; true unless told' }),
+  enabled: Type.Boolean({ description: 'False suspends sending; true unless given' }),
 }
 
 const { name, report, every, recipients, ...rest } = fields
@@ -78,30 +78,30 @@ export const ScheduleChange = Type.Partial(Fields)
 /** Outcome of the last mailing. */
 const Last = Type.Object(
   {
-    at: At({ description: 'When it was due' }),
-    from: At({ description: 'From when calls were counted' }),
-    to: At({ description: 'Until when, this moment not included' }),
-    status: OneOf(['sent', 'failed'], { description: '`failed`: some recipient, or nobody, got it' }),
+    at: At({ description: 'Time it was due' }),
+    from: At({ description: 'Start of the period' }),
+    to: At({ description: 'End of the period, exclusive' }),
+    status: OneOf(['sent', 'failed'], { description: '`failed` if any recipient was not sent it' }),
     code: Nullable(
-      Type.String({ description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`' }),
+      Type.String({ description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`; null if sent' }),
     ),
   },
-  { description: 'What became of the last one' },
+  { description: 'Outcome of the last one' },
 )
 
 export const ScheduleRecord = Type.Object(
   {
-    report_schedule_id: Type.String({ description: 'Id, such as `rsch_…`' }),
+    report_schedule_id: Type.String({ description: 'Id of the schedule, such as `rsch_…`' }),
     ...fields,
-    timezone: Type.String({ description: 'Time zone of the account, in which hours and days are meant' }),
-    next_at: Nullable(At({ description: 'When the next one is mailed; null while it is not `enabled`' })),
-    last: Nullable(Last, { description: 'What became of the last one; null before the first' }),
+    timezone: Type.String({ description: 'Time zone of the account, which days and hours are in' }),
+    next_at: Nullable(At({ description: 'Time of the next one; null unless `enabled`' })),
+    last: Nullable(Last, { description: 'Outcome of the last one; null before the first' }),
     mail_configured: Type.Boolean({
       description:
-        'False: nothing can be mailed, since the account has no verified domain to send from, or no mail leaves the installation',
+        'False if nothing can be sent: the account has no verified sending domain, or the installation sends no email',
     }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'ReportSchedule' },
 )

@@ -28,7 +28,7 @@ import { contextOf } from '../metrics/agent-context.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 
-const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id of the agent' }) })
+const AgentParam = Type.Object({ agent_id: Type.String({ description: 'Your own id for the agent' }) })
 const anAgent = { operation: 'callcenter.login', id: 'agent_id' }
 
 /** Requires a complete endpoint. */
@@ -45,7 +45,7 @@ const loginRoute = write({
   operation: 'callcenter.login',
   summary: 'Log an agent in',
   description:
-    'The first login makes the agent. A second one ends the first. What is not given stays as it was. The token speaks for this agent and no other.',
+    'The first login creates the agent. A second one ends the first. Fields that are absent stay as they were. The token is valid for this agent only.',
   scope: 'callcenter:agent',
   body: Login,
   reply: { status: 200, schema: LoggedIn },
@@ -119,8 +119,10 @@ const context = read({
   params: AgentParam,
   needs: anAgent,
   query: Type.Object({
-    call_id: Type.Optional(Type.String({ maxLength: 40, description: 'In place of the present call' })),
-    phone: Type.Optional(Type.String({ maxLength: 20, description: 'The customer, where there is no call' })),
+    call_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of a call to show instead of the current one' }),
+    ),
+    phone: Type.Optional(Type.String({ maxLength: 20, description: 'Number of the customer, where there is no call' })),
   }),
   reply: { status: 200, schema: AgentContext },
   errors: ['NOT_FOUND'],

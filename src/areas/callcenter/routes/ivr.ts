@@ -43,19 +43,19 @@ const IvrId = Type.Object({ ivr_id: Type.String({ description: 'Id of the IVR, i
 const IvrRecord = Type.Object(
   {
     ivr_id: Type.String({ description: 'Id of the IVR, such as `ivr_…`' }),
-    version: Type.Integer({ description: 'From 1, and one more with each change' }),
+    version: Type.Integer({ description: 'Version number from 1, one more with each change' }),
     status: OneOf(['active', 'draft'], { description: '`draft` is not reached by calls' }),
-    name: Type.String({ description: 'Different from your other IVRs' }),
-    language: Type.String({ description: 'What is spoken and understood, such as `sw-KE`' }),
-    entry: Type.String({ description: 'Key of the menu that calls begin with' }),
+    name: Type.String({ description: 'Unique name' }),
+    language: Type.String({ description: 'Language spoken and recognised, such as `sw-KE`' }),
+    entry: Type.String({ description: 'Key of the first menu' }),
     menus: IvrCreate.properties.menus,
     variables: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
       description: 'Variables that calls begin with, for `{{name}}` in prompts and for conditions of routing rules',
     }),
-    business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
+    business_hours_id: Nullable(Type.String({ description: 'Id of the business hours, `bh_…`; null: always open' })),
     closed: Nullable(Destination),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'Ivr' },
 )
@@ -163,7 +163,7 @@ const change = write({
   operation: 'callcenter.changeIvr',
   summary: 'Update an IVR',
   description:
-    'Makes a new version; calls that are in the IVR keep the one that they began with. Menus are replaced whole. Earlier versions stay, and can be restored.',
+    'Creates a new version; calls in progress keep theirs. Menus are replaced as a whole. Earlier versions can be restored.',
   scope: 'callcenter:write',
   params: IvrId,
   body: IvrChange,
@@ -222,12 +222,12 @@ const listOwn = list({
 
 const about = {
   version: Type.Integer({ description: 'Number of the version, from 1' }),
-  saved_at: At({ description: 'When it was saved' }),
+  saved_at: At({ description: 'Time of saving' }),
   saved_by: Nullable(
-    Type.String({ description: 'Who saved it, such as `key:key_…` or `member:mbr_…`; null for versions of long ago' }),
+    Type.String({ description: 'Key or member that saved it, such as `key:key_…` or `member:mbr_…`; null for versions from before this was recorded' }),
   ),
   restored_from: Nullable(
-    Type.Integer({ description: 'Earlier version that it is a copy of; null if it was saved by a change' }),
+    Type.Integer({ description: 'Version that this one restored; null if it was saved by a change' }),
   ),
   status: IvrRecord.properties.status,
 }
@@ -270,7 +270,7 @@ const versions = list({
   path: '/v1/voice/ivr/:ivr_id/versions',
   operation: 'callcenter.listIvrVersions',
   summary: 'List versions of an IVR',
-  description: `The newest ${maxVersions}, the present one first.`,
+  description: `The newest ${maxVersions} versions, newest first.`,
   scope: 'callcenter:read',
   params: IvrId,
   query: Type.Object(listQuery),
@@ -310,7 +310,7 @@ const restore = write({
   operation: 'callcenter.restoreIvrVersion',
   summary: 'Restore a version of an IVR',
   description:
-    'Saves a copy of an earlier version as a new one, which calls from now on get; nothing in between is lost. The IVR stays active or a draft, as it is. Refused where the version leads to something that is not there any more.',
+    'Saves a copy of an earlier version as the newest one; versions in between stay. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
   scope: 'callcenter:write',
   params: VersionParam,
   reply: { status: 200, schema: IvrRecord },

@@ -35,39 +35,41 @@ const settings = QueueCreate.properties
 
 const record = {
   queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
-  name: Type.String({ description: 'Different from your other queues' }),
+  name: Type.String({ description: 'Unique name' }),
   strategy: settings.strategy,
   skills_required: settings.skills_required,
   skill_relax_seconds: Nullable(
-    Type.Integer({ description: 'Seconds of waiting after which one level less is asked for; null: never' }),
+    Type.Integer({ description: 'Seconds of waiting after which the required level drops by one; null: never' }),
   ),
   agents: settings.agents,
-  max_wait_seconds: Type.Integer({ description: 'Seconds that a caller waits at most; 0 is for ever' }),
-  max_size: Type.Integer({ description: 'How many callers may wait' }),
-  music_url: Nullable(Type.String({ description: 'Played while a caller waits; null: the usual music' })),
+  max_wait_seconds: Type.Integer({ description: 'Maximum wait in seconds; 0 for no limit' }),
+  max_size: Type.Integer({ description: 'Maximum number of waiting callers' }),
+  music_url: Nullable(Type.String({ description: 'URL of the hold music; null: the default' })),
   announcements: settings.announcements,
   overflow: settings.overflow,
   callback: settings.callback,
   sla: settings.sla,
-  offer_timeout: Type.Integer({ description: 'Seconds that an agent is rung' }),
-  wrap_up_seconds: Type.Integer({ description: 'Seconds after a call in which an agent gets none' }),
+  offer_timeout: Type.Integer({ description: 'Seconds for which an agent is rung' }),
+  wrap_up_seconds: Type.Integer({ description: 'Seconds after a call in which an agent is offered none' }),
   aging_seconds: Type.Integer({ description: 'Seconds of waiting that raise the priority by one' }),
   record: Type.Boolean({ description: 'Whether the calls of the queue are recorded' }),
   recording_prompt: settings.recording_prompt,
   agent_prompt: settings.agent_prompt,
-  language: Type.String({ description: 'What is spoken to who waits, such as `sw-KE`' }),
-  business_hours_id: Nullable(Type.String({ description: 'When it is open, `bh_…`; null: always' })),
-  priority: Type.Integer({ description: 'Priority of a call that has none of its own, 1 to 10' }),
+  language: Type.String({ description: 'Language of the announcements, such as `sw-KE`' }),
+  business_hours_id: Nullable(Type.String({ description: 'Id of the business hours, `bh_…`; null: always open' })),
+  priority: Type.Integer({ description: 'Default priority of its calls, 1 to 10' }),
   status: queueStatus,
-  created_at: At({ description: 'When it was made' }),
-  updated_at: At({ description: 'When it was last changed' }),
+  created_at: At({ description: 'Time of creation' }),
+  updated_at: At({ description: 'Time of the last change' }),
 }
 const QueueRecord = Type.Object(record, { title: 'Queue' })
 
 const summary = {
-  waiting: Type.Integer({ description: 'Callers who wait' }),
-  longest_wait_seconds: Type.Integer({ description: 'Seconds that the longest of them waits; 0 if nobody does' }),
-  estimated_wait_seconds: Nullable(Type.Integer({ description: 'Of one who comes now; null while no agent is there' })),
+  waiting: Type.Integer({ description: 'Number of waiting callers' }),
+  longest_wait_seconds: Type.Integer({ description: 'Longest current wait in seconds; 0 in an empty queue' }),
+  estimated_wait_seconds: Nullable(
+    Type.Integer({ description: 'Estimated wait of a new caller, in seconds; null while no agent is logged in' }),
+  ),
   agents: Type.Object(
     {
       logged_in: Type.Integer({ description: 'Agents who are logged in' }),
@@ -76,13 +78,13 @@ const summary = {
       wrap_up: Type.Integer({ description: 'Agents who are wrapping up a call' }),
       paused: Type.Integer({ description: 'Agents on a break, away, in training or in a meeting' }),
     },
-    { description: 'How many agents of the queue do what' },
+    { description: 'Number of agents by status' },
   ),
-  service_level_percent: Nullable(Type.Number({ description: 'Today; null if nobody called' })),
+  service_level_percent: Nullable(Type.Number({ description: 'Service level today; null without calls' })),
 }
 
 const QueueListed = Type.Object(
-  { ...record, live: Type.Object(summary, { description: 'How it is now' }) },
+  { ...record, live: Type.Object(summary, { description: 'Live figures' }) },
   { title: 'QueueWithSummary' },
 )
 
@@ -95,15 +97,15 @@ const QueueStatus = Type.Object(
         calls: Type.Array(
           Type.Object({
             call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
-            from: Type.String({ description: 'Who calls' }),
-            position: Type.Integer({ description: 'Place in the queue, from 1' }),
+            from: Type.String({ description: 'Calling party' }),
+            position: Type.Integer({ description: 'Position in the queue, from 1' }),
             waited_seconds: Type.Integer({ description: 'Seconds that the caller has waited' }),
-            priority: Type.Integer({ description: 'With what the wait has added' }),
+            priority: Type.Integer({ description: 'Priority, with the increase for the wait' }),
           }),
-          { description: 'Who waits, in order, at most 50' },
+          { description: 'Waiting calls in order, at most 50' },
         ),
       },
-      { description: 'How it is now' },
+      { description: 'Live figures' },
     ),
   },
   { title: 'QueueStatus' },

@@ -42,12 +42,12 @@ const RuleRecord = Type.Object(
   {
     rule_id: Type.String({ description: 'Id of the rule, such as `rule_…`' }),
     ...RuleCreate.properties,
-    enabled: Type.Boolean({ description: 'False: it is not tried' }),
+    enabled: Type.Boolean({ description: 'False disables the rule' }),
     match: OneOf(['all', 'any'], { description: 'Whether all conditions must hold or any of them' }),
     conditions: RuleCreate.properties.conditions,
-    stop: Type.Boolean({ description: 'false goes on with the next rule, whose action then counts' }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    stop: Type.Boolean({ description: 'False continues with the next rule, whose action then counts' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'RoutingRule' },
 )
@@ -61,9 +61,9 @@ const HoursRecord = Type.Object(
       description: 'The queues that keep these hours, by this list or by their own `business_hours_id`',
     }),
     open_now: Type.Boolean({ description: 'Whether it is open at this moment' }),
-    next_change_at: Nullable(At({ description: 'When it opens or closes next; null if not within two weeks' })),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    next_change_at: Nullable(At({ description: 'Time of the next opening or closing; null if not within two weeks' })),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'BusinessHours' },
 )
@@ -100,7 +100,7 @@ const createRule = write({
   operation: 'callcenter.createRule',
   summary: 'Create a routing rule',
   description:
-    'Rules are looked at by their priority, the lowest first, for calls to numbers that are assigned to the rules or to nothing.',
+    'Rules are evaluated by priority, the lowest first, for calls to numbers that are assigned to the rules or to nothing.',
   scope: 'callcenter:write',
   body: RuleCreate,
   reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `/v1/voice/routing/rules/${rule_id}` },
@@ -221,7 +221,7 @@ const setHours = write({
   path: '/v1/voice/routing/business-hours',
   operation: 'callcenter.setBusinessHours',
   summary: 'Set business hours',
-  description: 'The same `name` changes those that are there, and answers with 200.',
+  description: 'Existing hours of the same `name` are replaced, with status 200.',
   scope: 'callcenter:write',
   body: HoursSet,
   reply: {
@@ -229,7 +229,7 @@ const setHours = write({
     schema: Type.Object(
       {
         ...HoursRecord.properties,
-        existed: Type.Boolean({ description: 'Whether hours of this name were there, and are changed' }),
+        existed: Type.Boolean({ description: 'Whether hours of this name existed, and were replaced' }),
       },
       { title: 'BusinessHoursSet' },
     ),
@@ -305,21 +305,23 @@ const listOwnHours = list({
 
 const Simulated = Type.Object(
   {
-    destination: Nullable(Destination, { description: 'Null: nobody answers' }),
-    matched_rule_id: Nullable(Type.String({ description: 'The rule whose action counts; null if none does' })),
+    destination: Nullable(Destination, { description: 'Destination; null: no answer' }),
+    matched_rule_id: Nullable(Type.String({ description: 'Id of the rule whose action counts; null if none does' })),
     business_hours: Nullable(
       Type.Object({
         id: Type.String({ description: 'Id of the business hours, `bh_…`' }),
         open: Type.Boolean({ description: 'Whether they are open at that time' }),
       }),
-      { description: 'The hours that were looked at last; null if none were' },
+      { description: 'Hours that were evaluated last; null if none were' },
     ),
     estimated_wait_seconds: Nullable(
-      Type.Integer({ description: 'In the queue it goes to; null without one, or while no agent is there' }),
+      Type.Integer({
+        description: 'Estimated wait in its queue, in seconds; null without one, or while no agent is logged in',
+      }),
     ),
     eligible_agents: Type.Array(
       Type.Object({
-        agent_id: Type.String({ description: 'Your own id of the agent' }),
+        agent_id: Type.String({ description: 'Your own id for the agent' }),
         score: Type.Number({ description: 'Sum of the agent’s levels in the skills that are asked for' }),
         idle_seconds: Type.Integer({ description: 'Seconds since the agent became free' }),
       }),
@@ -327,18 +329,18 @@ const Simulated = Type.Object(
     ),
     trace: Type.Array(
       Type.Object({
-        step: Type.Integer({ description: 'From 1' }),
+        step: Type.Integer({ description: 'Number of the step, from 1' }),
         kind: OneOf(['number', 'rule', 'business_hours', 'ivr', 'queue', 'overflow', 'agent'], {
-          description: 'What was looked at',
+          description: 'Kind of object that was evaluated',
         }),
-        id: Nullable(Type.String({ description: 'Its id, or the number; of an overflow, the queue' })),
-        result: OneOf(['matched', 'skipped', 'entered', 'selected'], { description: 'What came of it' }),
-        reason: Type.String({ description: 'Why, in a few words' }),
+        id: Nullable(Type.String({ description: 'Id of the object, or the number; for an overflow, of the queue' })),
+        result: OneOf(['matched', 'skipped', 'entered', 'selected'], { description: 'Result of the step' }),
+        reason: Type.String({ description: 'Reason in a few words' }),
       }),
-      { description: 'How it was decided, step by step' },
+      { description: 'Decision, step by step' },
     ),
     warnings: Type.Array(Type.String(), {
-      description: 'What is not as it should be, such as a queue that is not there',
+      description: 'Problems, such as a queue that does not exist',
     }),
   },
   { title: 'RoutingSimulation' },
@@ -349,21 +351,21 @@ const simulate = write({
   path: '/v1/voice/routing/simulate',
   operation: 'callcenter.simulateRouting',
   summary: 'Simulate the routing of a call',
-  description: 'Nothing is changed and nobody is called. Live calls are decided by the same function.',
+  description: 'Nothing is changed and no call is placed. Live calls use the same function.',
   scope: 'callcenter:write',
   body: Type.Object({
     to: Phone({ description: 'The number that is called' }),
-    from: Phone({ description: 'Who calls' }),
-    at: Type.Optional(Moment({ description: 'Time of the call; now unless told' })),
+    from: Phone({ description: 'Calling party' }),
+    at: Type.Optional(Moment({ description: 'Time of the call; default now' })),
     language: Type.Optional(Language),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {
         maxItems: 50,
-        description: 'What is typed in menus, one entry for each; empty: nothing',
+        description: 'Digits typed in menus, one entry for each; empty: nothing',
       }),
     ),
     speech: Type.Optional(
-      Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50, description: 'What the caller says, menu by menu' }),
+      Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50, description: 'Speech of the caller, menu by menu' }),
     ),
     customer: Type.Optional(
       Type.Object(
@@ -380,7 +382,7 @@ const simulate = write({
             }),
           ),
         },
-        { description: 'Who calls, as your rules would know them' },
+        { description: 'Caller data for the conditions of your rules' },
       ),
     ),
     variables: Type.Optional(
@@ -392,10 +394,10 @@ const simulate = write({
       Type.Record(
         Type.String(),
         Type.Object({
-          waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'How many callers wait there' })),
-          available_agents: Type.Optional(Type.Integer({ minimum: 0, description: 'How many agents are free there' })),
+          waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of callers waiting there' })),
+          available_agents: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of free agents there' })),
         }),
-        { description: 'Queues as they would be, by their ids' },
+        { description: 'Assumed state of queues, by id' },
       ),
     ),
   }),

@@ -18,13 +18,13 @@ const Time = (description: string) =>
     description,
   })
 
-const Interval = Type.Object({ open: Time('From when'), close: Time('Until when') })
+const Interval = Type.Object({ open: Time('Opening time'), close: Time('Closing time') })
 const Intervals = (description: string) =>
   Type.Array(Interval, { maxItems: 4, rule: 'must be at most 4 intervals', description })
-const aDay = Type.Optional(Intervals('When it is open; closed unless given'))
+const aDay = Type.Optional(Intervals('Opening hours of the day; default closed'))
 
 export const HoursDocument = Type.Object({
-  timezone: TimeZone({ description: 'In which the times below are meant' }),
+  timezone: TimeZone({ description: 'Time zone of the times below' }),
   weekly: Type.Object(
     {
       monday: aDay,
@@ -35,17 +35,17 @@ export const HoursDocument = Type.Object({
       saturday: aDay,
       sunday: aDay,
     },
-    { description: 'When it is open; a day without intervals is closed' },
+    { description: 'Opening hours of the week; a day without intervals is closed' },
   ),
   holidays: Type.Optional(
     Type.Array(
       Type.Object({
-        date: Day({ description: 'The day' }),
-        name: Type.Optional(Type.String({ maxLength: 64, description: 'What it is called, for yourself' })),
-        intervals: Type.Optional(Intervals('When it is open; closed all day unless given')),
-        every_year: Type.Optional(Type.Boolean({ description: 'True: on this day of every year' })),
+        date: Day({ description: 'Date of the holiday' }),
+        name: Type.Optional(Type.String({ maxLength: 64, description: 'Label' })),
+        intervals: Type.Optional(Intervals('Opening hours; default closed all day')),
+        every_year: Type.Optional(Type.Boolean({ description: 'True repeats it every year' })),
       }),
-      { maxItems: 400, rule: 'must be at most 400 holidays', description: 'Days on which other hours hold' },
+      { maxItems: 400, rule: 'must be at most 400 holidays', description: 'Days with other opening hours' },
     ),
   ),
   closed_action: Type.Optional(Destination),
@@ -65,7 +65,7 @@ export const HoursSet = Type.Object({
       maxItems: 2_000,
       rule: 'must be at most 2000 queues',
       description:
-        'The queues that keep these hours, and no others: each has them as its `business_hours_id` from now on, and one that had them and is not named is always open. Unless given, no queue is changed',
+        'Queues that keep these hours, and no others: each has them as its `business_hours_id` from now on, and one that had them and is not named is always open. By default no queue is changed',
     }),
   ),
 })

@@ -30,9 +30,9 @@ const Condition = Type.Object({
     pattern: fieldForm.source,
     maxLength: 120,
     rule: 'must be a field that calls have, such as from_country, weekday or queue.<id>.waiting',
-    description: 'What is looked at: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`',
+    description: 'Field to compare: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`',
   }),
-  op: OneOf(operators, { description: 'How the field is compared with `value`' }),
+  op: OneOf(operators, { description: 'Comparison operator' }),
   value: Type.Optional(
     Type.Union(
       [
@@ -43,7 +43,7 @@ const Condition = Type.Object({
       ],
       {
         rule: 'must be a text, a number, true, false, or a list',
-        description: 'What it is compared with; a list for `in`',
+        description: 'Value to compare with; a list for `in`',
       },
     ),
   ),
@@ -54,7 +54,7 @@ export type ConditionOf = Static<typeof Condition>
 const variables = Type.Record(
   Type.String(),
   Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()]),
-  { description: 'Variables that the call then has' },
+  { description: 'Variables set on the call' },
 )
 
 const name = Type.String({
@@ -67,13 +67,13 @@ const priority = Type.Integer({
   minimum: -1_000_000,
   maximum: 1_000_000,
   rule: 'must be a whole number; lower ones come first',
-  description: 'Rules are tried in this order',
+  description: 'Order of evaluation',
 })
-const match = OneOf(['all', 'any'], { description: 'Whether all conditions must hold or any of them; all unless told' })
+const match = OneOf(['all', 'any'], { description: 'Whether all conditions must match or any of them; default all' })
 const conditions = Type.Array(Condition, {
   maxItems: 20,
   rule: 'must be at most 20 conditions',
-  description: 'Without any, the rule matches every call',
+  description: 'Conditions; without any, the rule matches every call',
 })
 const action = Type.Object(
   {
@@ -83,38 +83,38 @@ const action = Type.Object(
         minimum: 1,
         maximum: 10,
         rule: 'must be 1 to 10',
-        description: 'In the queue; that of the queue unless told',
+        description: 'Priority in the queue; default: that of the queue',
       }),
     ),
     skills: Type.Optional(
       Type.Array(RequiredSkill, {
         maxItems: 20,
-        description: 'What the agent must have, besides what the queue asks for',
+        description: 'Skills required besides those of the queue',
       }),
     ),
     set: Type.Optional(variables),
   },
-  { description: 'Where the call goes, and what it takes there' },
+  { description: 'Destination of the call, with its priority, skills and variables' },
 )
 
 export const RuleCreate = Type.Object({
   name,
   priority,
-  enabled: Type.Optional(Type.Boolean({ description: 'False: it is not tried; true unless told' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False disables the rule; default true' })),
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action,
-  stop: Type.Optional(Type.Boolean({ description: 'false goes on with the next rule, whose action then counts' })),
+  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next rule, whose action then counts' })),
 })
 
 export const RuleChange = Type.Object({
   name: Type.Optional(name),
   priority: Type.Optional(priority),
-  enabled: Type.Optional(Type.Boolean({ description: 'False: it is not tried' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False disables the rule' })),
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action: Type.Optional(action),
-  stop: Type.Optional(Type.Boolean({ description: 'false goes on with the next rule, whose action then counts' })),
+  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next rule, whose action then counts' })),
 })
 
 export interface RuleDocument {

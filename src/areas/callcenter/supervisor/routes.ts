@@ -16,19 +16,19 @@ import { monitorRecord, ringSupervisor, stopMonitor, supervisorTarget, switchMod
 import { findMonitor, insertMonitor } from './store.ts'
 
 const Mode = OneOf(['listen', 'whisper', 'barge'], {
-  description: 'listen: nobody hears the supervisor; whisper: the agent does; barge: everybody does',
+  description: 'listen: the supervisor is not heard; whisper: only by the agent; barge: by everyone',
 })
 const MonitorId = Type.Object({ monitor_id: Type.String({ description: 'Id of the monitor, mon_…' }) })
 
 const Monitor = Type.Object(
   {
     monitor_id: Type.String({ description: 'Id of the monitor, such as `mon_…`' }),
-    call_id: Type.String({ description: 'The call that is listened to, `call_…`' }),
-    supervisor_id: Nullable(Type.String({ description: 'The agent who listens; null where an endpoint does' })),
+    call_id: Type.String({ description: 'Id of the call to monitor, `call_…`' }),
+    supervisor_id: Nullable(Type.String({ description: 'Id of the supervising agent; null for an endpoint' })),
     mode: Mode,
     status: OneOf(['connecting', 'active', 'ended'], { description: '`connecting` until the supervisor answers' }),
     supervisor_call_id: Nullable(Type.String({ description: 'The supervisor’s leg, `call_…`; null until it rings' })),
-    started_at: At({ description: 'When it was asked for' }),
+    started_at: At({ description: 'Time of the request' }),
   },
   { title: 'CallMonitor' },
 )
@@ -48,17 +48,17 @@ const start = write({
   summary: 'Monitor a call: listen, whisper or barge in',
   scope: 'callcenter:write',
   body: Type.Object({
-    call_id: Type.String({ maxLength: 40, description: 'The call that is listened to, `call_…`' }),
+    call_id: Type.String({ maxLength: 40, description: 'Id of the call to monitor, `call_…`' }),
     mode: Mode,
-    supervisor_id: Type.Optional(AgentId('An agent who listens')),
+    supervisor_id: Type.Optional(AgentId('Id of the agent who listens')),
     endpoint: Type.Optional(
       Type.Object(
         {
-          type: OneOf(['phone', 'sip'], { description: 'Which of the fields below it is' }),
-          number: Type.Optional(Phone({ description: 'Of a phone' })),
+          type: OneOf(['phone', 'sip'], { description: 'Kind of value; the field of this name holds it' }),
+          number: Type.Optional(Phone({ description: 'Phone number' })),
           uri: Type.Optional(SipUri),
         },
-        { description: 'In place of an agent' },
+        { description: 'Endpoint to ring instead of an agent' },
       ),
     ),
   }),

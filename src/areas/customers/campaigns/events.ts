@@ -52,7 +52,7 @@ export const campaignEvents = {
   }),
   ended: told_(
     'campaign.completed',
-    'A campaign is over: completed, cancelled, or at its budget',
+    'A campaign ended: completed, cancelled, or at its budget',
     'CampaignCompletedEvent',
     'completed',
     over,

@@ -82,7 +82,7 @@ const change = write({
   path: '/v1/campaigns/:id',
   operation: 'campaigns.update',
   summary: 'Update a campaign',
-  description: 'All of a draft. Once it was started, the name, the rate and the budget.',
+  description: 'Every field of a draft can be changed; once it was started, the name, the rate and the budget.',
   scope: 'campaigns:write',
   params: IdParam,
   body: CampaignChange,
@@ -98,7 +98,7 @@ const preview = read({
   operation: 'campaigns.preview',
   summary: 'Preview a campaign',
   description:
-    'Ten messages as they would be sent, the exact price, and how many would be left out and why. Nothing is sent.',
+    'Ten messages as they would be sent, the exact price, and how many customers would be left out and why. Nothing is sent.',
   scope: 'campaigns:read',
   params: IdParam,
   reply: { status: 200, schema: Preview },
@@ -111,8 +111,8 @@ const stats = read({
   method: 'GET',
   path: '/v1/campaigns/:id/stats',
   operation: 'campaigns.stats',
-  summary: 'Get the numbers of a campaign',
-  description: 'Live: who waits, who was left out and why, and what became of the messages.',
+  summary: 'Get campaign statistics',
+  description: 'Live counts: customers waiting or left out, with the reasons, and messages by outcome.',
   scope: 'campaigns:read',
   params: IdParam,
   reply: { status: 200, schema: Stats },
@@ -160,18 +160,18 @@ const start = write({
   handle: async (app, tx, { params }, caller) => shown(await startCampaign(app, tx, caller, params.id)),
 })
 
-const pause = ofState('pause', 'Pause a campaign', 'Nobody further is written to until it is resumed.', pauseCampaign)
+const pause = ofState('pause', 'Pause a campaign', 'No further messages are sent until it is resumed.', pauseCampaign)
 const resume = ofState(
   'resume',
   'Resume a campaign',
-  'Goes on where it was paused, or where its budget ended, once that is raised.',
+  'Continues where it was paused, or where its budget ended, once that is raised.',
   resumeCampaign,
   ['BUDGET_REACHED'],
 )
 const cancel = ofState(
   'cancel',
   'Cancel a campaign',
-  'Nobody further is written to. What was handed over goes its way.',
+  'No further messages are sent. Those already handed over are not recalled.',
   cancelCampaign,
 )
 

@@ -33,7 +33,7 @@ const Content = Type.Object(
             'Text. {{name}}, {{first_name}} and {{attribute|otherwise}} are filled in; {{optout}} is a link',
           ),
         },
-        { description: 'What is texted' },
+        { description: 'Content of the text message' },
       ),
     ),
     messenger: Type.Optional(
@@ -59,7 +59,7 @@ const Content = Type.Object(
           html: Type.Optional(text(500_000, 'Body as HTML; {{name}} is filled in')),
           text: Type.Optional(text(200_000, 'Body as text; {{name}} is filled in')),
         },
-        { description: 'What is mailed' },
+        { description: 'Content of the email' },
       ),
     ),
   },
@@ -90,17 +90,17 @@ const Schedule = Type.Object(
           pattern: '^\\d{4}-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d$',
           rule: 'must be a time such as 2026-12-01T09:00',
         },
-        description: 'Time of the clock of each customer, without a zone',
+        description: 'Local time of each customer, without a zone',
       }),
     ),
   },
-  { description: 'Start: a time, or a time of each customer; at once without both' },
+  { description: 'Start: a time, or a local time of each customer; default at once' },
 )
 export type ScheduleOf = Static<typeof Schedule>
 
 const QuietHoursIn = Type.Object(
-  { from: TimeOfDay('Beginning, by the clock of the recipient'), to: TimeOfDay('End, by the clock of the recipient') },
-  { description: 'Hours in which nobody is written to; 21:00 to 08:00 unless given' },
+  { from: TimeOfDay('Start, in the recipient’s local time'), to: TimeOfDay('End, in the recipient’s local time') },
+  { description: 'Hours in which nothing is sent; default 21:00 to 08:00' },
 )
 
 const settings = {
@@ -127,12 +127,10 @@ const settings = {
   quiet_hours: Type.Optional(Nullable(QuietHoursIn, { description: 'Null for none' })),
   rate: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' }), {
-      description: 'Messages a minute; as many as the plan allows without it',
+      description: 'Messages per minute; default: the limit of the plan',
     }),
   ),
-  budget: Type.Optional(
-    Nullable(AmountIn(), { description: 'Amount that is never exceeded, in the currency of the account' }),
-  ),
+  budget: Type.Optional(Nullable(AmountIn(), { description: 'Spending limit, in the currency of the account' })),
 }
 
 export const CampaignIn = Type.Object(settings)
@@ -150,16 +148,16 @@ export const Campaign = Type.Object(
     id: Type.String({ description: 'Id of the campaign, such as `cmp_…`' }),
     name: Type.String({ description: 'Name of the campaign' }),
     state: OneOf(states, { description: 'State of the campaign' }),
-    reason: Nullable(Type.String(), { description: 'Why it was paused by itself, such as `INSUFFICIENT_BALANCE`' }),
+    reason: Nullable(Type.String(), { description: 'Reason for an automatic pause, such as `INSUFFICIENT_BALANCE`' }),
     segment_id: Nullable(Type.String(), { description: 'Segment that it goes to; null for a list of customers' }),
     channel: Type.Array(OneOf(channels), { description: 'Channels in the order of preference' }),
     content: Content,
     variants: Type.Array(Variant, { description: 'Other contents, with their shares' }),
     schedule: Schedule,
-    quiet_hours: Nullable(QuietHoursIn, { description: 'Hours in which nobody is written to' }),
-    rate: Nullable(Type.Integer(), { description: 'Messages a minute' }),
-    budget: Nullable(Amount(), { description: 'Amount that is never exceeded, in major units' }),
-    spent: Amount({ description: 'Amount that was charged, in major units' }),
+    quiet_hours: Nullable(QuietHoursIn, { description: 'Hours in which nothing is sent' }),
+    rate: Nullable(Type.Integer(), { description: 'Messages per minute' }),
+    budget: Nullable(Amount(), { description: 'Spending limit, in major units' }),
+    spent: Amount({ description: 'Amount charged, in major units' }),
     currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
     started_at: Nullable(At({ description: 'Time of the start' })),
     finished_at: Nullable(At({ description: 'Time of the end' })),
@@ -175,12 +173,12 @@ export const Preview = Type.Object(
   {
     audience: Type.Integer({ description: 'Customers of the audience that were looked at, at most 10,000' }),
     whole: Type.Boolean({
-      description: 'True if that is all of them; else counts and cost are of those that were looked at',
+      description: 'True if that is all of them; else counts and cost cover only those that were looked at',
     }),
     recipients: Type.Integer({ description: 'Customers who would get it' }),
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Recipients by channel' }),
     left_out: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Customers who would not: `no_consent`, `no_address`, `blocked`',
+      description: 'Customers who would not get it: `no_consent`, `no_address`, `blocked`',
     }),
     parts: Type.Integer({ description: 'Parts of all texts' }),
     cost: Amount({ description: 'Price of all messages, in major units' }),
@@ -193,17 +191,17 @@ export const Preview = Type.Object(
         to: Type.String({ description: 'Number or address' }),
         text: Type.String({ description: 'Text, subject or template, filled in' }),
       }),
-      { description: 'Ten of them' },
+      { description: 'Ten sample messages' },
     ),
   },
   { title: 'CampaignPreview' },
 )
 
 const counts = {
-  sent: Type.Integer({ description: 'Messages that were handed over' }),
+  sent: Type.Integer({ description: 'Messages handed over for delivery' }),
   queued: Type.Integer({ description: 'Messages on their way' }),
   delivered: Type.Integer({ description: 'Messages that arrived' }),
-  failed: Type.Integer({ description: 'Messages that did not' }),
+  failed: Type.Integer({ description: 'Messages that failed' }),
   opened: Type.Integer({ description: 'Mail and chats that were opened' }),
   clicked: Type.Integer({ description: 'Mail with a link that was followed' }),
   replied: Type.Integer({ description: 'Texts that were answered' }),
@@ -213,12 +211,12 @@ export const Stats = Type.Object(
   {
     state: OneOf(states, { description: 'State of the campaign' }),
     audience: Type.Integer({ description: 'Customers of the audience, so far' }),
-    waiting: Type.Integer({ description: 'Customers whose turn is to come' }),
-    left_out: Type.Intersect([reasons], { description: 'Customers who get nothing, by reason' }),
+    waiting: Type.Integer({ description: 'Customers not processed yet' }),
+    left_out: Type.Intersect([reasons], { description: 'Customers who are left out, by reason' }),
     ...counts,
     failures: Type.Intersect([reasons], { description: 'Messages that failed, by reason' }),
-    unsubscribed: Type.Integer({ description: 'Recipients who said no afterwards' }),
-    cost: Amount({ description: 'Amount that was charged and not given back, in major units' }),
+    unsubscribed: Type.Integer({ description: 'Recipients who unsubscribed afterwards' }),
+    cost: Amount({ description: 'Amount charged less refunds, in major units' }),
     currency: Type.String({ description: 'Currency of the cost' }),
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Messages by channel' }),
     variants: Type.Array(

@@ -52,7 +52,7 @@ export const conversationEvents = {
       {
         ...Told.properties,
         reason: OneOf(['message', 'snooze_ended', 'request'], {
-          description: 'The customer wrote, the snooze ended, or somebody asked for it',
+          description: 'Reason: a message of the customer, the end of the snooze, or a request',
         }),
       },
       { title: 'ConversationOpenedEvent' },
@@ -61,7 +61,7 @@ export const conversationEvents = {
   }),
   assigned: eventType({
     name: 'conversation.assigned',
-    summary: 'A conversation was given to a member, or to nobody',
+    summary: 'A conversation was assigned to a member, or unassigned',
     payload: Type.Object(Told.properties, { title: 'ConversationAssignedEvent' }),
     sample: { conversation: { ...conversation, assignee: 'mbr_01jb2c3d4e5f6g7h8j9kamnpqr' } },
   }),

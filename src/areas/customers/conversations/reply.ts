@@ -24,7 +24,7 @@ const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 
 export const ReplyBody = Type.Object({
   channel: Type.Optional(
-    OneOf(channels, { description: 'Channel to use; the one the customer last wrote on unless given' }),
+    OneOf(channels, { description: 'Channel to use; default: the one the customer last wrote on' }),
   ),
   text: Type.Optional(
     Type.String({
@@ -47,13 +47,13 @@ export const ReplyBody = Type.Object({
   subject: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 200, rule: 'must have 1 to 200 characters' },
-      description: 'Subject of an email; the first words of the text unless given',
+      description: 'Subject of an email; default: the first words of the text',
     }),
   ),
   from: Type.Optional(
     Type.String({
       maxLength: 254,
-      description: 'Sender of a text or email; the number they wrote to, or the default of the account, unless given',
+      description: 'Sender of a text or email; default: the number they wrote to, or the default of the account',
     }),
   ),
 })

@@ -35,14 +35,16 @@ const begin = write({
   path: '/v1/conversations',
   operation: 'conversations.begin',
   summary: 'Start a conversation',
-  description: 'A customer has one conversation, over all channels: the one there is comes back with 200.',
+  description: 'A customer has one conversation, over all channels: an existing one is returned with 200.',
   scope: 'conversations:write',
   body: Type.Refine(
     Type.Object({
       customer_id: Type.Optional(
         Type.String({ maxLength: 40, description: 'Customer to talk with; begins with cus_' }),
       ),
-      phone: Type.Optional(Phone({ description: 'Phone number in E.164; a customer is created unless one has it' })),
+      phone: Type.Optional(
+        Phone({ description: 'Phone number in E.164; a customer is created if there is none with it' }),
+      ),
     }),
     ({ customer_id, phone }) => (customer_id === undefined) !== (phone === undefined),
     () => 'must have customer_id or phone, and not both',
@@ -66,16 +68,16 @@ const listAll = list({
   operation: 'conversations.list',
   summary: 'List conversations',
   description:
-    'Those with the newest message first. A member of the role *agent* is given those that are assigned to them, here and by id.',
+    'Those with the newest message first. A member of the role *agent* sees those that are assigned to them, here and by id.',
   scope: 'conversations:own',
   query: Type.Object({
     ...pageQuery,
-    state: Type.Optional(OneOf(states, { description: 'State; all unless given' })),
+    state: Type.Optional(OneOf(states, { description: 'State; default all' })),
     assignee: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Member who takes care of it, such as mbr_…, or `none`' }),
+      Type.String({ maxLength: 40, description: 'Id of the assigned member, such as mbr_…, or `none`' }),
     ),
-    unread: Type.Optional(OneOf(['true', 'false'], { description: 'Whether something was not read yet' })),
-    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Customer it is held with' })),
+    unread: Type.Optional(OneOf(['true', 'false'], { description: 'Whether it has unread messages' })),
+    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Customer of the conversation' })),
   }),
   row: Conversation,
   examples: [
@@ -111,7 +113,7 @@ const get = read({
   operation: 'conversations.get',
   summary: 'Get a conversation',
   description:
-    'With the ways to answer: whether the customer takes messages there now, what one costs, and until when.',
+    'Includes the channels for a reply: whether the customer can be reached there now, the price, and until when.',
   scope: 'conversations:own',
   params: ConversationParam,
   reply: { status: 200, schema: ConversationDetail },
@@ -148,7 +150,7 @@ const sendReply = commit({
   operation: 'conversations.reply',
   summary: 'Reply to a customer',
   description:
-    'Goes over the channel the customer last used, at its price, unless another is named. Outside the 24 hours of the messenger it is refused with 131047, and `alternatives` says what is left: a template, or another channel.',
+    'Sent over the channel the customer last used, at its price, unless another is named. Outside the 24 hours of the messenger it is refused with 131047, and `alternatives` lists what is possible: a template, or another channel.',
   scope: 'conversations:answer',
   limit: 'sms',
   params: ConversationParam,
@@ -204,7 +206,7 @@ const closeRoute = write({
   path: '/v1/conversations/:conversation_id/close',
   operation: 'conversations.close',
   summary: 'Close a conversation',
-  description: 'What the customer writes next opens it again.',
+  description: 'A new message of the customer opens it again.',
   handle: async (app, tx, { params }, caller) => shownOf(await close(app, tx, caller, params.conversation_id)),
 })
 
@@ -213,7 +215,7 @@ const openRoute = write({
   method: 'POST',
   path: '/v1/conversations/:conversation_id/open',
   operation: 'conversations.open',
-  summary: 'Open a conversation again',
+  summary: 'Reopen a conversation',
   handle: async (app, tx, { params }, caller) => shownOf(await open(app, tx, caller, params.conversation_id)),
 })
 

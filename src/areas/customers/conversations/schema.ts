@@ -8,13 +8,13 @@ import { type ConversationRow, channels, states } from './store.ts'
 export const Conversation = Type.Object(
   {
     id: Type.String({ description: 'Id of the conversation, such as `conv_…`' }),
-    customer_id: Type.String({ description: 'Customer it is held with' }),
+    customer_id: Type.String({ description: 'Customer of the conversation' }),
     name: Nullable(Type.String({ description: 'Name of the customer' })),
     phone: Nullable(Type.String({ description: 'Main phone number of the customer' })),
     email: Nullable(Type.String({ description: 'Main email address of the customer' })),
-    state: OneOf(states, { description: 'State; what the customer writes opens it again' }),
-    assignee: Nullable(Type.String({ description: 'Member who takes care of it; null for nobody' })),
-    unread: Type.Integer({ description: 'Messages of the customer that nobody has read' }),
+    state: OneOf(states, { description: 'State; a new message of the customer reopens it' }),
+    assignee: Nullable(Type.String({ description: 'Member it is assigned to; null for none' })),
+    unread: Type.Integer({ description: 'Number of unread messages of the customer' }),
     channel: Nullable(OneOf(channels, { description: 'Channel on which the customer last wrote' })),
     address: Nullable(Type.String({ description: 'Number or address from which the customer last wrote' })),
     line: Nullable(Type.String({ description: 'Number or sender of yours to which the customer last wrote' })),
@@ -23,7 +23,7 @@ export const Conversation = Type.Object(
     last_at: Nullable(At({ description: 'Time of the last message' })),
     waiting_since: Nullable(At({ description: 'Time since which the customer waits for an answer' })),
     snoozed_until: Nullable(At({ description: 'Time at which a snoozed conversation opens again' })),
-    created_at: At({ description: 'Time of the beginning' }),
+    created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'Conversation' },
@@ -54,7 +54,7 @@ const Way = Type.Object({
 export const ConversationDetail = Type.Object(
   {
     ...Conversation.properties,
-    channels: Type.Array(Way, { description: 'Ways to answer, and what stands against each' }),
+    channels: Type.Array(Way, { description: 'Channels for a reply, with the obstacles of each' }),
   },
   { title: 'ConversationDetail' },
 )
@@ -71,11 +71,13 @@ export const Entry = Type.Object(
     text: Nullable(Type.String({ description: 'Whole text; the subject of an email; null without one' })),
     media_id: Nullable(Type.String({ description: 'File of a chat message, for GET /v1/messenger/media' })),
     media_type: Nullable(Type.String({ description: 'Kind of the file: image, video, audio, document, sticker' })),
-    state: Type.String({ description: 'Status, as the record itself says it' }),
+    state: Type.String({ description: 'Status of the record' }),
     author: Nullable(Type.String({ description: 'Member or key that wrote it; null where it was sent otherwise' })),
     url: Nullable(Type.String({ description: 'Address of the whole record; null for notes' })),
   },
   { title: 'ConversationEntry' },
 )
 
-export const ConversationParam = Type.Object({ conversation_id: Type.String({ description: 'Begins with conv_' }) })
+export const ConversationParam = Type.Object({
+  conversation_id: Type.String({ description: 'Id of the conversation, such as `conv_…`' }),
+})

@@ -55,16 +55,16 @@ const emptyCustomer = statement.tenant<One & { at: Date }, object>(
 
 const ErasureReport = Type.Object(
   {
-    id: Type.String({ description: 'Id of the customer, which answers nothing any more' }),
+    id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
     erased_at: At({ description: 'Time of the erasure' }),
     items: Type.Array(
       Type.Object({
         kind: Type.String({ description: 'Kind of records, such as `texts` or `payments`' }),
         erased: Type.Integer({ description: 'Records whose personal data are gone' }),
         kept: Type.Integer({ description: 'Records that are still as they were' }),
-        reason: Nullable(Type.String({ description: 'What was kept and why; null where nothing was' })),
+        reason: Nullable(Type.String({ description: 'Reason why records were kept; null where none were' })),
       }),
-      { description: 'What was done, by kind' },
+      { description: 'Results by kind of record' },
     ),
   },
   { title: 'CustomerErasure' },
@@ -94,7 +94,7 @@ const erase = write({
   operation: 'customers.erase',
   summary: 'Erase a customer',
   description:
-    'Erases what is personal of them on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
+    'Erases their personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: ErasureReport },
@@ -163,7 +163,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'Everything that is known of one person, for somebody who asks what you know about them. Payments and invoices are in the timeline.',
+    'All data that are kept about one person, for a request of access. Payments and invoices are in the timeline.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },

@@ -45,7 +45,7 @@ const begin = multipart({
   path: '/v1/customers/import',
   operation: 'customers.import',
   summary: 'Import customers from a file',
-  description: `CSV with a row of column names, or JSON lines as \`GET /v1/customers/export\` gives them; at most ${maxRows / 1_000_000} million rows and 512 MB. A row finds its customer by \`external_id\`, or else by a number or address, and makes one if there is none, so that the same file twice makes nobody twice. Empty cells change nothing; numbers, addresses and tags are added to those that the customer has. The answer comes when the file has come: ask \`GET /v1/customers/imports/{id}\` how far it is.`,
+  description: `CSV with a row of column names, or JSON lines as \`GET /v1/customers/export\` gives them; at most ${maxRows / 1_000_000} million rows and 512 MB. A row finds its customer by \`external_id\`, or else by a number or address, or creates one, so that the same file sent twice creates no duplicates. Empty cells change nothing; numbers, addresses and tags are added to those that the customer has. The reply is sent when the upload is complete: read the progress with \`GET /v1/customers/imports/{id}\`.`,
   scope: 'customers:write',
   // Above the storage limit, so that storage gives the error.
   files: {
@@ -130,8 +130,7 @@ const get = read({
   path: '/v1/customers/imports/:id',
   operation: 'customers.getImport',
   summary: 'Get an import',
-  description:
-    'How far it is, and what became of its rows. The event `customer.import_finished` tells when it is over.',
+  description: 'Progress, and the results of its rows. The event `customer.import_finished` is sent at the end.',
   scope: 'customers:read',
   params: IdParam,
   needs,

@@ -12,7 +12,7 @@ export const Import = Type.Object(
     state: OneOf(importStates, {
       description: '`completed` when every row was read, `failed` when the file cannot be read on; see reason',
     }),
-    reason: Nullable(Type.String({ description: 'Why the file could not be read on. Rows before that are imported' })),
+    reason: Nullable(Type.String({ description: 'Reason why reading stopped. Rows before that are imported' })),
     format: OneOf(formats, { description: 'Format of the file: CSV or JSON lines' }),
     file_name: Nullable(Type.String({ description: 'Name of the file as it was sent' })),
     file_bytes: Type.Integer({ description: 'Size of the file' }),
@@ -20,13 +20,13 @@ export const Import = Type.Object(
     rows_read: Type.Integer({ description: 'Rows that are done' }),
     created: Type.Integer({ description: 'Rows that created a customer' }),
     updated: Type.Integer({ description: 'Rows that changed a customer' }),
-    unchanged: Type.Integer({ description: 'Rows of a customer who has all of it already' }),
+    unchanged: Type.Integer({ description: 'Rows that changed nothing' }),
     failed: Type.Integer({ description: 'Rows that were not imported; the errors say why' }),
     consents_withdrawn: Type.Integer({
       description: 'Consents that the file grants and the customer withdrew before. The withdrawal stays',
     }),
-    created_at: At({ description: 'Time when the file had come' }),
-    finished_at: Nullable(At({ description: 'Time when it was done' })),
+    created_at: At({ description: 'Time the upload was complete' }),
+    finished_at: Nullable(At({ description: 'Time of completion' })),
   },
   { title: 'CustomerImport' },
 )

@@ -37,7 +37,7 @@ const fields = {
   customer_ids: Type.Optional(
     Type.Array(Type.String({ maxLength: 40 }), {
       ...{ maxItems: maxMembers, rule: `must be a list of at most ${maxMembers} customers` },
-      description: 'Customers of a fixed list, in place of a filter; those that there are not are left out',
+      description: 'Customer ids of a fixed list, instead of a filter; unknown ones are left out',
     }),
   ),
 }
@@ -134,7 +134,7 @@ const change = write({
   operation: 'segments.update',
   summary: 'Update a segment',
   description:
-    'A list of customers replaces the one before, or the filter. Campaigns that have started keep whom they have.',
+    'A list of customers replaces the previous one, or the filter. Campaigns that have started keep their audience.',
   scope: 'customers:write',
   params: IdParam,
   body: SegmentChange,
@@ -189,7 +189,7 @@ const count = read({
   scope: 'customers:read',
   params: IdParam,
   query: Type.Object({
-    exact: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Counts all of them' })),
+    exact: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'True counts all of them' })),
   }),
   reply: { status: 200, schema: Count },
   errors: ['NOT_FOUND'],
@@ -205,7 +205,7 @@ const tryFilter = read({
   path: '/v1/segments/count',
   operation: 'segments.countFilter',
   summary: 'Count a filter',
-  description: 'Customers that a filter would have, before it is stored.',
+  description: 'Number of customers that match a filter, before it is stored.',
   scope: 'customers:read',
   body: Type.Object({ filter: FilterIn }),
   reply: { status: 200, schema: Count },

@@ -11,9 +11,9 @@ export const Entry = Type.Object({
   email: Type.String({
     minLength: 1,
     maxLength: 320,
-    description: '`a@b.c` or `Name <a@b.c>`; one that stands earlier in the list is left out',
+    description: '`a@b.c` or `Name <a@b.c>`; repeated addresses are left out',
   }),
-  name: Type.Optional(Type.String({ maxLength: 200, description: 'What the recipient is called in the message’s To' })),
+  name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the recipient in the header To' })),
   variables: Type.Optional(Variables),
   metadata: Type.Optional(Metadata),
   tags: Type.Optional(Tags),
@@ -25,14 +25,14 @@ export const BulkSend = Type.Object({
     minItems: 1,
     maxItems: maxEntries,
     rule: 'must be 1 to 10000 recipients',
-    description: 'Each gets a message of its own, made with its variables',
+    description: 'Recipients; each gets a message of its own, made with its variables',
   }),
   batch_size: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
       rule: 'must be 1 to 1000; 100 to 500 are advised',
-      description: 'Messages that go out together; 250 unless given',
+      description: 'Messages sent together; default 250',
     }),
   ),
   batch_interval: Type.Optional(
@@ -40,52 +40,54 @@ export const BulkSend = Type.Object({
       minimum: 0,
       maximum: 3600,
       rule: 'must be 0 to 3600 seconds',
-      description: 'Seconds from one batch to the next; 0 unless given',
+      description: 'Seconds from one batch to the next; default 0',
     }),
   ),
   on_error: Type.Optional(
-    OneOf(['continue', 'abort'], { description: 'Whether one bad recipient is left out, or refuses all' }),
+    OneOf(['continue', 'abort'], {
+      description: 'Whether an invalid recipient is left out, or refuses the whole request',
+    }),
   ),
 })
 
 const Problem = Type.Object({
   index: Type.Integer({ description: 'Position in your list, from 0' }),
   email: Type.String({ description: 'The address as you gave it' }),
-  code: Type.String({ description: 'Such as INVALID_EMAIL or DUPLICATE_RECIPIENT' }),
-  message: Type.String({ description: 'The same in words' }),
+  code: Type.String({ description: 'Error code such as INVALID_EMAIL or DUPLICATE_RECIPIENT' }),
+  message: Type.String({ description: 'Human-readable explanation' }),
 })
 
 export const BulkAccepted = Type.Object(
   {
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
     status: OneOf(['scheduled', 'queued'], { description: '`scheduled` if it begins later' }),
-    total: Type.Integer({ description: 'Recipients that you gave' }),
+    total: Type.Integer({ description: 'Recipients in the request' }),
     accepted: Type.Integer({ description: 'Messages that will go out' }),
-    rejected: Type.Integer({ description: 'Recipients with a mistake, which `errors` names' }),
-    suppressed: Type.Integer({ description: 'Recipients left out because they bounced, complained or unsubscribed' }),
+    rejected: Type.Integer({ description: 'Invalid recipients, which `errors` names' }),
+    suppressed: Type.Integer({ description: 'Recipients skipped because they bounced, complained or unsubscribed' }),
     suppressed_recipients: Type.Array(
       Type.Object({
-        email: Type.String({ description: 'The address that was left out' }),
-        reason: Type.String({ description: 'Why it is on the suppression list, such as `hard_bounce`' }),
+        email: Type.String({ description: 'Address that was left out' }),
+        reason: Type.String({ description: 'Reason for the suppression, such as `hard_bounce`' }),
       }),
-      { description: 'Who was left out, at most 1,000' },
+      { description: 'Recipients that were left out, at most 1,000' },
     ),
-    batch_size: Type.Integer({ description: 'Messages in a part' }),
-    batches: Type.Integer({ description: 'In how many parts it goes out' }),
-    cost: Amount({ description: 'Of all messages, in major units of `currency`' }),
-    currency: Type.String({ description: 'Of the cost' }),
+    batch_size: Type.Integer({ description: 'Number of messages in a batch' }),
+    batches: Type.Integer({ description: 'Number of batches' }),
+    cost: Amount({ description: 'Total cost, in major units of `currency`' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     messages: Type.Array(
       Type.Object({
-        email: Type.String({ description: 'The recipient' }),
+        email: Type.String({ description: 'Recipient address' }),
         message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
       }),
       {
-        description: 'The id of each message',
+        description: 'Ids of the messages',
       },
     ),
-    errors: Type.Array(Problem, { description: 'What is wrong with which recipient' }),
-    warnings: Type.Array(Type.String(), { description: 'What you may want to change next time' }),
-    timestamp: At({ description: 'When it was accepted' }),
+    errors: Type.Array(Problem, { description: 'Errors by recipient' }),
+    warnings: Type.Array(Type.String(), { description: 'Advice for the next time' }),
+    timestamp: At({ description: 'Time of acceptance' }),
   },
   { title: 'EmailBulkAccepted' },
 )
@@ -95,12 +97,12 @@ const bulkStatuses = ['scheduled', 'queued', 'sending', 'paused', 'completed', '
 export const BulkRecord = Type.Object(
   {
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
-    status: OneOf(bulkStatuses, { description: '`completed` once every part went out' }),
+    status: OneOf(bulkStatuses, { description: '`completed` once every batch was sent' }),
     ...bulkProgress,
     completed_at: Nullable(At({ description: 'When it ended; null until then' })),
     paused_reason: Nullable(
       OneOf(['bounce_rate', 'complaint_rate', 'request'], {
-        description: 'Too many bounces or complaints, or your request; null unless it is paused',
+        description: 'Reason for the pause: too many bounces or complaints, or your request; null unless it is paused',
       }),
     ),
   },

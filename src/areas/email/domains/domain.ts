@@ -51,25 +51,25 @@ export interface WantedRecord {
 const RecordShape = Type.Object({
   type: OneOf(['TXT', 'CNAME'], { description: 'Kind of record' }),
   name: Type.String({ description: 'Full name of the record' }),
-  value: Type.String({ description: 'What it has to say' }),
-  purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'What it is for' }),
-  required: Type.Boolean({ description: 'Whether the domain is verified only with it' }),
-  status: OneOf(recordStatuses, { description: 'What was found when DNS was last asked' }),
-  found: Type.Optional(Type.String({ description: 'What DNS says instead, where that is wrong' })),
+  value: Type.String({ description: 'Required value of the record' }),
+  purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'Intended use' }),
+  required: Type.Boolean({ description: 'Whether the record is required for verification' }),
+  status: OneOf(recordStatuses, { description: 'Result of the last DNS check' }),
+  found: Type.Optional(Type.String({ description: 'Value found in DNS, where it is wrong' })),
 })
 
 export const DomainRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the domain' }),
-    domain: Type.String({ description: 'What you send from' }),
+    domain: Type.String({ description: 'Sending domain' }),
     status: OneOf(['pending', 'verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
     created_at: At({ description: 'When it was added' }),
-    verified_at: Nullable(At({ description: 'When its records were first found' })),
-    last_checked_at: Nullable(At({ description: 'When DNS was last asked' })),
-    last_error: Nullable(Type.String({ description: 'What was wrong then' })),
-    dkim_selector: Type.String({ description: 'Of the present signing key' }),
-    records: Type.Array(RecordShape, { description: 'What has to be in your DNS, and what was found there' }),
-    dns_records: Type.Array(RecordShape, { description: 'The same as records' }),
+    verified_at: Nullable(At({ description: 'Time at which its records were first found' })),
+    last_checked_at: Nullable(At({ description: 'Time of the last DNS check' })),
+    last_error: Nullable(Type.String({ description: 'Error of that check' })),
+    dkim_selector: Type.String({ description: 'Selector of the current signing key' }),
+    records: Type.Array(RecordShape, { description: 'Records that your DNS must have, and what was found there' }),
+    dns_records: Type.Array(RecordShape, { description: 'Alias of records' }),
   },
   { title: 'EmailDomain' },
 )

@@ -81,7 +81,7 @@ function registrable(app: App, text: string): string {
   const { PAMOJA_MAIL_HOST: mailHost } = app.config
   if (!domain) throw new AppError('INVALID_DOMAIN', 'domain must be a name such as shop.example')
   if (publicSuffixes.has(domain))
-    throw new AppError('INVALID_DOMAIN', `${domain} is everybody’s: register a name under it`)
+    throw new AppError('INVALID_DOMAIN', `${domain} is a public suffix: register a name under it`)
   if (
     [mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`))
   )
@@ -108,17 +108,14 @@ const createDomain = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   body: Type.Object({
-    domain: Type.String({ minLength: 1, maxLength: 253, description: 'What you send from, such as `shop.example`' }),
+    domain: Type.String({ minLength: 1, maxLength: 253, description: 'Sending domain, such as `shop.example`' }),
     tracking_subdomain: Type.Optional(
-      label('must be one label, such as link', 'Under which links are counted: `link` unless given'),
+      label('must be one label, such as link', 'Subdomain of tracked links; default `link`'),
     ),
-    return_path_subdomain: Type.Optional(
-      label('must be one label, such as rp', 'Under which bounces come back: `rp` unless given'),
-    ),
+    return_path_subdomain: Type.Optional(label('must be one label, such as rp', 'Subdomain of bounces; default `rp`')),
     dkim_record: Type.Optional(
       OneOf(['cname', 'txt'], {
-        description:
-          'How the signing key stands in your DNS: `cname`, unless given, lets us renew it; `txt` holds it itself',
+        description: 'DNS record of the signing key: `cname` (default) lets us renew it; `txt` holds it itself',
       }),
     ),
   }),

@@ -16,14 +16,14 @@ import { readEnvelopeLocal } from '../tracking/token.ts'
 const Caught = Type.Object(
   {
     id: Type.String({ description: 'Id of the message in the sandbox' }),
-    message_id: Nullable(Type.String({ description: 'The message of yours that it is, such as `em_…`' })),
+    message_id: Nullable(Type.String({ description: 'Id of your message, such as `em_…`' })),
     from: Type.String({ description: 'From, as the reader sees it' }),
-    to: Type.String({ description: 'The recipient' }),
+    to: Type.String({ description: 'Recipient address' }),
     envelope_from: Type.String({ description: 'Sender of the envelope (MAIL FROM), where bounces go' }),
     subject: Type.String({ description: 'Subject, as the reader sees it' }),
     size: Type.Integer({ description: 'Bytes of the message as it came' }),
-    tls: Nullable(Type.String({ description: 'Version of TLS that it came over; null if it came in the clear' })),
-    received_at: At({ description: 'When the mailbox took it' }),
+    tls: Nullable(Type.String({ description: 'TLS version of the connection; null if unencrypted' })),
+    received_at: At({ description: 'Time of receipt' }),
   },
   { title: 'CaughtEmail' },
 )
@@ -36,7 +36,7 @@ const CaughtWhole = Type.Object(
     attachments: Type.Array(
       Type.Object({
         filename: Type.String({ description: 'Name of the file' }),
-        content_type: Type.String({ description: 'Such as `application/pdf`' }),
+        content_type: Type.String({ description: 'Media type, such as `application/pdf`' }),
         size: Type.Integer({ description: 'Bytes of the file' }),
       }),
       { description: 'Files that came with it' },
@@ -49,43 +49,42 @@ const Checks = Type.Object(
   {
     dkim: Type.Array(
       Type.Object({
-        result: Type.String({ description: 'Such as `pass` or `fail`' }),
-        domain: Type.String({ description: 'Who signed (d=)' }),
-        selector: Type.String({ description: 'Which key of the domain (s=)' }),
-        algorithm: Type.String({ description: 'Such as `rsa-sha256`' }),
-        reason: Nullable(Type.String({ description: 'Why it does not hold; null if it does' })),
+        result: Type.String({ description: 'Outcome, such as `pass` or `fail`' }),
+        domain: Type.String({ description: 'Domain of the signature (d=)' }),
+        selector: Type.String({ description: 'Selector of the key (s=)' }),
+        algorithm: Type.String({ description: 'Algorithm of the signature, such as `rsa-sha256`' }),
+        reason: Nullable(Type.String({ description: 'Reason for the failure; null if it passed' })),
       }),
       { description: 'Each DKIM signature, in the order of the header' },
     ),
     spf: Type.Object(
       {
-        result: Type.String({ description: 'Such as `pass` or `fail`' }),
+        result: Type.String({ description: 'Outcome, such as `pass` or `fail`' }),
         domain: Type.String({ description: 'Domain of the envelope sender' }),
       },
       { description: 'Whether the domain of the envelope allows the sending address' },
     ),
     dmarc: Type.Object(
       {
-        result: Type.String({ description: 'Such as `pass` or `fail`' }),
+        result: Type.String({ description: 'Outcome, such as `pass` or `fail`' }),
         domain: Type.String({ description: 'Domain of the address in From' }),
         policy: Nullable(
           Type.String({
-            description:
-              'What the domain asks receivers to do with failures, such as `reject`; null if it publishes nothing',
+            description: 'Policy of the domain for failures, such as `reject`; null if it publishes none',
           }),
         ),
       },
-      { description: 'Whether SPF or DKIM speaks for the domain in From' },
+      { description: 'Whether SPF or DKIM is aligned with the domain in From' },
     ),
-    tls: Nullable(Type.String({ description: 'Version of TLS that it came over; null if it came in the clear' })),
+    tls: Nullable(Type.String({ description: 'TLS version of the connection; null if unencrypted' })),
     headers: Type.Array(
       Type.Object({
         name: Type.String({ description: 'Name of the field' }),
-        value: Type.String({ description: 'What it says' }),
+        value: Type.String({ description: 'Content' }),
       }),
       { description: 'Header fields, in their order' },
     ),
-    links: Type.Array(Type.String(), { description: 'Addresses of the links in it' }),
+    links: Type.Array(Type.String(), { description: 'URLs of the links in it' }),
   },
   { title: 'CaughtEmailChecks' },
 )
@@ -133,11 +132,11 @@ const listCaught = list({
   query: Type.Object({
     limit: listQuery.limit,
     cursor: listQuery.cursor,
-    to: Type.Optional(Type.String({ maxLength: 320, description: 'Only those to this address' })),
+    to: Type.Optional(Type.String({ maxLength: 320, description: 'Filter by address' })),
     message_id: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Id of the message of yours, such as `em_…`: one row for each of its recipients',
+        description: 'Id of your message, such as `em_…`: one row for each of its recipients',
       }),
     ),
   }),
@@ -207,10 +206,10 @@ const DnsEdit = Type.Object({
     maxLength: 253,
     description: 'Name of the record, such as `pj1._domainkey.shop.example`',
   }),
-  type: OneOf(recordKinds, { description: 'Which kind of record' }),
+  type: OneOf(recordKinds, { description: 'Kind of record' }),
   value: Type.Optional(
     Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
-      description: 'null takes the records of this type away',
+      description: 'Value of the record; null removes the records of this type',
     }),
   ),
 })
@@ -221,9 +220,9 @@ const DnsRecords = Type.Object(
       Type.Object({
         name: Type.String({ description: 'Name of the record' }),
         type: Type.String({ description: 'Kind of record, such as `TXT`' }),
-        value: Type.String({ description: 'What it says' }),
+        value: Type.String({ description: 'Content' }),
       }),
-      { description: 'What DNS now says for the name' },
+      { description: 'Current records of the name' },
     ),
   },
   { title: 'SandboxDnsRecords' },

@@ -87,7 +87,7 @@ const patchEmail = write({
   scope: 'email:send',
   limit: 'email',
   params: MessageParam,
-  body: Type.Object({ scheduled_at: Moment({ description: '1 minute to 30 days ahead' }) }),
+  body: Type.Object({ scheduled_at: Moment({ description: 'Time to send it, 1 minute to 30 days ahead' }) }),
   reply: { status: 200, schema: EmailRecord },
   errors: ['NOT_FOUND', 'NOT_CANCELLABLE'],
   handle: async (app, tx, { params, body }, caller) => {
@@ -159,7 +159,7 @@ const resendEmail = commit({
   params: MessageParam,
   body: Type.Object({
     to: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 320, description: 'Another recipient, instead of those it went to' }),
+      Type.String({ minLength: 1, maxLength: 320, description: 'New recipient, instead of the original ones' }),
     ),
   }),
   reply: { status: 200, schema: EmailAccepted },
@@ -173,8 +173,8 @@ const parts = ['html', 'text', 'raw', 'headers'] as const
 const ContentPart = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-    part: OneOf(parts, { description: 'What `content` is: the one that was asked for' }),
-    content: Nullable(Type.String({ description: 'What it says; null if the message has no such part' })),
+    part: OneOf(parts, { description: 'Part in `content`: the one that was requested' }),
+    content: Nullable(Type.String({ description: 'Content of the part; null if the message has none' })),
   },
   { title: 'EmailContent' },
 )
@@ -229,7 +229,7 @@ const getContent = read({
   summary: 'Get the content of an email',
   scope: 'email:read',
   params: MessageParam,
-  query: Type.Object({ part: Type.Optional(OneOf(parts, { description: 'html unless given' })) }),
+  query: Type.Object({ part: Type.Optional(OneOf(parts, { description: 'Part to return; default html' })) }),
   reply: { status: 200, schema: ContentPart },
   errors: ['NOT_FOUND'],
   handle: (app, { params, query }, caller) => contentOf(app, params.message_id, query.part ?? 'html', caller),

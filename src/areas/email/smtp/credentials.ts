@@ -126,28 +126,28 @@ const Credential = Type.Object(
   {
     id: Type.String({ description: 'Id of the credential, such as `smtp_…`' }),
     name: Type.String({ description: 'Label' }),
-    username: Type.String({ description: 'With which to sign in' }),
-    host: Type.String({ description: 'Where to connect to' }),
+    username: Type.String({ description: 'User name to sign in with' }),
+    host: Type.String({ description: 'Host to connect to' }),
     port: Type.Integer({ description: 'Port of that host' }),
-    domains: Type.Array(Type.String(), { description: 'Only these may be sent from; empty: all of yours' }),
-    allowed_ips: Type.Array(Type.String(), { description: 'Only these addresses may connect; empty: all' }),
-    created_at: At({ description: 'When it was made' }),
-    last_used_at: Nullable(At({ description: 'When it last signed in, to a minute; null if it never did' })),
+    domains: Type.Array(Type.String(), { description: 'Sending domains that are allowed; empty: all of yours' }),
+    allowed_ips: Type.Array(Type.String(), { description: 'IP addresses that may connect; empty: all' }),
+    created_at: At({ description: 'Time of creation' }),
+    last_used_at: Nullable(At({ description: 'Time of the last sign-in, to a minute; null if never' })),
   },
   { title: 'SmtpCredential' },
 )
 const WithPassword = Type.Object(
-  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Shown this once' }) },
+  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Password, shown only once' }) },
   { title: 'SmtpCredentialWithPassword' },
 )
 
 const CredentialCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
   domains: Type.Optional(
-    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Only these domains may be sent from' }),
+    Type.Array(Type.String({ maxLength: 253 }), { maxItems: 50, description: 'Sending domains that are allowed' }),
   ),
   allowed_ips: Type.Optional(
-    Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, description: 'Only these addresses may connect' }),
+    Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50, description: 'IP addresses that may connect' }),
   ),
 })
 
@@ -182,7 +182,7 @@ const createCredential = writeAcross({
   limit: 'email',
   body: CredentialCreate,
   reply: { status: 201, schema: WithPassword, location: () => '/v1/email/smtp-credentials' },
-  examples: [{ name: 'A user for the shop', body: { name: 'shop' } }],
+  examples: [{ name: 'A credential for the shop', body: { name: 'shop' } }],
   handle: async (app, tx, { body }, caller) => {
     requireUnbound(caller, 'makes no SMTP user')
     const domains = (body.domains ?? []).map((domain, i) => requireDomain(domain, `domains[${i}]`))

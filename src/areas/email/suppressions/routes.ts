@@ -24,15 +24,15 @@ const maxAtOnce = 1_000
 const Suppression = Type.Object(
   {
     id: Type.String({ description: 'Id of the entry' }),
-    email: Type.String({ description: 'Who is not written to' }),
-    reason: OneOf(reasons, { description: 'Why' }),
+    email: Type.String({ description: 'Suppressed address' }),
+    reason: OneOf(reasons, { description: 'Reason for the suppression' }),
     applies_to: OneOf(['all', 'bulk'], {
-      description: 'Whether nothing at all is sent, or nothing that people may unsubscribe from',
+      description: 'Mail that is suppressed: all, or only what people may unsubscribe from',
     }),
-    message_id: Nullable(Type.String({ description: 'The message that led to it' })),
-    detail: Nullable(Type.String({ description: 'What the other server said' })),
-    created_at: At({ description: 'Since when' }),
-    expires_at: Nullable(At({ description: 'Until when; null for ever' })),
+    message_id: Nullable(Type.String({ description: 'Id of the message that led to it' })),
+    detail: Nullable(Type.String({ description: 'Reply of the other server' })),
+    created_at: At({ description: 'Time of the suppression' }),
+    expires_at: Nullable(At({ description: 'Expiry time; null for never' })),
   },
   { title: 'EmailSuppression' },
 )
@@ -41,7 +41,7 @@ function shown(row: SuppressionRow): Static<typeof Suppression> {
   return { ...row, id: idOf('suppression', row.id), message_id: row.message_id && idOf('email', row.message_id) }
 }
 
-const EmailParam = Type.Object({ email: Type.String({ description: 'The address' }) })
+const EmailParam = Type.Object({ email: Type.String({ description: 'Email address' }) })
 
 const listAll = list({
   path: '/v1/email/suppressions',
@@ -51,8 +51,8 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     ...timeWindowQuery,
-    reason: Type.Optional(OneOf(reasons, { description: 'Why the address was added; `manual` by you' })),
-    email: Type.Optional(Type.String({ maxLength: 320, description: 'Whole address, in any case' })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Reason for the suppression; `manual` if added by you' })),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Full address, case-insensitive' })),
   }),
   row: Suppression,
   errors: ['INVALID_DATE_RANGE'],
@@ -90,14 +90,14 @@ const add = write({
         description: 'Several addresses at once',
       }),
     ),
-    reason: Type.Optional(OneOf(reasons, { description: 'Why they are not written to; `manual` unless given' })),
+    reason: Type.Optional(OneOf(reasons, { description: 'Reason for the suppression; default `manual`' })),
     applies_to: Type.Optional(
       OneOf(['all', 'bulk'], {
         description:
-          'Whether they get nothing at all, or nothing that people may unsubscribe from; `all` unless the reason is `unsubscribe`',
+          'Mail to suppress: all, or only what people may unsubscribe from; default `all` unless the reason is `unsubscribe`',
       }),
     ),
-    expires_at: Type.Optional(Moment({ description: 'When they are written to again; never unless given' })),
+    expires_at: Type.Optional(Moment({ description: 'End of the suppression; default never' })),
   }),
   reply: {
     status: 201,
@@ -165,7 +165,7 @@ const remove = write({
   limit: 'email',
   params: EmailParam,
   query: Type.Object({
-    confirm: Type.Optional(Type.Boolean({ description: 'Needed for an address that complained' })),
+    confirm: Type.Optional(Type.Boolean({ description: 'Required for an address that complained' })),
   }),
   reply: { status: 200, schema: Deleted },
   errors: ['NOT_FOUND'],

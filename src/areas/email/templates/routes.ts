@@ -21,20 +21,18 @@ const fields = {
     maxLength: 998,
     pattern: '^[^\\r\\n]*$',
     rule: 'must be 1 to 998 characters in one line',
-    description: 'With {{placeholders}}; a message may have its own instead',
+    description: 'Subject with {{placeholders}}; a message may override it',
   }),
   html: Type.String({
     minLength: 1,
     maxLength: 1024 * 1024,
     rule: 'must be 1 character to 1 MiB',
-    description: 'With {{placeholders}}, which messages fill in by `variables`',
+    description: 'HTML body with {{placeholders}}, filled from `variables`',
   }),
   text: Type.Optional(
-    Nullable(
-      Type.String({ maxLength: 1024 * 1024, description: 'For readers without html; made from it unless given' }),
-    ),
+    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Plain-text body; default: made from the html' })),
   ),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'A note for yourself' }))),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'Internal note' }))),
   defaults: Type.Optional(Variables),
 }
 
@@ -52,16 +50,16 @@ const TemplateRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the template, such as `tmpl_…`' }),
     name: Type.String({ description: 'Name used to send it' }),
-    subject: Type.String({ description: 'With {{placeholders}}' }),
-    html: Type.String({ description: 'With {{placeholders}}' }),
-    text: Nullable(Type.String({ description: 'For readers without html; null: made from it' })),
+    subject: Type.String({ description: 'Content with {{placeholders}}' }),
+    html: Type.String({ description: 'Content with {{placeholders}}' }),
+    text: Nullable(Type.String({ description: 'Plain-text body; null: made from the html' })),
     description: Nullable(Type.String({ description: 'Your note' })),
     defaults: Variables,
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
-    version: Type.Integer({ description: 'One more with each change' }),
+    version: Type.Integer({ description: 'Version number, one more with each change' }),
     status: Type.Literal('active', { description: 'Always `active`' }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'EmailTemplate' },
 )
@@ -263,21 +261,21 @@ const deleteTemplate = write({
 
 const Preview = Type.Object(
   {
-    subject: Type.String({ description: 'With the variables filled in' }),
-    html: Type.String({ description: 'With the variables filled in' }),
+    subject: Type.String({ description: 'Content with the variables filled in' }),
+    html: Type.String({ description: 'Content with the variables filled in' }),
     text: Nullable(Type.String({ description: 'With the variables filled in; null if the template has none' })),
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
-    missing: Type.Array(Type.String(), { description: 'Names of placeholders that got no value' }),
+    missing: Type.Array(Type.String(), { description: 'Placeholders that got no value' }),
   },
   { title: 'EmailTemplatePreview' },
 )
 
 const PreviewInput = Type.Object({
   variables: Type.Optional(Variables),
-  subject: Type.Optional(Type.String({ ...fields.subject, description: 'Instead of the saved one' })),
-  html: Type.Optional(Type.String({ ...fields.html, description: 'Instead of the saved one' })),
+  subject: Type.Optional(Type.String({ ...fields.subject, description: 'Replaces the saved one' })),
+  html: Type.Optional(Type.String({ ...fields.html, description: 'Replaces the saved one' })),
   text: Type.Optional(
-    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Instead of the saved one; null for none' })),
+    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Replaces the saved one; null for none' })),
   ),
 })
 
@@ -311,7 +309,7 @@ const previewTemplate = read({
   path: '/v1/email/templates/:id/preview',
   operation: 'email.previewTemplate',
   summary: 'Preview a template',
-  description: 'As it is saved, or with the parts that you give: to see a change before it is saved.',
+  description: 'Rendered as saved, or with the given parts: to see a change before it is saved.',
   scope: 'email:read',
   params: NamedParam,
   body: PreviewInput,

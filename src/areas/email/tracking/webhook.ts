@@ -23,26 +23,26 @@ const system = 'email'
 const TrackingWebhook = Type.Object(
   {
     id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
-    url: Type.String({ description: 'Where events are posted' }),
-    events: Type.Array(Type.String(), { description: 'Names of the events that it gets' }),
-    enabled: Type.Boolean({ description: 'False: nothing is delivered to it' }),
-    secret: Type.Optional(Type.String({ sensitive: true, description: 'Shown when it is first set' })),
-    created_at: At({ description: 'When it was set' }),
-    updated_at: Nullable(At({ description: 'When it was last changed' })),
+    url: Type.String({ description: 'URL that events are posted to' }),
+    events: Type.Array(Type.String(), { description: 'Names of the subscribed events' }),
+    enabled: Type.Boolean({ description: 'False stops deliveries' }),
+    secret: Type.Optional(Type.String({ sensitive: true, description: 'Signing secret, shown when it is first set' })),
+    created_at: At({ description: 'Time it was set' }),
+    updated_at: Nullable(At({ description: 'Time of the last change' })),
   },
   { title: 'EmailTrackingWebhook' },
 )
 
 const TrackingWebhookSet = Type.Object({
-  url: Type.String({ maxLength: 2048, description: 'Where events are posted, https://' }),
+  url: Type.String({ maxLength: 2048, description: 'URL that events are posted to, https://' }),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 60 }), {
       minItems: 1,
       maxItems: 30,
-      description: 'Bare or with email. before them; all unless given',
+      description: 'Event names, with or without the prefix email.; default all',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ description: 'False keeps it, and sends nothing; true unless given' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False keeps the webhook and sends nothing; default true' })),
 })
 
 const find = statement.tenant<Tenant, { webhook_id: string }>(

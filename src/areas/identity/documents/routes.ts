@@ -24,48 +24,44 @@ const Scan = Type.Object({
   document_type: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'What it should be, such as `passport`; anything that can be read unless given',
+      description: 'Expected document type, such as `passport`; default any',
     }),
   ),
   country: Type.Optional(
     Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   ),
   document_front: Picture('Photograph or scan of the side with the face'),
-  document_back: Type.Optional(Picture('The other side, where the document has one')),
+  document_back: Type.Optional(Picture('Back of the document, where it has one')),
   languages: Type.Optional(
     Type.Array(Type.String({ maxLength: 5 }), {
       maxItems: 10,
-      description: 'Accepted: Latin letters are read, and labels in English, French and Portuguese, whatever is given',
+      description: 'Accepted, without effect: Latin letters are read, and labels in English, French and Portuguese',
     }),
   ),
-  include_text: Type.Optional(
-    Type.Boolean({ description: 'Reply also with every line that was read; false unless given' }),
-  ),
-  include_portrait: Type.Optional(
-    Type.Boolean({ description: 'Reply also with the face on the document; false unless given' }),
-  ),
+  include_text: Type.Optional(Type.Boolean({ description: 'Include every line that was read; default false' })),
+  include_portrait: Type.Optional(Type.Boolean({ description: 'Include the face on the document; default false' })),
 })
 
 const Field = Type.Object({
-  value: Type.String({ description: 'As it was read' }),
-  confidence: Type.Number({ description: '0 to 100' }),
-  source: OneOf(sources, { description: 'Machine-readable lines, a barcode, or the print' }),
+  value: Type.String({ description: 'Value as it was read' }),
+  confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
+  source: OneOf(sources, { description: 'Source: machine-readable lines, a barcode, or the print' }),
   box: Nullable(Type.Array(Type.Integer(), { description: 'x, y, width, height in the upright picture' })),
 })
 
 const Scanned = Type.Object(
   {
     scan_id: Type.String({ description: 'Id of the reading, such as `scn_…`' }),
-    document_type: Nullable(Type.String({ description: 'What it is; null if that was not recognised' })),
+    document_type: Nullable(Type.String({ description: 'Document type; null if it was not recognised' })),
     country: Nullable(Type.String({ description: 'Issuing country' })),
-    fields: Type.Record(Type.String(), Field, { description: 'What was read, by its name, such as `last_name`' }),
+    fields: Type.Record(Type.String(), Field, { description: 'Fields that were read, by name, such as `last_name`' }),
     mrz: Nullable(
       Type.Object(
         {
-          format: Type.String({ description: 'Such as TD3' }),
+          format: Type.String({ description: 'MRZ format, such as TD3' }),
           valid: Type.Boolean({ description: 'Whether its check digits are right' }),
-          lines: Type.Array(Type.String(), { description: 'As they were read' }),
-          errors: Type.Array(Type.String(), { description: 'What is wrong with them; empty if they are valid' }),
+          lines: Type.Array(Type.String(), { description: 'Lines as they were read' }),
+          errors: Type.Array(Type.String(), { description: 'Errors in the lines; empty if they are valid' }),
         },
         { description: 'The machine-readable lines; null if there are none' },
       ),
@@ -73,32 +69,32 @@ const Scanned = Type.Object(
     barcodes: Type.Array(
       Type.Object({
         format: Type.String({ description: 'Kind of barcode, such as `PDF417`' }),
-        text: Type.String({ description: 'What it says' }),
+        text: Type.String({ description: 'Content' }),
       }),
-      { description: 'What the barcodes say' },
+      { description: 'Barcodes with their content' },
     ),
     quality: Type.Object(
       {
         sharpness: Type.Number({ description: 'Variance of the edges, 0 for a blur; below 60 it cannot be read well' }),
         brightness: Type.Number({ description: 'Mean, 0 for black to 1 for white' }),
         glare: Type.Number({ description: 'Share of the picture overexposed in one patch, 0 to 1' }),
-        width: Type.Integer({ description: 'Pixels' }),
-        height: Type.Integer({ description: 'Pixels' }),
+        width: Type.Integer({ description: 'Size in pixels' }),
+        height: Type.Integer({ description: 'Size in pixels' }),
         regions: Type.Array(
           Type.Object({
             ...Flaws.items.properties,
-            image: OneOf(['document_front', 'document_back'], { description: 'The picture' }),
+            image: OneOf(['document_front', 'document_back'], { description: 'Picture with the problem' }),
           }),
-          { description: 'Where something is wrong, of either side' },
+          { description: 'Places of the problems, on either side' },
         ),
         acceptable: Type.Boolean({ description: 'Whether the picture is good enough to be read' }),
       },
-      { description: 'Of the picture of the front' },
+      { description: 'Quality of the picture of the front' },
     ),
-    portrait: Nullable(Type.String({ description: 'JPEG in base64' })),
-    text: Nullable(Type.String({ description: 'Every line that was read, with `include_text`' })),
-    processing_ms: Type.Integer({ description: 'Milliseconds that it took' }),
-    created_at: At({ description: 'When it was read' }),
+    portrait: Nullable(Type.String({ description: 'Picture as JPEG in base64' })),
+    text: Nullable(Type.String({ description: 'All lines that were read, with `include_text`' })),
+    processing_ms: Type.Integer({ description: 'Duration of the reading in milliseconds' }),
+    created_at: At({ description: 'Time of the reading' }),
     ...costFields,
   },
   { title: 'IdentityScan' },
@@ -210,15 +206,17 @@ const scanDocument = write({
 const DocumentTypeRow = Type.Object(
   {
     country: Type.String({ description: 'Issuing country, ISO 3166' }),
-    document_type: OneOf(documentTypes, { description: 'What it is, such as `passport`' }),
-    sides: Type.Integer({ description: 'How many sides there are to photograph' }),
+    document_type: OneOf(documentTypes, { description: 'Document type, such as `passport`' }),
+    sides: Type.Integer({ description: 'Number of sides to photograph' }),
     has_mrz: Type.Boolean({ description: 'Whether it has machine-readable lines' }),
     has_barcode: Type.Boolean({ description: 'Whether it has a barcode' }),
     number_pattern: Nullable(Type.String({ description: 'Regular expression of its number; null if none is known' })),
-    checks: Type.Array(Type.String(), { description: 'What is looked at, such as `mrz_check_digits`' }),
-    registry: Type.Boolean({ description: 'Whether a registry can be asked' }),
-    verified: Type.Boolean({ description: 'Checked against the issuer; otherwise its rules can only warn' }),
-    source: Type.String({ description: 'Where these facts are from' }),
+    checks: Type.Array(Type.String(), { description: 'Checks of the document, such as `mrz_check_digits`' }),
+    registry: Type.Boolean({ description: 'Whether there is a registry for it' }),
+    verified: Type.Boolean({
+      description: 'True if its rules were checked with the issuer; otherwise they can only warn',
+    }),
+    source: Type.String({ description: 'Source of these facts' }),
   },
   { title: 'IdentityDocumentType' },
 )

@@ -27,7 +27,7 @@ const Quality = Type.Object({
 /** What is wrong at a place of a picture: left, top, width and height as parts of its sides. */
 export const Flaws = Type.Array(
   Type.Object({
-    problem: OneOf(flawNames, { description: 'What is wrong there' }),
+    problem: OneOf(flawNames, { description: 'Kind of problem' }),
     box: Type.Array(Type.Number(), {
       minItems: 4,
       maxItems: 4,

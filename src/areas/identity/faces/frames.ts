@@ -21,7 +21,7 @@ export const Frames = Type.Union(
   [
     Type.Array(
       Type.Object({
-        image: Picture('A frame'),
+        image: Picture('Picture of the frame'),
         step: Type.String({ maxLength: 20, description: 'The step of the challenge that it shows, such as `blink`' }),
         at_ms: Type.Integer({ minimum: 0, maximum: 600_000, description: 'Milliseconds since the first frame' }),
       }),
@@ -40,7 +40,7 @@ export const ActiveSubmission = Type.Object(
   {
     challenge_id: Type.String({
       maxLength: 40,
-      description: 'Of the challenge that POST /v1/identity/liveness gave; it works once, for two minutes',
+      description: 'Id of the challenge from POST /v1/identity/liveness; single use, valid for two minutes',
     }),
     frames: Frames,
   },

@@ -28,21 +28,21 @@ const pictureErrors = [
 ] as const
 
 const FaceMatch = Type.Object({
-  image_a: Type.Optional(Picture('A face; also called source_image')),
-  image_b: Type.Optional(Picture('Another; also called target_image')),
-  source_image: Type.Optional(Picture('The same as image_a')),
-  target_image: Type.Optional(Picture('The same as image_b')),
+  image_a: Type.Optional(Picture('First face; alias source_image')),
+  image_b: Type.Optional(Picture('Second face; alias target_image')),
+  source_image: Type.Optional(Picture('Alias of image_a')),
+  target_image: Type.Optional(Picture('Alias of image_b')),
   threshold: Type.Optional(
     Type.Number({
       minimum: reviewThreshold,
       maximum: 1,
       rule: 'must be 0.5 to 1',
-      description: 'Similarity from which they are one person; 0.58 unless given',
+      description: 'Similarity from which the faces are one person; default 0.58',
     }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'Answer a mismatch with 422 FACE_MISMATCH' })),
+  strict: Type.Optional(Type.Boolean({ description: 'Reply to a mismatch with 422 FACE_MISMATCH' })),
   reference: Type.Optional(
-    Type.String({ maxLength: 128, description: 'Your own id of the case, repeated in the reply' }),
+    Type.String({ maxLength: 128, description: 'Your own id for the case, returned in the reply' }),
   ),
 })
 
@@ -52,19 +52,19 @@ const FaceShown = Type.Object(
     box: Type.Array(Type.Integer(), { description: 'x, y, width, height of the face that was compared' }),
     quality: Type.Number({ description: '0 to 1; low where the face is small or hard to see' }),
   },
-  { description: 'The face of one picture' },
+  { description: 'Face found in one picture' },
 )
 
 const FaceMatched = Type.Object(
   {
     face_match_id: Type.String({ description: 'Id of the comparison, such as `fmt_…`' }),
     match: Type.Boolean({ description: 'Whether the similarity reaches the threshold' }),
-    confidence: Type.Number({ description: '0 to 100' }),
+    confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
     similarity_score: Type.Number({ description: '0 to 1' }),
-    threshold: Type.Number({ description: 'What was compared with' }),
-    faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'What was found in each picture' }),
+    threshold: Type.Number({ description: 'Threshold that was applied' }),
+    faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'Faces found in each picture' }),
     reference: Nullable(Type.String({ description: 'Your own id of the case; null if none was given' })),
-    created_at: At({ description: 'When they were compared' }),
+    created_at: At({ description: 'Time of the comparison' }),
     ...costFields,
   },
   { title: 'IdentityFaceMatch' },
@@ -154,57 +154,55 @@ const faceMatch = write({
 
 const LivenessCheck = Type.Object({
   method: OneOf(['passive', 'active'], {
-    description: '`active` asks for movements and is told apart from a picture of a picture; `passive` is one picture',
+    description: '`active` requires movements, and detects a picture of a picture; `passive` is one picture',
   }),
-  selfie: Type.Optional(Picture('For the passive method')),
+  selfie: Type.Optional(Picture('Picture for the passive method')),
   challenge_id: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'With `frames`: of the challenge they answer; it works once, for two minutes',
+      description: 'Id of the challenge that the `frames` answer; single use, valid for two minutes',
     }),
   ),
   frames: Type.Optional(Frames),
   light: Type.Optional(
     Type.Boolean({
       description:
-        'Of a challenge: also shine a colour for each frontal frame, see `lights` of the reply; false unless given',
+        'For a challenge: also show a colour for each frontal frame, see `lights` of the reply; default false',
     }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'Answer a failure with 422 LIVENESS_FAILED' })),
+  strict: Type.Optional(Type.Boolean({ description: 'Reply to a failure with 422 LIVENESS_FAILED' })),
 })
 
 const LivenessReply = Type.Object(
   {
-    challenge_id: Type.Optional(
-      Type.String({ description: 'What the frames are sent with; only where a challenge was asked for' }),
-    ),
+    challenge_id: Type.Optional(Type.String({ description: 'Id to send the frames with; only for a challenge' })),
     lights: Type.Optional(
       Type.Array(Type.String(), {
         description:
           'Colours for the whole screen, such as `red`: the first for the first `frontal` frame, one more for that after each step',
       }),
     ),
-    nonce: Type.Optional(Type.String({ description: 'Only where a challenge was asked for' })),
-    expires_at: Type.Optional(At({ description: 'When the challenge ends' })),
+    nonce: Type.Optional(Type.String({ description: 'Nonce of the challenge; only for a challenge' })),
+    expires_at: Type.Optional(At({ description: 'Expiry time of the challenge' })),
     liveness_id: Type.Optional(Type.String({ description: 'Id of the check, such as `liv_…`' })),
     passed: Type.Optional(Type.Boolean({ description: 'Whether a living person was seen' })),
     confidence: Type.Optional(Type.Number({ description: '0 to 100; at most 80 for `passive`' })),
-    method: OneOf(['passive', 'active'], { description: 'As it was asked for' }),
+    method: OneOf(['passive', 'active'], { description: 'Value as it was requested' }),
     steps: Type.Array(
       Type.Union([
         Type.String(),
         Type.Object({
-          step: Type.String({ description: 'What was asked for, such as `turn_left`' }),
-          passed: Type.Boolean({ description: 'Whether it was done' }),
-          measure: Type.Record(Type.String(), Type.Number(), { description: 'What was measured, such as `yaw`' }),
+          step: Type.String({ description: 'Movement that was requested, such as `turn_left`' }),
+          passed: Type.Boolean({ description: 'Whether the movement was made' }),
+          measure: Type.Record(Type.String(), Type.Number(), { description: 'Name of the measurement, such as `yaw`' }),
         }),
       ]),
-      { description: 'What to do, in this order; or what became of each' },
+      { description: 'Movements to make, in this order; or their results' },
     ),
     signals: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'What was measured' }),
+      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'Measurements' }),
     ),
-    created_at: At({ description: 'When it was checked, or the challenge was made' }),
+    created_at: At({ description: 'Time of the check, or of the challenge' }),
     cost: Type.Optional(costFields.cost),
     currency: Type.Optional(costFields.currency),
   },
@@ -261,7 +259,7 @@ const liveness = write({
   operation: 'identity.checkLiveness',
   summary: 'Check liveness',
   description:
-    'Active: ask without `frames` for a challenge, then send the frames of it. Passive: one picture; screening only, its confidence is at most 80.',
+    'Active: request a challenge without `frames`, then send its frames. Passive: one picture; screening only, its confidence is at most 80.',
   scope: 'identity:write',
   limit: 'identity',
   body: LivenessCheck,

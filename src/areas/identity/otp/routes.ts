@@ -11,7 +11,7 @@ const send = write({
   operation: 'identity.sendOtp',
   summary: 'Send a one-time code to a phone',
   description:
-    'Again for the same phone and purpose while a code is pending is a resend: the same code, after a wait that doubles.',
+    'Repeated for the same phone and purpose while a code is pending, it sends the same code again, after a wait that doubles.',
   scope: 'identity:otp',
   limit: 'identity',
   body: OtpSend,

@@ -8,21 +8,21 @@ export type Channel = (typeof channels)[number]
 const ChannelName = OneOf(channels)
 
 export const OtpSend = Type.Object({
-  phone: Phone({ description: 'Who gets the code, and has to type it' }),
+  phone: Phone({ description: 'Phone number that gets the code' }),
   channel: Type.Optional(
     Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })], {
-      description: 'How the code travels, or several ways in the order in which they are tried; `sms` unless given',
+      description: 'Channel of the code, or several in the order in which they are tried; default `sms`',
     }),
   ),
   email: Type.Optional(
-    Type.String({ maxLength: 254, sensitive: true, description: 'Where mail goes, for that channel' }),
+    Type.String({ maxLength: 254, sensitive: true, description: 'Address for the channel `email`' }),
   ),
   code_length: Type.Optional(
     Type.Integer({
       minimum: 4,
       maximum: 10,
       rule: 'must be 4 to 10',
-      description: 'Digits of the code; 6 unless given',
+      description: 'Digits of the code; default 6',
     }),
   ),
   expires_in: Type.Optional(
@@ -30,7 +30,7 @@ export const OtpSend = Type.Object({
       minimum: 60,
       maximum: 900,
       rule: 'must be 60 to 900 seconds',
-      description: 'Seconds for which it can be typed; 600 unless given',
+      description: 'Seconds for which it can be typed; default 600',
     }),
   ),
   from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
@@ -39,15 +39,17 @@ export const OtpSend = Type.Object({
       maxLength: 480,
       rule: 'must hold {{code}} once',
       sensitive: true,
-      description: 'Words of your own around the code, such as `{{code}} is your Duka code`; ours unless given',
+      description: 'Custom text around the code, such as `{{code}} is your Duka code`; default ours',
     }),
   ),
-  language: Type.Optional(Type.String({ maxLength: 10, description: 'Of the words around the code, such as sw' })),
+  language: Type.Optional(
+    Type.String({ maxLength: 10, description: 'Language of the text around the code, such as sw' }),
+  ),
   app_hash: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9+/]{11}$',
       rule: 'must be the 11 characters of the app',
-      description: 'Of your Android app, with which it reads the text itself (SMS Retriever)',
+      description: 'Hash of your Android app, which then reads the text itself (SMS Retriever)',
     }),
   ),
   web_origin: Type.Optional(
@@ -59,26 +61,26 @@ export const OtpSend = Type.Object({
     }),
   ),
   purpose: Type.Optional(
-    Type.String({ maxLength: 60, description: 'What it is for, such as login: one code for each' }),
+    Type.String({ maxLength: 60, description: 'Purpose of the code, such as login: one code for each' }),
   ),
   verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Check of an identity that it belongs to' }),
+    Type.String({ maxLength: 40, description: 'Id of the verification that it belongs to' }),
   ),
-  ip: Type.Optional(Type.String({ maxLength: 45, description: 'Address of the end user, for the guard' })),
+  ip: Type.Optional(Type.String({ maxLength: 45, description: 'IP address of the end user, for the fraud guard' })),
 })
 
 export const OtpSent = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
-    phone: Type.String({ description: 'Who got it' }),
-    channel: OneOf(channels, { description: 'How it was sent' }),
-    status: Type.Literal('pending', { description: 'Always `pending`: it waits for the code to be typed' }),
+    phone: Type.String({ description: 'Recipient’s number' }),
+    channel: OneOf(channels, { description: 'Channel that it was sent over' }),
+    status: Type.Literal('pending', { description: 'Always `pending`: not verified yet' }),
     code_length: Type.Integer({ description: 'Digits of the code' }),
-    expires_at: At({ description: 'Until when it can be typed' }),
-    resend_after: At({ description: 'When the same request sends it again; sooner is refused' }),
-    sends_remaining: Type.Integer({ description: 'How often it can be sent again' }),
-    message_id: Nullable(Type.String({ description: 'The text or message that carries it' })),
-    sandbox_code: Type.Optional(Type.String({ description: 'Test keys only', sensitive: true })),
+    expires_at: At({ description: 'Expiry time of the code' }),
+    resend_after: At({ description: 'Time from which the same request sends it again; sooner is refused' }),
+    sends_remaining: Type.Integer({ description: 'Number of times it can be sent again' }),
+    message_id: Nullable(Type.String({ description: 'Id of the text or message that carries it' })),
+    sandbox_code: Type.Optional(Type.String({ description: 'Code that was sent; test keys only', sensitive: true })),
   },
   { title: 'IdentityOtpSent' },
 )

@@ -15,26 +15,28 @@ import { phoneIndex, phonePlace } from './send.ts'
 import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.ts'
 
 export const OtpVerify = Type.Object({
-  otp_id: Type.Optional(Type.String({ maxLength: 40, description: 'Of the reply to the sending; or `phone` instead' })),
-  phone: Type.Optional(Phone({ description: 'Who got the code, where there is no `otp_id`' })),
-  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'The same as it was sent with' })),
+  otp_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id from the reply to the sending; or `phone` instead' }),
+  ),
+  phone: Type.Optional(Phone({ description: 'Phone number that got the code, where there is no `otp_id`' })),
+  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'Purpose that it was sent with' })),
   code: Type.String({
     minLength: 1,
     maxLength: 20,
     sensitive: true,
     rule: 'must be the code as it was typed',
-    description: 'Wrong five times, it is worth nothing any more',
+    description: 'Code as it was typed; invalid after five wrong ones',
   }),
 })
 
 export const OtpVerified = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code' }),
-    phone: Type.String({ description: 'Whose number this proves' }),
+    phone: Type.String({ description: 'Verified phone number' }),
     verified: Type.Literal(true, { description: 'Always true: a wrong code is refused' }),
     status: Type.Literal('verified', { description: 'Always `verified`' }),
-    verified_at: At({ description: 'When the right code came' }),
-    channel: Type.String({ description: 'How it went' }),
+    verified_at: At({ description: 'Time of the verification' }),
+    channel: Type.String({ description: 'Channel of the code' }),
   },
   { title: 'IdentityOtpVerified' },
 )

@@ -15,15 +15,17 @@ import { registryPlace } from './registries.ts'
 const RegistryCreate = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
-    country: CountryCode({ description: 'Whose documents it knows' }),
-    id_types: Type.Optional(Type.Array(OneOf(documentTypes), { maxItems: 8, description: 'None: all of the country' })),
+    country: CountryCode({ description: 'Country of its documents' }),
+    id_types: Type.Optional(
+      Type.Array(OneOf(documentTypes), { maxItems: 8, description: 'Document types; none: all of the country' }),
+    ),
     url: Type.String({
       pattern: '^https?://[^?#\\s]+[^/?#\\s]$',
       maxLength: 500,
       rule: 'must be a URL without a slash at its end; /lookup is added to it',
-      description: 'Where it answers',
+      description: 'Base URL of the registry',
     }),
-    token: Type.String({ minLength: 1, maxLength: 1024, sensitive: true, description: 'Sent as a bearer token' }),
+    token: Type.String({ minLength: 1, maxLength: 1024, sensitive: true, description: 'Token sent as a bearer token' }),
   },
   { title: 'IdentityRegistryCreate' },
 )
@@ -31,11 +33,11 @@ const RegistryCreate = Type.Object(
 const RegistryRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the registry, such as `reg_…`' }),
-    name: Type.String({ description: 'As you named it' }),
-    country: Type.String({ description: 'Whose people it knows, ISO 3166' }),
-    id_types: Type.Array(Type.String(), { description: 'Kinds of documents that it can be asked about' }),
-    url: Type.String({ description: 'Where it answers; `/lookup` is added' }),
-    created_at: At({ description: 'When it was connected' }),
+    name: Type.String({ description: 'Label of the registry' }),
+    country: Type.String({ description: 'Country of the registry, ISO 3166' }),
+    id_types: Type.Array(Type.String(), { description: 'Document types that it can look up' }),
+    url: Type.String({ description: 'Base URL; `/lookup` is added' }),
+    created_at: At({ description: 'Time of connection' }),
   },
   { title: 'IdentityRegistry' },
 )
@@ -71,7 +73,7 @@ const connect = writeAcross({
   operation: 'operator.connectRegistry',
   summary: 'Connect an identity registry',
   description:
-    'It is asked by POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth} and answers {found, match: {field: exact, partial or none}, photo}.',
+    'Called by POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth}; it returns {found, match: {field: exact, partial or none}, photo}.',
   scope: 'operator',
   body: RegistryCreate,
   reply: { status: 201, schema: RegistryRecord, location: ({ id }) => `/v1/operator/identity/registries/${id}` },

@@ -22,18 +22,18 @@ import type { VerificationRow } from '../verify/store.ts'
 import { outcomeOf } from '../verify/transition.ts'
 
 const RiskRequest = Type.Object({
-  phone: personal('In E.164: whether it exists, what kind of number it is, how often it was sent codes', 20),
-  email: personal('Whether it can be written to, and is no throw-away address', 254),
-  ip: personal('Address of the user: how many users of yours share it', 45),
+  phone: personal('Number in E.164; judged by whether it exists, its kind, and how often it was sent codes', 20),
+  email: personal('Address; judged by whether it can receive mail, and is not a throw-away address', 254),
+  ip: personal('IP address of the user; judged by how many of your users share it', 45),
   device: Type.Optional(
     Type.Object(
       {
-        device_id: personal('By which you know the device again: how many users of yours share it', 128),
-        user_agent: personal('Accepted; no flag depends on it', 500),
-        timezone: personal('Accepted; no flag depends on it', 60),
-        language: personal('Accepted; no flag depends on it', 20),
+        device_id: personal('Your own id for the device; judged by how many of your users share it', 128),
+        user_agent: personal('Accepted, but not evaluated', 500),
+        timezone: personal('Accepted, but not evaluated', 60),
+        language: personal('Accepted, but not evaluated', 20),
       },
-      { description: 'What the user holds in hand' },
+      { description: 'Device of the user' },
     ),
   ),
   subject: Type.Optional(
@@ -50,27 +50,27 @@ const RiskRequest = Type.Object({
         country: Type.Optional(
           CountryCode({
             description:
-              'Where they live: a number of another country raises the score. The country of the document unless given',
+              'Country of residence; a number of another country raises the score. Default: the country of the document',
           }),
         ),
       },
-      { description: 'Who the user says they are' },
+      { description: 'Details stated by the user' },
     ),
   ),
   verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'A verification of the person, whose flags count too' }),
+    Type.String({ maxLength: 40, description: 'Id of a verification of the person, whose flags count too' }),
   ),
   event: Type.Optional(
     OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'], {
       description:
-        'What the user is doing, noted in the audit. For a `login`, `impossible_travel` is named among the unavailable signals: it needs the place of an IP address',
+        'Action of the user, recorded in the audit. For a `login`, `impossible_travel` is among the unavailable signals: it needs the place of an IP address',
     }),
   ),
   account_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id of the user, for velocity' }),
+    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id for the user, for velocity' }),
   ),
-  amount: Type.Optional(Type.Number({ description: 'Accepted; no flag depends on it' })),
-  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Accepted; no flag depends on it' })),
+  amount: Type.Optional(Type.Number({ description: 'Accepted, but not evaluated' })),
+  currency: Type.Optional(Type.String({ maxLength: 3, description: 'Accepted, but not evaluated' })),
   metadata: Type.Optional(Metadata),
 })
 type RiskRequest = Static<typeof RiskRequest>
@@ -78,20 +78,22 @@ type RiskRequest = Static<typeof RiskRequest>
 const RiskScore = Type.Object(
   {
     risk_id: Type.String({ description: 'Id of the score, such as `rsk_…`' }),
-    risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
-    risk_level: OneOf(riskLevels, { description: 'The score in a word' }),
-    flags: Type.Array(Type.String(), { description: 'What raised it, such as `phone_voip`' }),
+    risk_score: Type.Integer({ minimum: 0, maximum: 100, description: 'Risk score from 0 (none) to 100' }),
+    risk_level: OneOf(riskLevels, { description: 'Risk level derived from the score' }),
+    flags: Type.Array(Type.String(), { description: 'Reasons that raised the score, such as `phone_voip`' }),
     factors: Type.Array(
       Type.Object({
-        flag: Type.String({ description: 'One of `flags`' }),
-        weight: Type.Number({ description: 'What it adds to the score' }),
-        detail: Type.String({ description: 'What was found' }),
+        flag: Type.String({ description: 'Name from `flags`' }),
+        weight: Type.Number({ description: 'Points that it adds to the score' }),
+        detail: Type.String({ description: 'Finding of the step' }),
       }),
-      { description: 'How much each flag weighs, and why' },
+      { description: 'Weight of each flag, with the reason' },
     ),
-    unavailable_signals: Type.Array(Type.String(), { description: 'What could not be asked, and so did not count' }),
+    unavailable_signals: Type.Array(Type.String(), {
+      description: 'Signals that were not available, and did not count',
+    }),
     metadata: Metadata,
-    created_at: At({ description: 'When it was scored' }),
+    created_at: At({ description: 'Time of the scoring' }),
     ...costFields,
   },
   { title: 'IdentityRiskScore' },

@@ -11,7 +11,7 @@ import { Session, SessionCreate, sessionStatus } from './schema.ts'
 import { endSession, requireSession, sessionOf } from './session.ts'
 import { listSessions } from './store.ts'
 
-const SessionParam = Type.Object({ session_id: Type.String({ description: 'Begins with ids_' }) })
+const SessionParam = Type.Object({ session_id: Type.String({ description: 'Id of the session, such as `ids_…`' }) })
 
 const create = write({
   method: 'POST',
@@ -60,7 +60,7 @@ const sessions = list({
   query: Type.Object({
     ...listQuery,
     status: Type.Optional(sessionStatus),
-    external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id of the person' })),
+    external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id for the person' })),
   }),
   row: Session,
   examples: [{ name: 'Those that nobody opened', query: { status: 'created' } }],
@@ -80,7 +80,7 @@ const cancel = write({
   path: '/v1/identity/sessions/:session_id/cancel',
   operation: 'identity.cancelSession',
   summary: 'Cancel a capture session',
-  description: 'Its page says that it is over. What was submitted already is judged all the same.',
+  description: 'Its page says that the session has ended. Submitted pictures are still judged.',
   scope: 'identity:write',
   limit: 'identity',
   params: SessionParam,

@@ -23,44 +23,43 @@ export const SessionCreate = Type.Object({
     Type.Array(OneOf(documentTypes), {
       minItems: 1,
       maxItems: documentTypes.length,
-      description: 'Documents that are taken; every one that the country has unless given',
+      description: 'Documents that are accepted; default: all of the country',
     }),
   ),
   country: Type.Optional(
     Type.String({
       minLength: 2,
       maxLength: 3,
-      description: 'Issuing country: ISO 3166, two or three letters; the person chooses unless given',
+      description: 'Issuing country: ISO 3166, two or three letters; default: chosen by the person',
     }),
   ),
   checks: Type.Optional(
     Type.Array(OneOf(checkNames), {
       maxItems: checkNames.length,
       description:
-        'Besides document_verification, which is always done; face_match and liveness_detection unless given. Without these two and duplicate_check no face is asked for',
+        'Checks besides document_verification, which is always done; default face_match and liveness_detection. Without these two and duplicate_check no face is requested',
     }),
   ),
-  external_id: personal('Your own id of the person, as `subject.external_id` of a verification', 128),
+  external_id: personal('Your own id for the person, as `subject.external_id` of a verification', 128),
   redirect_url: Type.Optional(
     Type.String({
       maxLength: 2_048,
       rule: 'must have at most 2048 characters',
-      description:
-        'Where the page leads when it is over, with `session_id`; nothing is told there that you need not read',
+      description: 'URL the page leads to at the end, with `session_id` and no results',
     }),
   ),
-  language: Type.Optional(OneOf(languages, { description: 'Of the page; what the browser asks for unless given' })),
+  language: Type.Optional(OneOf(languages, { description: 'Language of the page; default: that of the browser' })),
   expires_in: Type.Optional(
     Type.Integer({
       minimum: 60,
       maximum: 604_800,
       rule: 'must be 60 to 604800 seconds',
-      description: 'Seconds for which the link can be used; a day unless given, seven at most',
+      description: 'Seconds for which the link can be used; default one day, at most seven',
     }),
   ),
-  phone: Type.Optional(Phone({ sensitive: true, description: 'Send the link there, in E.164' })),
+  phone: Type.Optional(Phone({ sensitive: true, description: 'Phone number to send the link to, in E.164' })),
   email: Type.Optional(
-    Type.String({ format: 'email', maxLength: 254, sensitive: true, description: 'Send the link there' }),
+    Type.String({ format: 'email', maxLength: 254, sensitive: true, description: 'Email address to send the link to' }),
   ),
 })
 export type SessionCreate = Static<typeof SessionCreate>
@@ -71,27 +70,33 @@ const told = {
   verification_id: Nullable(
     Type.String({ description: 'The verification of the last try; null until pictures were submitted' }),
   ),
-  external_id: Nullable(Type.String({ sensitive: true, description: 'Your own id of the person' })),
-  checks: Type.Array(Type.String(), { description: 'What is checked' }),
-  tries_left: Type.Integer({ description: 'How often pictures may still be submitted; `capture_tries` of the policy' }),
-  failure_reasons: Type.Array(FailureReason, { description: 'Why the last try failed; empty unless it did' }),
-  created_at: At({ description: 'When it was made' }),
-  expires_at: At({ description: 'Until when the link can be used' }),
-  opened_at: Nullable(At({ description: 'When somebody first saw the page' })),
-  submitted_at: Nullable(At({ description: 'When pictures were last submitted' })),
-  completed_at: Nullable(At({ description: 'When the person was done; null until then' })),
+  external_id: Nullable(Type.String({ sensitive: true, description: 'Your own id for the person' })),
+  checks: Type.Array(Type.String(), { description: 'Requested checks' }),
+  tries_left: Type.Integer({ description: 'Number of submissions left, of `capture_tries` of the policy' }),
+  failure_reasons: Type.Array(FailureReason, {
+    description: 'Failure reasons of the last try; empty if it did not fail',
+  }),
+  created_at: At({ description: 'Time of creation' }),
+  expires_at: At({ description: 'Expiry time of the link' }),
+  opened_at: Nullable(At({ description: 'Time the page was first opened' })),
+  submitted_at: Nullable(At({ description: 'Time of the last submission' })),
+  completed_at: Nullable(At({ description: 'Time of completion; null until then' })),
 }
 
 export const Session = Type.Object(
   {
     ...told,
-    url: Nullable(Type.String({ description: 'The page; whoever has it first may use it. Null once it is over' })),
+    url: Nullable(
+      Type.String({
+        description: 'URL of the page; the first person to open it may use it. Null once the session has ended',
+      }),
+    ),
     token: Nullable(Type.String({ description: 'Last part of `url`, for an app that opens the page itself' })),
     qr: Nullable(Type.String({ description: '`url` as a QR code: a data URL of an SVG picture' })),
-    document_types: Nullable(Type.Array(Type.String()), { description: 'Documents that are taken; null for all' }),
-    country: Nullable(Type.String({ description: 'Issuing country; null if the person chooses' })),
-    redirect_url: Nullable(Type.String({ description: 'Where the page leads when it is over' })),
-    language: Nullable(Type.String({ description: 'Of the page; null for what the browser asks for' })),
+    document_types: Nullable(Type.Array(Type.String()), { description: 'Documents that are accepted; null for all' }),
+    country: Nullable(Type.String({ description: 'Issuing country; null if chosen by the person' })),
+    redirect_url: Nullable(Type.String({ description: 'URL that the page leads to at the end' })),
+    language: Nullable(Type.String({ description: 'Language of the page; null for that of the browser' })),
   },
   { title: 'IdentitySession' },
 )
@@ -127,14 +132,14 @@ const event = (name: string, summary: string, sample: SessionEvent) =>
   eventType({ name, summary, payload: SessionEvent, sample })
 
 export const sessionEvents = {
-  opened: event('identity.session.opened', 'Somebody opened the page of a capture session', opened),
+  opened: event('identity.session.opened', 'The page of a capture session was opened', opened),
   submitted: event('identity.session.submitted', 'Pictures of a capture session were submitted', {
     ...completed,
     status: 'submitted',
     completed_at: null,
   }),
-  completed: event('identity.session.completed', 'The person of a capture session is done', completed),
-  expired: event('identity.session.expired', 'Nobody finished a capture session in time', {
+  completed: event('identity.session.completed', 'A capture session was completed', completed),
+  expired: event('identity.session.expired', 'A capture session expired before it was completed', {
     ...opened,
     status: 'expired',
   }),

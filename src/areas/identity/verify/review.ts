@@ -16,15 +16,15 @@ import { findVerification, lockVerification, type VerificationRow } from './stor
 import { move, outcomeOf } from './transition.ts'
 
 export const ReviewDecision = Type.Object({
-  decision: OneOf(['approve', 'reject'], { description: 'Makes it `verified` or `rejected`' }),
+  decision: OneOf(['approve', 'reject'], { description: 'Decision that makes it `verified` or `rejected`' }),
   reason: Type.String({
     minLength: 1,
     maxLength: 500,
     rule: 'must say why, in at most 500 characters',
-    description: 'Stands in the record as `review.reason`',
+    description: 'Reason kept in the record as `review.reason`',
   }),
   code: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Of the failure reason of a rejection; REVIEW_REJECTED unless given' }),
+    Type.String({ maxLength: 40, description: 'Code of the failure reason of a rejection; default REVIEW_REJECTED' }),
   ),
 })
 

@@ -30,7 +30,7 @@ const verifyId = write({
   path: '/v1/identity/verify-id',
   operation: 'identity.verifyId',
   summary: 'Verify a person by their document',
-  description: 'Answers with the verdict when it is there within `wait` seconds, and with status pending otherwise.',
+  description: 'Returns the verdict if it is there within `wait` seconds, and status pending otherwise.',
   scope: 'identity:write',
   limit: 'identity',
   body: VerifyId,
@@ -94,11 +94,11 @@ const getVerification = read({
   operation: 'identity.getVerification',
   summary: 'Get a verification',
   description:
-    'Each reading of a document is an entry of the audit. With `include=images`, which takes the scope `identity:review`, each picture has an address that can be read for 60 seconds.',
+    'Each reading of a document is recorded in the audit. With `include=images`, which takes the scope `identity:review`, each picture has a URL that works for 60 seconds.',
   scope: 'identity:read',
   params: IdParam,
   query: Type.Object({
-    include: Type.Optional(OneOf(['images'], { description: 'Addresses of the pictures, for a person who decides' })),
+    include: Type.Optional(OneOf(['images'], { description: 'URLs of the pictures, for a reviewer' })),
   }),
   needs: made,
   reply: { status: 200, schema: VerificationRecord },
@@ -134,14 +134,14 @@ const getImage = download({
   operation: 'identity.getImage',
   summary: 'Get a picture of a verification',
   description:
-    'For a person who decides: each look is an entry of the audit, and nothing on the way may keep the picture. `regions` of the verification say what is where.',
+    'For a reviewer: each access is recorded in the audit, and the picture may not be cached. `regions` of the verification say where each field is.',
   scope: 'identity:review',
   params: IdParam,
   query: Type.Object({
     name: Type.Optional(
       OneOf(['document_front', 'document_back', 'portrait', 'selfie'], {
         description:
-          'One of `pictures` of the verification, `portrait` being the face cut out of the document; document_front unless given',
+          'One of `pictures` of the verification, `portrait` being the face cut out of the document; default document_front',
       }),
     ),
   }),
@@ -180,23 +180,23 @@ const listAll = list({
     ...listQuery,
     status: Type.Optional(
       OneOf(['pending', 'verified', 'rejected', 'expired'], {
-        description: '`pending` ones are not decided yet: `stage` tells what they wait for',
+        description: 'Filter by status; `stage` says what `pending` ones wait for',
       }),
     ),
     stage: Type.Optional(
       OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
-        description: 'What they wait for; a person decides those in `awaiting_review`',
+        description: 'Processing stage; a person decides those in `awaiting_review`',
       }),
     ),
     person_of: Type.Optional(
       Type.String({
         maxLength: 40,
         description:
-          'Id of a verification: the others of the same person, by your id of them or the number of the document. Other filters do not apply then',
+          'Id of a verification: lists the others of the same person, by your id or the document number. Other filters are ignored',
       }),
     ),
     reference: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Your own id of the person or the case, exactly as it was given' }),
+      Type.String({ maxLength: 128, description: 'Your own id for the person or the case, exactly as it was given' }),
     ),
     created_from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
     created_to: Type.Optional(
@@ -224,33 +224,33 @@ const usualDays = 90
 
 const ReviewFigures = Type.Object(
   {
-    from: At({ description: 'Decisions from here on' }),
-    to: At({ description: 'And before this' }),
+    from: At({ description: 'Start of the period' }),
+    to: At({ description: 'End of the period, exclusive' }),
     doubts: Type.Object(
       {
-        approved: Type.Integer({ description: 'Found good by a person' }),
-        rejected: Type.Integer({ description: 'Found bad' }),
+        approved: Type.Integer({ description: 'Approved by a person' }),
+        rejected: Type.Integer({ description: 'Rejected by a person' }),
         by_check: Type.Array(
           Type.Object({
-            check: maybe('What the machine was in doubt about'),
-            approved: Type.Integer({ description: 'Found good by a person' }),
-            rejected: Type.Integer({ description: 'Found bad' }),
+            check: maybe('Check in doubt'),
+            approved: Type.Integer({ description: 'Approved by a person' }),
+            rejected: Type.Integer({ description: 'Rejected by a person' }),
           }),
-          { description: 'The same by reason' },
+          { description: 'Counts by check' },
         ),
       },
-      { description: 'Cases in which the machine asked a person' },
+      { description: 'Cases that the machine referred to a person' },
     ),
     overturned: Type.Object(
       {
         approved: Type.Integer({ description: 'Rejected by the machine, then approved' }),
         rejected: Type.Integer({ description: 'Verified by the machine, then rejected' }),
       },
-      { description: 'Verdicts of the machine that a person turned round' },
+      { description: 'Verdicts of the machine that a person overturned' },
     ),
-    verdicts: Type.Integer({ description: 'Verifications that the machine decided by itself in this time' }),
+    verdicts: Type.Integer({ description: 'Verdicts that the machine made on its own in this time' }),
     overturned_percent: Nullable(Type.Number(), {
-      description: 'Verdicts turned round, of those of the machine; null if there were none',
+      description: 'Percentage of the machine’s verdicts that were overturned; null if there were none',
     }),
   },
   { title: 'IdentityReviewFigures' },
@@ -261,14 +261,14 @@ const figuresOfReviews = read({
   path: '/v1/identity/reviews/figures',
   operation: 'identity.reviewFigures',
   summary: 'Get figures of reviews',
-  description: 'How often people overturn what the machine said, and how they decide where it asks them.',
+  description: 'Share of machine verdicts that people overturn, and their decisions on doubtful cases.',
   scope: 'identity:read',
   query: Type.Object({
     from: Type.Optional(
-      Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time; 90 days ago unless given' }),
+      Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time; default 90 days ago' }),
     ),
     to: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time; now unless given' }),
+      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time; default now' }),
     ),
   }),
   reply: { status: 200, schema: ReviewFigures },
@@ -302,7 +302,7 @@ const AuditTrail = Type.Object(
     data: Type.Array(AuditEntry, { description: 'The entries, oldest first' }),
     next_cursor: Nullable(Type.String({ description: '`cursor` of the next page; null on the last' })),
     chain_valid: Type.Boolean({
-      description: 'Whether each of these entries follows from the one before, and none is missing at the end',
+      description: 'Whether the entries form an unbroken chain, none missing at the end',
     }),
   },
   { title: 'IdentityAudit' },
@@ -322,7 +322,7 @@ const getAudit = read({
       Type.String({
         pattern: '^[1-9][0-9]{0,8}$',
         rule: 'must be the next_cursor of a page before',
-        description: '`next_cursor` of the page before',
+        description: '`next_cursor` of the previous page',
       }),
     ),
   }),
@@ -358,9 +358,9 @@ const decideReview = write({
 const Erasure = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
-    status: Type.String({ description: 'Of the verification, which stays' }),
-    erased_at: At({ description: 'When its personal data were erased' }),
-    legal_hold: Type.Literal(false, { description: 'Always false: what is held is not erased' }),
+    status: Type.String({ description: 'Status of the verification, which stays' }),
+    erased_at: At({ description: 'Time of the erasure' }),
+    legal_hold: Type.Literal(false, { description: 'Always false: a record under legal hold is not erased' }),
   },
   { title: 'IdentityErasure' },
 )
@@ -391,7 +391,9 @@ const eraseSubject = write({
   summary: 'Erase the personal data of a person',
   scope: 'identity:erase',
   limit: 'identity',
-  params: Type.Object({ external_id: Type.String({ description: 'As in subject.external_id' }) }),
+  params: Type.Object({
+    external_id: Type.String({ description: 'Your own id for the person, as in subject.external_id' }),
+  }),
   needs: {
     operation: 'identity.verifyId',
     id: 'reference',
@@ -408,8 +410,8 @@ const eraseSubject = write({
     status: 200,
     schema: Type.Object(
       {
-        external_id: Type.String({ description: 'Your own id of the person' }),
-        erased: Type.Array(Erasure, { description: 'Each verification of this person' }),
+        external_id: Type.String({ description: 'Your own id for the person' }),
+        erased: Type.Array(Erasure, { description: 'Verifications of this person' }),
       },
       { title: 'IdentitySubjectErasure' },
     ),
@@ -434,10 +436,10 @@ const sendMedia = multipart({
   path: '/v1/identity/media',
   operation: 'identity.sendMedia',
   summary: 'Upload a picture for a later check',
-  description: 'Kept sealed for 24 hours. Give its `media_id` where a picture is asked for.',
+  description: 'Stored encrypted for 24 hours. Use its `media_id` where a picture is expected.',
   scope: 'identity:write',
   limit: 'identity',
-  body: Type.Object({ type: Type.Optional(Type.String({ maxLength: 40, description: 'What it is for' })) }),
+  body: Type.Object({ type: Type.Optional(Type.String({ maxLength: 40, description: 'Intended use' })) }),
   files: { file: { maxBytes: maxPictureBytes, description: 'JPEG, PNG or WebP' } },
   bodyLimitBytes: maxPictureBytes + 100_000,
   reply: {
@@ -445,8 +447,8 @@ const sendMedia = multipart({
     schema: Type.Object(
       {
         media_id: Type.String({ description: 'Id of the picture, such as `imd_…`' }),
-        type: Nullable(Type.String({ description: 'What it is for, as you said; null if you did not' })),
-        expires_at: Nullable(At({ description: 'Until when it can be used' })),
+        type: Nullable(Type.String({ description: 'Intended use as you stated it; null if you did not' })),
+        expires_at: Nullable(At({ description: 'Expiry time of the picture' })),
       },
       { title: 'IdentityMedia' },
     ),
@@ -463,7 +465,7 @@ const sendMedia = multipart({
 })
 
 const PolicyRecord = Type.Object(
-  { ...Policy.properties, version: Type.Integer({ description: 'One more with each change' }) },
+  { ...Policy.properties, version: Type.Integer({ description: 'Version number, one more with each change' }) },
   { title: 'IdentityPolicyRecord' },
 )
 

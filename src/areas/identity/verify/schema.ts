@@ -26,24 +26,24 @@ const Subject = Type.Object(
     first_name: personal('Given names; compared with the document', 120),
     last_name: personal('Family name; compared with the document', 120),
     date_of_birth: Type.Optional(
-      Day({ sensitive: true, description: 'As they say it is; compared with the document' }),
+      Day({ sensitive: true, description: 'Date of birth as stated by the person; compared with the document' }),
     ),
     sex: personal('F or M; compared with the document', 10),
-    phone: personal('In E.164; looked for on your blocklist, and judged by the check `risk_score`', 20),
-    email: personal('Looked for on your blocklist, and judged by the check `risk_score`', 254),
+    phone: personal('Number in E.164; compared with your blocklist, and judged by the check `risk_score`', 20),
+    email: personal('Address compared with your blocklist, and judged by the check `risk_score`', 254),
     external_id: personal(
-      'Your own id of the person: what is known of them is erased by it, duplicates are other people, and `risk_score` counts how many share a phone, device or address',
+      'Your own id for the person: used to erase their data, to tell duplicates of other people, and by `risk_score` to count persons who share a phone, device or address',
       128,
     ),
   },
-  { description: 'What the person says of themselves' },
+  { description: 'Details stated by the person' },
 )
 
 const Device = Type.Object(
   {
-    ip: personal('Address they came from: the check `risk_score` counts how many persons share it', 45),
-    user_agent: personal('Of their browser or app; kept with the verification, and not judged', 500),
-    device_id: personal('By which you know the device again: looked for on your blocklist and among duplicates', 128),
+    ip: personal('IP address of the person: the check `risk_score` counts how many persons share it', 45),
+    user_agent: personal('User agent of the browser or app; kept with the verification, and not judged', 500),
+    device_id: personal('Your own id for the device: compared with your blocklist and with duplicates', 128),
     latitude: Type.Optional(
       Type.Number({
         minimum: -90,
@@ -59,48 +59,57 @@ const Device = Type.Object(
       }),
     ),
   },
-  { description: 'Of the person, not of your server' },
+  { description: 'Device of the person, not your server' },
 )
 
 export const VerifyId = Type.Object({
-  document_type: Type.String({ minLength: 1, maxLength: 40, description: 'See GET /v1/identity/document-types' }),
+  document_type: Type.String({
+    minLength: 1,
+    maxLength: 40,
+    description: 'Document type, see GET /v1/identity/document-types',
+  }),
   country: Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   document_front: Picture('Photograph or scan of the side with the face'),
   document_back: Type.Optional(Picture('Back of the document, where it has one')),
-  selfie: Type.Optional(Picture('The person')),
+  selfie: Type.Optional(Picture('Photograph of the person')),
   liveness: Type.Optional(ActiveSubmission),
   checks: Type.Optional(
     Type.Array(OneOf(checkNames), {
       maxItems: 6,
       description:
-        'Besides document_verification, which is always done; face_match and liveness_detection where there is a selfie or liveness, unless given. `risk_score` adds what phone, email, address and device tell, as POST /v1/identity/risk-score does',
+        'Checks besides document_verification, which is always done; default face_match and liveness_detection where there is a selfie or liveness. `risk_score` judges phone, email, address and device, as POST /v1/identity/risk-score does',
     }),
   ),
-  document_number: personal('As the person typed it; compared with the document, and what a registry is asked for', 40),
+  document_number: personal(
+    'Number as the person typed it; compared with the document, and looked up in a registry',
+    40,
+  ),
   subject: Type.Optional(Subject),
   reference: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'Your own id of the person or the case, by which verifications are listed; it may be used again',
+      description: 'Your own id for the person or the case, by which verifications are listed; it may be used again',
     }),
   ),
   previous_verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'The rejected try that this one repeats' }),
+    Type.String({ maxLength: 40, description: 'Id of the rejected verification that this one repeats' }),
   ),
   consent: Type.Optional(
     Type.Object(
       {
-        granted: Type.Boolean({ description: 'True: the person agreed. Without that nothing is verified' }),
-        granted_at: Type.Optional(Moment({ description: 'When they agreed; the audit keeps it too' })),
+        granted: Type.Boolean({ description: 'True if the person agreed; otherwise nothing is verified' }),
+        granted_at: Type.Optional(Moment({ description: 'Time of the agreement; the audit keeps it too' })),
         privacy_notice_url: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 2048, description: 'What they agreed to' }),
+          Type.String({ minLength: 1, maxLength: 2048, description: 'URL of the notice that they agreed to' }),
         ),
-        language: Type.Optional(Type.String({ minLength: 1, maxLength: 20, description: 'In which they were asked' })),
+        language: Type.Optional(
+          Type.String({ minLength: 1, maxLength: 20, description: 'Language in which consent was requested' }),
+        ),
       },
       {
         description:
-          'That the person agreed, kept with the verification; needed where the policy of the account says so',
+          'Consent of the person, kept with the verification; required where the policy of the account says so',
       },
     ),
   ),
@@ -109,7 +118,7 @@ export const VerifyId = Type.Object({
   callback_url: Type.Optional(
     Type.String({
       maxLength: 2048,
-      description: 'Told of what becomes of this verification, beside your webhooks; https://',
+      description: 'URL that receives the events of this verification, beside your webhooks; https://',
     }),
   ),
   wait: Type.Optional(
@@ -154,7 +163,7 @@ export type Claims = Static<typeof Claims>
 export const maybe = (description: string) => Nullable(Type.String({ description }))
 
 const fields = {
-  document_number: maybe('As it was read; null if it was not'),
+  document_number: maybe('Value as read from the document; null if it was not'),
   first_name: maybe('Given names, as on the document'),
   last_name: maybe('Family name, as on the document'),
   date_of_birth: maybe('YYYY-MM-DD'),
@@ -162,24 +171,24 @@ const fields = {
   nationality: maybe('Three letters, such as KEN'),
   issue_date: maybe('YYYY-MM-DD'),
   expiry_date: maybe('YYYY-MM-DD'),
-  personal_number: maybe('Where the document has one beside its own'),
+  personal_number: maybe('Personal number, where the document has one beside its own number'),
 }
 
 const Document = Type.Object({
-  document_type: Type.String({ description: 'What it is, such as `passport`' }),
+  document_type: Type.String({ description: 'Document type, such as `passport`' }),
   country: Type.String({ description: 'Issuing country, ISO 3166' }),
   ...fields,
   sources: Type.Optional(
     Type.Record(Type.String(), OneOf(sources), {
-      description: 'Where each field was read: machine-readable lines, a barcode, or the print',
+      description: 'Source of each field: machine-readable lines, a barcode, or the print',
     }),
   ),
   mrz: Nullable(
     Type.Object(
       {
-        format: Type.String({ description: 'Such as TD3' }),
+        format: Type.String({ description: 'MRZ format, such as TD3' }),
         valid: Type.Boolean({ description: 'Whether its check digits are right' }),
-        lines: Type.Array(Type.String(), { description: 'As they were read' }),
+        lines: Type.Array(Type.String(), { description: 'Lines as they were read' }),
       },
       { description: 'The machine-readable lines; null if there are none' },
     ),
@@ -187,23 +196,25 @@ const Document = Type.Object({
 })
 
 const Check = Type.Object({
-  check: Type.String({ description: 'What was looked at, such as `mrz_check_digits`' }),
+  check: Type.String({ description: 'Name of the check, such as `mrz_check_digits`' }),
   result: OneOf(['pass', 'fail', 'warn', 'skipped', 'unavailable'], {
-    description: '`unavailable` could not be asked, `skipped` was not wanted',
+    description: '`unavailable`: could not be made, `skipped`: was not requested',
   }),
-  weight: OneOf(['critical', 'major', 'minor'], { description: 'How much a failure of it counts' }),
-  detail: Type.String({ description: 'What was found' }),
+  weight: OneOf(['critical', 'major', 'minor'], { description: 'Weight of a failure' }),
+  detail: Type.String({ description: 'Finding of the step' }),
 })
 
 const Readings = Type.Object(
   {
-    zone: Nullable(Type.Object(fields), { description: 'By the machine-readable lines; null if there are none' }),
+    zone: Nullable(Type.Object(fields), {
+      description: 'Values of the machine-readable lines; null if there are none',
+    }),
     barcode: Type.Optional(
-      Nullable(Type.Object(fields), { description: 'By a barcode; null if none was read or known' }),
+      Nullable(Type.Object(fields), { description: 'Values of a barcode; null if none was read or known' }),
     ),
-    print: Type.Object(fields, { description: 'What the printed text of the document says' }),
+    print: Type.Object(fields, { description: 'Values of the printed text' }),
   },
-  { description: 'What was read in either place, for whoever compares them' },
+  { description: 'Values by source, for comparison' },
 )
 
 const Region = Type.Object({
@@ -226,34 +237,34 @@ export type Findings = Static<typeof Findings>
 
 const Results = Type.Object(
   {
-    document_authentic: Nullable(Type.Boolean({ description: 'Null until it is judged' })),
+    document_authentic: Nullable(Type.Boolean({ description: 'Verdict; null until it is known' })),
     face_match: Nullable(
-      Type.Boolean({ description: 'Whether the person is that of the document; null if it was not asked' }),
+      Type.Boolean({ description: 'Whether the person is that of the document; null if it was not requested' }),
     ),
     liveness_passed: Nullable(
-      Type.Boolean({ description: 'Whether a living person was seen; null if it was not asked' }),
+      Type.Boolean({ description: 'Whether a living person was seen; null if it was not requested' }),
     ),
-    overall_risk: Nullable(OneOf(riskLevels, { description: 'Null until it is judged' })),
+    overall_risk: Nullable(OneOf(riskLevels, { description: 'Verdict; null until it is known' })),
   },
-  { description: 'What was found, in short' },
+  { description: 'Summary of the results' },
 )
 
 export const FailureReason = Type.Object({
-  code: Type.String({ description: 'Such as DOCUMENT_EXPIRED' }),
-  check: maybe('The check it comes from'),
-  message: Type.String({ description: 'The same in words' }),
-  retryable: Type.Boolean({ description: 'A better picture can help' }),
+  code: Type.String({ description: 'Reason code such as DOCUMENT_EXPIRED' }),
+  check: maybe('Check that failed'),
+  message: Type.String({ description: 'Human-readable explanation' }),
+  retryable: Type.Boolean({ description: 'True if a better picture may help' }),
 })
 export type FailureReason = Static<typeof FailureReason>
 
 const Review = Type.Object({
   decision: maybe('`approve` or `reject`'),
-  reason: maybe('What was written'),
-  by: maybe('Who decided'),
-  at: maybe('When it was decided'),
+  reason: maybe('Reason that the reviewer gave'),
+  by: maybe('Reviewer'),
+  at: maybe('Time of the decision'),
   machine: Type.Optional(
     OneOf(['unsure', 'verified', 'rejected', 'expired'], {
-      description: 'What the machine had said before any person',
+      description: 'Verdict of the machine before any review',
     }),
   ),
 })
@@ -261,55 +272,55 @@ const Review = Type.Object({
 /** Outcome without personal data, kept as long as the audit. */
 export const Outcome = Type.Object({
   results: Results,
-  checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
+  checks_performed: Type.Array(Type.String(), { description: 'Checks that were requested' }),
   face_match: Nullable(
     Type.Object(
       {
-        match: Type.Boolean({ description: 'Whether it is one person' }),
-        confidence: Type.Number({ description: '0 to 100' }),
+        match: Type.Boolean({ description: 'Whether both faces are one person' }),
+        confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
         similarity_score: Type.Number({ description: '0 to 1' }),
       },
-      { description: 'How alike the faces are; null if it was not asked' },
+      { description: 'Similarity of the faces; null if it was not requested' },
     ),
   ),
   liveness: Nullable(
     Type.Object(
       {
         passed: Type.Boolean({ description: 'Whether a living person was seen' }),
-        confidence: Type.Number({ description: '0 to 100' }),
-        method: OneOf(['passive', 'active'], { description: 'One picture, or movements' }),
+        confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
+        method: OneOf(['passive', 'active'], { description: 'One picture (`passive`), or movements (`active`)' }),
         light: Type.Optional(
           OneOf(['seen', 'faint', 'other'], {
-            description: 'Whether the colours of the screen were seen on the face; absent where none were shone',
+            description: 'Whether the colours of the screen were seen on the face; absent where none were shown',
           }),
         ),
       },
-      { description: 'Null if it was not asked' },
+      { description: 'Result of the check; null if it was not requested' },
     ),
   ),
   risk_assessment: Nullable(
     Type.Object(
       {
-        risk_score: Type.Integer({ minimum: 0, maximum: 100, description: '0 for none to 100' }),
-        risk_level: OneOf(riskLevels, { description: 'The score in a word' }),
-        flags: Type.Array(Type.String(), { description: 'What raised it' }),
+        risk_score: Type.Integer({ minimum: 0, maximum: 100, description: 'Risk score from 0 (none) to 100' }),
+        risk_level: OneOf(riskLevels, { description: 'Risk level derived from the score' }),
+        flags: Type.Array(Type.String(), { description: 'Reasons that raised the score' }),
       },
-      { description: 'Null if it was not asked' },
+      { description: 'Result of the check; null if it was not requested' },
     ),
   ),
-  failure_reasons: Type.Array(FailureReason, { description: 'Why it was rejected; empty unless it was' }),
+  failure_reasons: Type.Array(FailureReason, { description: 'Reasons for the rejection; empty if there was none' }),
   doubt: Type.Optional(
     Nullable(FailureReason, { description: 'Why a person was asked to decide; null or absent if none was' }),
   ),
-  review: Nullable(Review, { description: 'What a person decided; null if none did' }),
+  review: Nullable(Review, { description: 'Manual review; null if there was none' }),
   engine: Type.Object(
     {
-      version: Type.String({ description: 'Of the rules that decide' }),
-      ocr: Type.String({ description: 'What read the document; empty if nothing did' }),
-      face: Type.String({ description: 'What compared the faces; empty if nothing did' }),
+      version: Type.String({ description: 'Version of the rules that decide' }),
+      ocr: Type.String({ description: 'Engine that read the document; empty if none did' }),
+      face: Type.String({ description: 'Engine that compared the faces; empty if none did' }),
       threshold: Type.Number({ description: 'Similarity from which faces are one person, 0 to 1' }),
     },
-    { description: 'What judged it' },
+    { description: 'Engine of the verdict' },
   ),
 })
 export type Outcome = Static<typeof Outcome>
@@ -318,57 +329,57 @@ export const VerificationRecord = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
     status: OneOf(['verified', 'pending', 'rejected', 'expired'], {
-      description: '`pending` until the verdict is there',
+      description: '`pending` until there is a verdict',
     }),
-    checks_performed: Type.Array(Type.String(), { description: 'What was asked for' }),
+    checks_performed: Type.Array(Type.String(), { description: 'Checks that were requested' }),
     results: Results,
-    created_at: At({ description: 'When it was asked for' }),
-    completed_at: Nullable(At({ description: 'When the verdict was there' })),
+    created_at: At({ description: 'Time of the request' }),
+    completed_at: Nullable(At({ description: 'Time of the verdict' })),
     stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
-      description: 'What it waits for; a person decides in `awaiting_review`',
+      description: 'Processing stage; `awaiting_review` needs a decision by a person',
     }),
-    reference: maybe('Your own id of the person or the case'),
+    reference: maybe('Your own id for the person or the case'),
     consent: Nullable(
       Type.Object({
         granted: Type.Literal(true, { description: 'Always true: the person agreed' }),
-        granted_at: Nullable(At({ description: 'When the person agreed; null if that was not said' })),
-        privacy_notice_url: maybe('What they agreed to'),
-        language: maybe('In which they were asked'),
+        granted_at: Nullable(At({ description: 'Time of the agreement; null if it was not given' })),
+        privacy_notice_url: maybe('URL of the notice that they agreed to'),
+        language: maybe('Language in which consent was requested'),
       }),
       {
-        description: 'That the person agreed, as it was sent; null if nothing was sent, and once the record is erased',
+        description: 'Consent as it was sent; null if none was, and once the record is erased',
       },
     ),
     document: Nullable(Document, {
-      description: 'What was read from the document; null until then, and once the record is erased',
+      description: 'Data read from the document; null until then, and once the record is erased',
     }),
-    checks: Type.Array(Check, { description: 'What was looked at, one by one' }),
+    checks: Type.Array(Check, { description: 'Checks with their results' }),
     readings: Nullable(Readings),
-    regions: Type.Array(Region, { description: 'Where on the pictures it was read' }),
+    regions: Type.Array(Region, { description: 'Places on the pictures where it was read' }),
     pictures: Type.Array(Type.String(), {
-      description: 'Pictures that are kept, by their names for GET /v1/identity/verification/{id}/image',
+      description: 'Names of the pictures that are kept, for GET /v1/identity/verification/{id}/image',
     }),
     face_match: Outcome.properties.face_match,
     liveness: Outcome.properties.liveness,
     risk_assessment: Outcome.properties.risk_assessment,
     failure_reasons: Outcome.properties.failure_reasons,
-    doubt: Nullable(FailureReason, { description: 'Why a person was asked to decide; null if none was' }),
+    doubt: Nullable(FailureReason, { description: 'Reason for a manual review; null if there was none' }),
     review: Outcome.properties.review,
-    previous_verification_id: maybe('The rejected try that it repeats'),
+    previous_verification_id: maybe('Id of the rejected verification that it repeats'),
     metadata: Metadata,
     retention: Type.Object(
       {
-        images_erased_at: At({ description: 'Of the pictures' }),
-        record_erased_at: At({ description: 'Of what was read' }),
+        images_erased_at: At({ description: 'Time at which the pictures are erased' }),
+        record_erased_at: At({ description: 'Time at which the data read are erased' }),
       },
-      { description: 'When what is kept of it is erased' },
+      { description: 'Times of erasure' },
     ),
-    erased_at: Nullable(At({ description: 'When it was erased on request; null if it was not' })),
+    erased_at: Nullable(At({ description: 'Time of erasure on request; null if there was none' })),
     engine: Nullable(Outcome.properties.engine),
     ...costFields,
     images: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'With `include=images`: the address of each picture by its field, for 60 seconds',
+        description: 'With `include=images`: URL of each picture by its field, for 60 seconds',
       }),
     ),
   },

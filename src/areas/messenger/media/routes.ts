@@ -13,12 +13,12 @@ import { checkMedia, maxMediaBytes, mediaFiles, mediaIdOf, openMedia } from './m
 
 const MediaRecord = Type.Object(
   {
-    media_id: Type.String({ description: 'What messages name it by' }),
+    media_id: Type.String({ description: 'Id of the file in messages' }),
     type: Type.String({ description: 'Content type' }),
-    expires_at: Nullable(At({ description: 'When it is erased' })),
-    sha256: Type.String({ description: 'Of the file, in hexadecimal' }),
-    file_size: Type.Integer({ description: 'Bytes' }),
-    filename: Nullable(Type.String({ description: 'As it was uploaded' })),
+    expires_at: Nullable(At({ description: 'Time at which it is erased' })),
+    sha256: Type.String({ description: 'SHA-256 of the file, in hexadecimal' }),
+    file_size: Type.Integer({ description: 'Size in bytes' }),
+    filename: Nullable(Type.String({ description: 'Name of the file as it was uploaded' })),
   },
   { title: 'MessengerMediaRecord' },
 )
@@ -41,7 +41,7 @@ const uploadMedia = multipart({
   files: { file: { maxBytes: maxMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
   bodyLimitBytes: maxMediaBytes + 2 * slackBytes,
   body: Type.Object({
-    type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; that of the part unless given' })),
+    type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; default: that of the part' })),
   }),
   reply: { status: 201, schema: MediaRecord, location: ({ media_id }) => `/v1/messenger/media/${media_id}` },
   errors: ['131053'],

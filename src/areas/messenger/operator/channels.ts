@@ -15,32 +15,32 @@ const Secret = (description: string) => Type.String({ minLength: 1, maxLength: 1
 
 const ChannelCreate = Type.Object(
   {
-    account_id: Type.String({ maxLength: 64, description: 'Whose number it is' }),
+    account_id: Type.String({ maxLength: 64, description: 'Id of the account that gets the number' }),
     name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
     base_url: Type.String({
       pattern: '^https?://[^/?#\\s]+$',
       maxLength: 200,
       rule: 'must be a URL without a path, such as https://graph.facebook.com',
-      description: 'Where the provider’s API is',
+      description: 'Base URL of the provider’s API',
     }),
     phone_number_id: Type.String({
       pattern: '^[\\w.-]{1,64}$',
       rule: 'must be the id that the provider gave the number',
-      description: 'Stands in the address that messages are posted to',
+      description: 'Id of the number in the provider’s API',
     }),
     business_id: Type.String({
       pattern: '^[\\w.-]{1,64}$',
       rule: 'must be the id of the business account',
-      description: 'Under which templates are registered',
+      description: 'Id of the business account that templates are registered under',
     }),
     display_number: Type.String({
       pattern: '^[1-9]\\d{1,14}$',
       rule: 'must be the digits of the number',
-      description: 'What users see, without a plus: 254711000001',
+      description: 'Number shown to users, without a plus: 254711000001',
     }),
-    token: Secret('With which messages are sent'),
-    app_secret: Secret('With which the provider signs its calls'),
-    verify_token: Secret('With which the provider asks for the challenge'),
+    token: Secret('Access token for sending messages'),
+    app_secret: Secret('Secret that the provider signs its calls with'),
+    verify_token: Secret('Token that the provider sends with the challenge'),
   },
   { title: 'MessengerChannelCreate' },
 )
@@ -48,14 +48,14 @@ const ChannelCreate = Type.Object(
 const ChannelRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the channel, such as `mch_…`' }),
-    account_id: Type.String({ description: 'Whose channel it is, such as `acc_…`' }),
-    name: Type.String({ description: 'As it was named' }),
-    base_url: Type.String({ description: 'Where the provider’s API is' }),
-    phone_number_id: Type.String({ description: 'What the provider calls the number' }),
-    business_id: Type.String({ description: 'Under which templates are registered' }),
-    display_number: Type.String({ description: 'What users see, digits without a plus' }),
-    ingress_url: Type.String({ description: 'To be entered as the webhook at the provider' }),
-    created_at: At({ description: 'When it was connected' }),
+    account_id: Type.String({ description: 'Id of the channel’s account, such as `acc_…`' }),
+    name: Type.String({ description: 'Label of the channel' }),
+    base_url: Type.String({ description: 'Base URL of the provider’s API' }),
+    phone_number_id: Type.String({ description: 'Id of the number at the provider' }),
+    business_id: Type.String({ description: 'Id of the business account that templates are registered under' }),
+    display_number: Type.String({ description: 'Number shown to users, digits without a plus' }),
+    ingress_url: Type.String({ description: 'URL to enter as the webhook at the provider' }),
+    created_at: At({ description: 'Time of connection' }),
   },
   { title: 'MessengerChannel' },
 )

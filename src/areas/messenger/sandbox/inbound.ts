@@ -16,8 +16,8 @@ import { findByProviderId, findMessage } from '../store.ts'
 const Choice = (description: string) =>
   Type.Object(
     {
-      id: Type.String({ minLength: 1, maxLength: 256, description: 'The id that your message gave it' }),
-      title: Type.String({ minLength: 1, maxLength: 24, description: 'What stood on it' }),
+      id: Type.String({ minLength: 1, maxLength: 256, description: 'Id that your message gave it' }),
+      title: Type.String({ minLength: 1, maxLength: 24, description: 'Label shown to the user' }),
       description: Type.Optional(Type.String({ maxLength: 72, description: 'The line below its title' })),
     },
     { description },
@@ -27,8 +27,8 @@ const File = (description: string) =>
   Type.Object(
     {
       id: Type.String({ maxLength: 64, description: 'A media_id of yours, whose bytes the user sends' }),
-      caption: Type.Optional(Type.String({ maxLength: 1024, description: 'What they write below it' })),
-      filename: Type.Optional(Type.String({ maxLength: 240, description: 'What it is called on their phone' })),
+      caption: Type.Optional(Type.String({ maxLength: 1024, description: 'Caption below the media' })),
+      filename: Type.Optional(Type.String({ maxLength: 240, description: 'File name on the user’s phone' })),
     },
     { description },
   )
@@ -36,11 +36,11 @@ const File = (description: string) =>
 const mediaTypes = ['image', 'video', 'audio', 'document'] as const
 
 const Inbound = Type.Object({
-  from: Phone({ description: 'Who writes' }),
+  from: Phone({ description: 'Number of the user' }),
   to: Type.Optional(Type.String({ maxLength: 20, description: 'Your number; there is only one' })),
-  name: Type.Optional(Type.String({ maxLength: 100, description: 'What they call themselves in the messenger' })),
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'Profile name of the user' })),
   type: OneOf(['text', ...mediaTypes, 'interactive', 'button', 'location', 'reaction'], {
-    description: 'Which of the fields below they send',
+    description: 'Message type; the field of this name holds the content',
   }),
   text: Type.Optional(
     Type.Object(
@@ -49,7 +49,7 @@ const Inbound = Type.Object({
           minLength: 1,
           maxLength: 4096,
           sensitive: true,
-          description: 'What they write; STOP opts them out',
+          description: 'Text of the message; STOP opts the user out',
         }),
       },
       { description: 'A written message' },
@@ -73,7 +73,7 @@ const Inbound = Type.Object({
     Type.Object(
       {
         payload: Type.String({ maxLength: 256, description: 'The payload that your message gave the button' }),
-        text: Type.String({ maxLength: 256, description: 'What stood on it' }),
+        text: Type.String({ maxLength: 256, description: 'Label shown to the user' }),
       },
       { description: 'A button of a template that was pressed' },
     ),
@@ -83,10 +83,10 @@ const Inbound = Type.Object({
       {
         latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees, north positive, such as -1.2921' }),
         longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees, east positive, such as 36.8219' }),
-        name: Type.Optional(Type.String({ maxLength: 200, description: 'What the place is called' })),
+        name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place' })),
         address: Type.Optional(Type.String({ maxLength: 500, description: 'Its address, in one line' })),
       },
-      { description: 'A place that they share' },
+      { description: 'Shared location' },
     ),
   ),
   reaction: Type.Optional(
@@ -100,8 +100,8 @@ const Inbound = Type.Object({
   ),
   context: Type.Optional(
     Type.Object(
-      { message_id: Type.String({ maxLength: 64, description: 'What it answers' }) },
-      { description: 'Makes it an answer to a message of the chat' },
+      { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
+      { description: 'Makes it a reply to a message of the chat' },
     ),
   ),
 })
@@ -114,14 +114,14 @@ const inbound = write({
   path: '/v1/sandbox/messenger/inbound',
   operation: 'sandbox.messengerInbound',
   summary: 'Simulate an inbound chat message',
-  description: 'It is stored, opens the window for 24 hours and is told of as messenger.message. STOP works.',
+  description: 'It is stored, opens the window for 24 hours and is sent as messenger.message. STOP works.',
   scope: 'sandbox:write',
   body: Inbound,
   reply: {
     status: 201,
     schema: Type.Object({
       message_id: Type.String({ description: 'Id of the message, such as `mmsg_…`' }),
-      from: Type.String({ description: 'Who wrote it' }),
+      from: Type.String({ description: 'Number of the sender' }),
     }),
     location: ({ message_id }) => `/v1/messenger/${message_id}`,
   },

@@ -96,7 +96,7 @@ const create = write({
   path: '/v1/messenger/templates',
   operation: 'messenger.createTemplate',
   summary: 'Create a template',
-  description: 'With a test key it is approved at once; a name that ends in _pending or _reject says otherwise.',
+  description: 'With a test key it is approved at once, unless its name ends in _pending or _reject.',
   scope: 'messenger:write',
   limit: 'messenger',
   body: TemplateCreate,
@@ -125,7 +125,7 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     name: Type.Optional(
-      Type.String({ maxLength: 512, description: 'Whole name of the template; it may have a row for each language' }),
+      Type.String({ maxLength: 512, description: 'Full name of the template; one row per language' }),
     ),
     status: Type.Optional(
       OneOf(templateStatuses, {
@@ -135,7 +135,7 @@ const listAll = list({
     language: Type.Optional(
       Type.String({
         maxLength: 15,
-        description: 'Code exactly as the template was made with, such as `en` or `en_US`',
+        description: 'Language code exactly as the template has it, such as `en` or `en_US`',
       }),
     ),
   }),
@@ -230,12 +230,12 @@ const remove = write({
 })
 
 const Decision = Type.Object({
-  account_id: Type.String({ maxLength: 64, description: 'Whose template it is' }),
-  environment: Type.Optional(OneOf(['test', 'live'], { description: 'Where the template is; `live` unless given' })),
+  account_id: Type.String({ maxLength: 64, description: 'Id of the account that owns the template' }),
+  environment: Type.Optional(OneOf(['test', 'live'], { description: 'Environment of the template; default `live`' })),
   reason: Type.Optional(
     Type.String({
       maxLength: 500,
-      description: 'What the customer reads when it is rejected; `REJECTED_BY_OPERATOR` unless given',
+      description: 'Reason shown to the customer when it is rejected; default `REJECTED_BY_OPERATOR`',
     }),
   ),
 })

@@ -10,11 +10,14 @@ export type TemplateStatus = (typeof templateStatuses)[number]
 
 const Button = Type.Object({
   type: OneOf(['QUICK_REPLY', 'URL', 'PHONE_NUMBER'], {
-    description: 'Answers you, opens a page, or calls a number; `QUICK_REPLY` does not stand beside the others',
+    description: 'Button type: reply, open a page, or call a number; `QUICK_REPLY` cannot be combined with the others',
   }),
   text: Type.String({ minLength: 1, maxLength: 25, description: 'What stands on it' }),
   url: Type.Optional(
-    Type.String({ maxLength: 2000, description: 'Where `URL` leads, https://; may end with the placeholder {{1}}' }),
+    Type.String({
+      maxLength: 2000,
+      description: 'URL of a `URL` button, https://; may end with the placeholder {{1}}',
+    }),
   ),
   phone_number: Type.Optional(
     Type.String({ maxLength: 20, description: 'Number that `PHONE_NUMBER` calls, in E.164' }),
@@ -23,7 +26,7 @@ const Button = Type.Object({
 
 const Component = Type.Object({
   type: OneOf(['HEADER', 'BODY', 'FOOTER', 'BUTTONS'], {
-    description: 'Which part it is; each at most once, and a `BODY` always',
+    description: 'Component type; each at most once, and a `BODY` always',
   }),
   text: Type.Optional(
     Type.String({
@@ -31,17 +34,17 @@ const Component = Type.Object({
       maxLength: 1024,
       rule: 'must have 1 to 1024 characters',
       description:
-        'With placeholders {{1}}, {{2}}, not at its beginning or end. A header or footer has at most 60 characters',
+        'Text with placeholders {{1}}, {{2}}, not at its beginning or end. A header or footer has at most 60 characters',
     }),
   ),
   format: Type.Optional(
-    OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'], { description: 'What a `HEADER` shows; `TEXT` unless given' }),
+    OneOf(['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT'], { description: 'Format of a `HEADER`; default `TEXT`' }),
   ),
   buttons: Type.Optional(
     Type.Array(Button, {
       minItems: 1,
       maxItems: 3,
-      description: 'What can be tapped; only of a component whose `type` is `BUTTONS`',
+      description: 'Buttons; only for a component whose `type` is `BUTTONS`',
     }),
   ),
   example: Type.Optional(
@@ -67,10 +70,10 @@ export const TemplateCreate = Type.Object(
     language: Type.String({
       pattern: '^[a-z]{2,3}(_[A-Z]{2})?$',
       rule: 'must be a language such as en, sw or en_US',
-      description: 'What its text is written in',
+      description: 'Language of the text',
     }),
     category: OneOf(['UTILITY', 'MARKETING', 'AUTHENTICATION'], {
-      description: 'What it is for, as the provider prices it: news of an order, advertising, or a code',
+      description: 'Purpose, as the provider prices it: news of an order, advertising, or a code',
     }),
     components: Components,
   },
@@ -82,16 +85,16 @@ export const TemplateChange = Type.Object({ components: Components })
 
 export const TemplateRecord = Type.Object(
   {
-    id: Type.String({ description: 'Such as `tpl_…`' }),
+    id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
     name: Type.String({ description: 'Name used to send it' }),
-    language: Type.String({ description: 'Such as `en`, `sw` or `en_US`' }),
+    language: Type.String({ description: 'Language code, such as `en`, `sw` or `en_US`' }),
     category: Type.String({ description: 'UTILITY, MARKETING or AUTHENTICATION' }),
-    status: OneOf(templateStatuses, { description: 'Only an `APPROVED` one can be sent' }),
+    status: OneOf(templateStatuses, { description: 'Status of the review; only an `APPROVED` template can be sent' }),
     components: Type.Array(Type.Unknown(), { description: 'The parts of the message, as they were given' }),
-    rejected_reason: Nullable(Type.String({ description: 'What the reviewers said; null unless it was rejected' })),
-    quality: Type.String({ description: 'How users take it, as the provider says' }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it, or its status, last changed' }),
+    rejected_reason: Nullable(Type.String({ description: 'Reviewer’s reason; null unless it was rejected' })),
+    quality: Type.String({ description: 'Quality rating by the provider' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change, of its status too' }),
   },
   { title: 'MessengerTemplate' },
 )

@@ -272,7 +272,7 @@ export const acquirer: ProviderKind = {
   facts: { provider: 'acquirer', name: 'Cards', tile: [['Card'], '#1459b3', '#ffffff'] },
   open: { base_url: baseUrl },
   secret: {
-    secret_key: secretText('Of the account with the acquirer'),
+    secret_key: secretText('Secret key of the account with the acquirer'),
     webhook_secret: secretText('Signs what the acquirer tells'),
   },
   outgoing: { open: {}, secret: {} },

@@ -110,10 +110,13 @@ export const airtel: ProviderKind = {
   method: 'mobile_money',
   facts: airtelFacts,
   open: { base_url: baseUrl },
-  secret: { client_id: secretText('Of the application'), client_secret: secretText('Of the application') },
+  secret: {
+    client_id: secretText('Client id of the application'),
+    client_secret: secretText('Client secret of the application'),
+  },
   outgoing: {
-    open: { payout_public_key: publicKeyText('The provider’s, for which the PIN is encrypted') },
-    secret: { payout_pin: secretText('Of the account that pays') },
+    open: { payout_public_key: publicKeyText('Provider’s public key, used to encrypt the PIN') },
+    secret: { payout_pin: secretText('PIN of the paying account') },
   },
   identity: ['base_url', 'client_id'],
   connect: (settings: AirtelSettings, surroundings) => new AirtelCarrier(settings, surroundings),

@@ -188,8 +188,8 @@ export const bank: ProviderKind = {
   facts: { provider: 'bank', name: 'Bank transfer', tile: [['Bank'], '#52625c', '#ffffff'] },
   open: { base_url: baseUrl },
   secret: {
-    api_key: secretText('That the bank knows us by'),
-    webhook_secret: secretText('That the bank signs its notices with'),
+    api_key: secretText('API key at the bank'),
+    webhook_secret: secretText('Secret that the bank signs its notices with'),
   },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'api_key'],

@@ -171,20 +171,24 @@ export const daraja: ProviderKind = {
   facts: darajaFacts,
   open: {
     base_url: baseUrl,
-    shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The paybill number'),
+    shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'Paybill number'),
   },
   secret: {
-    passkey: secretText('Of the online checkout'),
-    consumer_key: secretText('Of the app'),
-    consumer_secret: secretText('Of the app'),
+    passkey: secretText('Passkey of the online checkout'),
+    consumer_key: secretText('Consumer key of the app'),
+    consumer_secret: secretText('Consumer secret of the app'),
   },
   outgoing: {
     open: {
-      initiator_name: openText('^[\\x21-\\x7e]{1,64}$', 'must have 1 to 64 visible ASCII characters', 'Who pays out'),
-      certificate: publicKeyText('The provider’s certificate, for which the password is encrypted'),
-      payout_shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'The number that payouts are made from'),
+      initiator_name: openText(
+        '^[\\x21-\\x7e]{1,64}$',
+        'must have 1 to 64 visible ASCII characters',
+        'Initiator of payouts',
+      ),
+      certificate: publicKeyText('Provider’s certificate, used to encrypt the password'),
+      payout_shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'Shortcode that payouts are made from'),
     },
-    secret: { initiator_password: secretText('Of the initiator') },
+    secret: { initiator_password: secretText('Password of the initiator of payouts') },
   },
   identity: ['base_url', 'shortcode', 'payout_shortcode'],
   connect: (settings: DarajaSettings, surroundings) => new DarajaCarrier(settings, surroundings),

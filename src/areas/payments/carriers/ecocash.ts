@@ -106,9 +106,9 @@ export const ecocash: ProviderKind = {
   facts: ecocashFacts,
   open: {
     base_url: baseUrl,
-    ecocash_mode: openText('^(live|sandbox)$', 'must be live or sandbox', 'Whether payments are in earnest'),
+    ecocash_mode: openText('^(live|sandbox)$', 'must be live or sandbox', 'Mode of the EcoCash API'),
   },
-  secret: { ecocash_api_key: secretText('Of the application') },
+  secret: { ecocash_api_key: secretText('API key of the application') },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'ecocash_mode', 'ecocash_api_key'],
   connect: (settings: EcocashSettings, surroundings) => new EcocashCarrier(settings, surroundings),

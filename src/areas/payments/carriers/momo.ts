@@ -121,20 +121,20 @@ export const momo: ProviderKind = {
     target_environment: openText(
       '^[a-z]{3,40}$',
       'must have 3 to 40 small letters, such as mtnuganda',
-      'Such as mtnuganda',
+      'Target environment of MTN, such as mtnuganda',
     ),
   },
   secret: {
-    subscription_key: secretText('Of the collections product'),
-    api_user: secretText('Of the collections product'),
-    api_key: secretText('Of the API user'),
+    subscription_key: secretText('Subscription key of the collections product'),
+    api_user: secretText('API user of the collections product'),
+    api_key: secretText('Key of the API user'),
   },
   outgoing: {
     open: {},
     secret: {
-      payout_subscription_key: secretText('Of the disbursements product'),
-      payout_api_user: secretText('Of the disbursements product'),
-      payout_api_key: secretText('Of that API user'),
+      payout_subscription_key: secretText('Subscription key of the disbursements product'),
+      payout_api_user: secretText('API user of the disbursements product'),
+      payout_api_key: secretText('Key of the API user for payouts, of the disbursements product'),
     },
   },
   identity: ['base_url', 'target_environment', 'api_user', 'payout_api_user'],

@@ -141,12 +141,16 @@ export const orangeMoney: ProviderKind = {
   facts: orangeMoneyFacts,
   open: {
     base_url: baseUrl,
-    webpay_market: openText('^[a-z]{2,3}$', 'must have 2 or 3 small letters, such as ci', 'Such as ci, or dev'),
+    webpay_market: openText(
+      '^[a-z]{2,3}$',
+      'must have 2 or 3 small letters, such as ci',
+      'Market code in the API path, such as ci, or dev',
+    ),
   },
   secret: {
-    client_id: secretText('Of the application'),
-    client_secret: secretText('Of the application'),
-    merchant_key: secretText('Of the merchant'),
+    client_id: secretText('Client id of the application'),
+    client_secret: secretText('Client secret of the application'),
+    merchant_key: secretText('Merchant key of the web payment contract'),
   },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'webpay_market', 'merchant_key'],

@@ -103,7 +103,7 @@ export const wave: ProviderKind = {
   method: 'mobile_money',
   facts: waveFacts,
   open: { base_url: baseUrl },
-  secret: { wave_api_key: secretText('Of the business wallet, with access to the Checkout API') },
+  secret: { wave_api_key: secretText('API key of the business wallet, with access to the Checkout API') },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'wave_api_key'],
   connect: (settings: WaveSettings, surroundings) => new WaveCarrier(settings, surroundings),

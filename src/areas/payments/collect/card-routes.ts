@@ -31,11 +31,11 @@ const capturePayment = write({
   operation: 'payments.capture',
   summary: 'Capture an authorized card payment',
   description:
-    'For payments that were made with `capture: false`. What is not taken is given back; it can be done once.',
+    'For payments created with `capture: false`. The rest of the amount is released; a payment is captured once.',
   scope: 'payments:write',
   limit: 'payments',
-  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
-  body: Type.Object({ amount: Type.Optional(AmountIn({ description: 'How much is taken; all of it unless given' })) }),
+  params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
+  body: Type.Object({ amount: Type.Optional(AmountIn({ description: 'Amount to capture; default all of it' })) }),
   reply: { status: 200, schema: Payment },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'VALIDATION_ERROR', 'AMOUNT_TOO_HIGH'],
   handle: async (app, tx, { params, body }, caller) => {
@@ -91,10 +91,10 @@ async function captureNow(app: App, tenant: Tenant, id: string): Promise<Payment
 
 const SavedCard = Type.Object(
   {
-    card_token: Type.String({ description: 'Begins with tok_' }),
+    card_token: Type.String({ description: 'Token of the card, such as `tok_…`' }),
     ...CardShown.properties,
     customer: Customer,
-    created_at: At({ description: 'When it was saved' }),
+    created_at: At({ description: 'Time at which it was saved' }),
   },
   { title: 'SavedCard' },
 )
@@ -106,7 +106,12 @@ const savedCards = list({
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
-    customer_id: Type.Optional(Type.String({ maxLength: 100, description: 'Of the payment that saved the card' })),
+    customer_id: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Your own id for the customer, as in the payment that saved the card',
+      }),
+    ),
   }),
   row: SavedCard,
   examples: [{ name: 'All of them' }],
@@ -124,7 +129,7 @@ const forgetCard = write({
   summary: 'Delete a saved card',
   scope: 'payments:write',
   limit: 'payments',
-  params: Type.Object({ card_token: Type.String({ description: 'Begins with tok_' }) }),
+  params: Type.Object({ card_token: Type.String({ description: 'Token of the card, such as `tok_…`' }) }),
   reply: { status: 200, schema: SavedCard },
   errors: ['NOT_FOUND'],
   needs: {

@@ -41,38 +41,36 @@ const Card = Type.Object(
         maxLength: 23,
         rule: 'must be a card number',
         sensitive: true,
-        description: 'Compared with the blacklist, and not kept',
+        description: 'Number compared with the blacklist, and not stored',
       }),
     ),
     bin: Type.Optional(
       digits(
         '6,8',
         'must be the first 6 to 8 digits',
-        'The bank and kind of the card, where you do not have its number',
+        'First digits, for the bank and kind of the card, where you do not have its number',
       ),
     ),
-    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Accepted; nothing depends on it')),
+    last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Accepted, but not evaluated')),
   },
   {
     additionalProperties: false,
     sensitive: true,
     rule: 'must be a card as a payment takes it, its number alone, or its bin and last4',
-    description: 'What would be charged',
+    description: 'Card to charge',
   },
 )
 
 const RiskCheckCreate = Type.Object({
   // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
   ...others,
-  payment_id: Type.Optional(Type.String({ description: 'A payment that there is, in place of everything else' })),
-  direction: Type.Optional(
-    OneOf(directions, { description: 'Whether money would come in or go out; `payment` unless given' }),
-  ),
+  payment_id: Type.Optional(Type.String({ description: 'Id of an existing payment, instead of everything else' })),
+  direction: Type.Optional(OneOf(directions, { description: 'Whether money comes in or goes out; default `payment`' })),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-      description: 'Follows from `phone`, `card` or `bank` unless given',
+      description: 'Payment method; derived from `phone`, `card` or `bank` by default',
     }),
   ),
   provider,
@@ -82,13 +80,15 @@ const RiskCheckCreate = Type.Object({
   bank: Type.Optional(
     Type.Object(
       {
-        account_number: Type.Optional(Type.String({ maxLength: 40, description: 'Compared with the blacklist' })),
+        account_number: Type.Optional(
+          Type.String({ maxLength: 40, description: 'Number compared with the blacklist' }),
+        ),
         bank_code: Type.Optional(
-          Type.String({ maxLength: 20, description: 'As GET /v1/payments/methods lists it in `banks`' }),
+          Type.String({ maxLength: 20, description: 'Bank code, as in `banks` of GET /v1/payments/methods' }),
         ),
         account_name: Type.Optional(Type.String({ maxLength: 100, description: 'Holder of the account' })),
       },
-      { description: 'What would be debited, or paid to' },
+      { description: 'Account to debit, or to pay to' },
     ),
   ),
 })
@@ -97,38 +97,38 @@ const RiskCheck = Type.Object(
   {
     risk_check_id: Type.String({ description: 'Id of the check, such as `rsk_…`' }),
     ...risk,
-    decision: OneOf(actions, { description: 'What would become of the payment' }),
-    risk_assessment: Type.Object(risk, { description: 'The same three once more, as identity checks have them' }),
+    decision: OneOf(actions, { description: 'Resulting decision' }),
+    risk_assessment: Type.Object(risk, { description: 'Same values in the form of identity checks' }),
     matched_rules: Type.Array(
       Type.Object({
         rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
-        name: Type.String({ description: 'What you call the rule' }),
-        action: OneOf(actions, { description: 'What it asks for' }),
-        dry_run: Type.Boolean({ description: 'It is recorded, and decides nothing' }),
+        name: Type.String({ description: 'Name of the rule' }),
+        action: OneOf(actions, { description: 'Action of the rule' }),
+        dry_run: Type.Boolean({ description: 'True if it is only recorded' }),
       }),
-      { description: 'Rules of yours that match' },
+      { description: 'Your rules that match' },
     ),
     blacklist_hits: Type.Array(
       Type.Object({
         blacklist_id: Type.String({ description: 'Id of the entry' }),
-        type: OneOf(blacklistTypes, { description: 'What it is' }),
-        value: Type.String({ description: 'As it is compared; of a card masked' }),
+        type: OneOf(blacklistTypes, { description: 'Kind of value' }),
+        value: Type.String({ description: 'Normalised value; card numbers are masked' }),
       }),
-      { description: 'What stands on your blacklist' },
+      { description: 'Values that are on your blacklist' },
     ),
     components: Type.Object(
       {
-        velocity: Type.Integer({ description: 'How often the phone, device, address or card was used lately' }),
-        amount: Type.Integer({ description: 'How unusual the amount is' }),
-        identity: Type.Integer({ description: 'Who pays, as far as it looks unusual' }),
-        card: Type.Integer({ description: 'What looks unusual of the card' }),
-        geo: Type.Integer({ description: 'Country of the address and of the phone that differ' }),
+        velocity: Type.Integer({ description: 'Recent use of the phone, device, address or card' }),
+        amount: Type.Integer({ description: 'Unusual amount' }),
+        identity: Type.Integer({ description: 'Unusual data of the payer' }),
+        card: Type.Integer({ description: 'Unusual data of the card' }),
+        geo: Type.Integer({ description: 'Different countries of the address and the phone' }),
         history: Type.Integer({ description: 'Failures of the phone in the last day' }),
         rules: Type.Integer({ description: 'Scores of your rules' }),
       },
-      { description: `They add up to the score: ${componentNames.join(', ')}` },
+      { description: `Parts that add up to the score: ${componentNames.join(', ')}` },
     ),
-    created_at: At({ description: 'When it was checked' }),
+    created_at: At({ description: 'Time of the check' }),
   },
   { title: 'RiskCheck' },
 )
@@ -144,7 +144,7 @@ const riskCheck = write({
   operation: 'payments.checkRisk',
   summary: 'Assess the risk of a payment or payout',
   description:
-    'Moves nothing and counts nothing. With `payment_id`, a payment that there is already is judged by the rules of now.',
+    'Moves no money and counts nothing. With `payment_id`, an existing payment is judged by the current rules.',
   scope: 'fraud:write',
   limit: 'payments',
   bodyLimitBytes: 16 * 1_024,

@@ -58,12 +58,12 @@ const Debt = Type.Object(
   {
     dispute_id: Type.String({ description: 'Id of the lost dispute, such as `dsp_…`' }),
     payment_id: Type.String({ description: 'Id of the disputed payment, such as `pay_…`' }),
-    account_id: Type.String({ description: 'Who owes it, such as `acc_…`' }),
+    account_id: Type.String({ description: 'Id of the account that owes it, such as `acc_…`' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
-    amount: Amount({ description: 'What the dispute was about' }),
-    amount_owed: Amount({ description: 'What is still missing of it' }),
-    currency: Type.String({ description: 'Of the amounts' }),
-    closed_at: Nullable(At({ description: 'When the dispute was decided' })),
+    amount: Amount({ description: 'Amount of the dispute' }),
+    amount_owed: Amount({ description: 'Amount still owed' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+    closed_at: Nullable(At({ description: 'Time of the decision' })),
   },
   { title: 'Debt' },
 )
@@ -73,7 +73,7 @@ const listRoute = list({
   operation: 'operator.listDebts',
   summary: 'List debts from lost disputes',
   description:
-    'It is taken from what comes into their wallets next, and they pay nothing out before it is paid. One that is paid leaves the list.',
+    'A debt is taken from the next money that comes into the account’s wallets, and the account pays nothing out before it is paid. One that is paid leaves the list.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Debt,

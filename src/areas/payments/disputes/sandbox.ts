@@ -20,16 +20,16 @@ import { findDispute } from './store.ts'
 
 const decisionMs = 10_000
 
-const outcome = OneOf(['won', 'lost'], { description: 'What the bank decides; `won` is for you' })
+const outcome = OneOf(['won', 'lost'], { description: 'Decision of the bank; `won` is in your favour' })
 
 const close = write({
   method: 'POST',
   path: '/v1/sandbox/disputes/:dispute_id/close',
   operation: 'sandbox.closeDispute',
   summary: 'Close a dispute as the payer’s bank',
-  description: 'What follows is told as payment.dispute_closed, a moment later.',
+  description: 'The result is sent as payment.dispute_closed, a moment later.',
   scope: 'sandbox:write',
-  params: Type.Object({ dispute_id: Type.String({ description: 'Begins with dsp_' }) }),
+  params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
   body: Type.Object({ outcome }),
   reply: {
     status: 200,

@@ -25,18 +25,18 @@ const count = (description: string) => Type.Integer({ description })
 const Backtest = Type.Object(
   {
     rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
-    checked: count('Checks that it was held against, the oldest first'),
-    matched: count('Checks that it matches'),
-    changed: count('Of those, how many were decided less strictly, or are allowed by it'),
-    unknown_velocity: count('Checks of which a velocity that it asks for is not known'),
+    checked: count('Number of checks evaluated, oldest first'),
+    matched: count('Number of checks that it matches'),
+    changed: count('Matching checks that were decided less strictly, or that it allows'),
+    unknown_velocity: count('Checks without data for a velocity of the rule'),
     decisions: Type.Object(
       {
-        allow: count('Were let through'),
-        review: count('Were marked'),
-        require_3ds: count('Were challenged'),
-        block: count('Were blocked'),
+        allow: count('Matching checks that were allowed'),
+        review: count('Matching checks marked for review'),
+        require_3ds: count('Matching checks challenged with 3-D Secure'),
+        block: count('Matching checks that were blocked'),
       },
-      { description: 'What had been decided about those that it matches' },
+      { description: 'Original decisions on the matching checks' },
     ),
     samples: Type.Array(Type.String(), { description: 'Ids of the first checks that it matches' }),
     complete: Type.Boolean({ description: `False when there are more than ${maxChecks}` }),

@@ -28,21 +28,21 @@ const value = Type.String({
   minLength: 1,
   maxLength: 254,
   rule: 'must have 1 to 254 characters',
-  description: 'Of a card the whole number, which is not kept',
+  description: 'Value to block; for a card the full number, which is not stored',
   // The value may be a card number.
   sensitive: true,
 })
 
 const details = {
   reason: Type.Optional(
-    Type.String({ maxLength: 500, rule: 'must have at most 500 characters', description: 'A note for yourself' }),
+    Type.String({ maxLength: 500, rule: 'must have at most 500 characters', description: 'Internal note' }),
   ),
   applies_to: Type.Optional(AppliesTo),
-  expires_at: Type.Optional(Moment({ description: 'Not served until then; for ever unless given' })),
+  expires_at: Type.Optional(Moment({ description: 'Expiry time; default never' })),
 }
 
 const type = OneOf(blacklistTypes, {
-  description: 'What the value is; `email_domain`, `card_bin` and `ip_range` (CIDR) stand for many at once',
+  description: 'Kind of value; `email_domain`, `card_bin` and `ip_range` (CIDR) match many at once',
 })
 
 const Entry = Type.Object({
@@ -60,7 +60,7 @@ const EntryCreate = Type.Object({
       minItems: 1,
       maxItems: maxEntriesAtOnce,
       rule: `must be a list of 1 to ${maxEntriesAtOnce} entries`,
-      description: 'Many at once, in place of type and value',
+      description: 'Entries to add, instead of type and value',
     }),
   ),
 })
@@ -68,12 +68,12 @@ const EntryCreate = Type.Object({
 const EntryRecord = Type.Object(
   {
     blacklist_id: Type.String({ description: 'Id of the entry, such as `blk_…`' }),
-    type: OneOf(blacklistTypes, { description: 'What the value is, such as `phone` or `card_bin`' }),
-    value: Type.String({ description: 'As it is compared; of a card masked' }),
+    type: OneOf(blacklistTypes, { description: 'Kind of value, such as `phone` or `card_bin`' }),
+    value: Type.String({ description: 'Normalised value; card numbers are masked' }),
     reason: Nullable(Type.String({ description: 'Your note; null if none was given' })),
     applies_to: Type.Array(OneOf(directions), { description: 'Whether payments, payouts or both are refused' }),
-    expires_at: Nullable(At({ description: 'Until when it holds; null for ever' })),
-    created_at: At({ description: 'When it was put on the list' }),
+    expires_at: Nullable(At({ description: 'Expiry time; null for never' })),
+    created_at: At({ description: 'Time it was added to the list' }),
   },
   { title: 'BlacklistEntry' },
 )
@@ -81,8 +81,8 @@ const EntryRecord = Type.Object(
 const Added = Type.Object(
   {
     ...Type.Partial(EntryRecord).properties,
-    created: Type.Integer({ description: 'How many were not there before' }),
-    entries: Type.Optional(Type.Array(EntryRecord, { description: 'All of a bulk, in its order' })),
+    created: Type.Integer({ description: 'Number of entries that are new' }),
+    entries: Type.Optional(Type.Array(EntryRecord, { description: 'All entries of a bulk, in its order' })),
   },
   { title: 'BlacklistAdded' },
 )
@@ -104,8 +104,7 @@ const addEntries = write({
   path: base,
   operation: 'fraud.addToBlacklist',
   summary: 'Add an entry to the blacklist',
-  description:
-    'An entry that is there already is answered with 200 and stays as it is. `entries` adds up to 1,000 at once.',
+  description: 'An existing entry is returned with 200 and stays as it is. `entries` adds up to 1,000 at once.',
   scope: 'fraud:write',
   limit: 'payments',
   body: EntryCreate,
@@ -149,9 +148,7 @@ const listAll = list({
   scope: 'fraud:read',
   query: Type.Object({
     ...listQuery,
-    type: Type.Optional(
-      OneOf(blacklistTypes, { description: 'Only entries whose value is of this kind; all of them unless given' }),
-    ),
+    type: Type.Optional(OneOf(blacklistTypes, { description: 'Filter by kind of value; default all' })),
   }),
   row: EntryRecord,
   examples: [{ name: 'Phones', query: { type: 'phone' } }],
@@ -161,7 +158,7 @@ const listAll = list({
   },
 })
 
-const EntryParam = Type.Object({ blacklist_id: Type.String({ description: 'Begins with blk_' }) })
+const EntryParam = Type.Object({ blacklist_id: Type.String({ description: 'Id of the entry, such as `blk_…`' }) })
 
 const getEntry = read({
   method: 'GET',
@@ -192,7 +189,7 @@ const removeEntry = write({
     schema: Type.Object(
       {
         blacklist_id: Type.String({ description: 'Id of the entry' }),
-        deleted: Type.Literal(true, { description: 'True: it is off the list' }),
+        deleted: Type.Literal(true, { description: 'Always true' }),
       },
       { title: 'BlacklistDeleted' },
     ),

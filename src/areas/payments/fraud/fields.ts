@@ -55,7 +55,7 @@ export const riskFields = {
   ip_address: Type.Optional(
     Type.Union([Type.String({ format: 'ipv4' }), Type.String({ format: 'ipv6' })], {
       rule: 'must be an IP address',
-      description: 'Of the payer',
+      description: 'IP address of the payer',
     }),
   ),
   device_id: Type.Optional(
@@ -63,10 +63,10 @@ export const riskFields = {
       minLength: 1,
       maxLength: 200,
       rule: 'must have 1 to 200 characters',
-      description: 'Your own id of the device that pays',
+      description: 'Your own id for the paying device',
     }),
   ),
-  country: Type.Optional(CountryCode({ description: 'Where the request of the payer came from' })),
+  country: Type.Optional(CountryCode({ description: 'Country that the payer’s request came from' })),
 }
 
 export type Direction = 'payment' | 'payout'

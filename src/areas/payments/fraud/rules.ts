@@ -34,7 +34,7 @@ const maxVelocities = 50
 const maxHitChecks = 100_000
 const defaultPriority = 100
 
-export const RuleParam = Type.Object({ rule_id: Type.String({ description: 'Begins with frl_' }) })
+export const RuleParam = Type.Object({ rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }) })
 
 export const directions = ['payment', 'payout'] as const
 
@@ -44,7 +44,7 @@ export const AppliesTo = Type.Array(OneOf(directions), {
   uniqueItems: true,
   rule: `must be a list of ${directions.join(', ')}`,
   description:
-    'Money that comes in (`payment`), goes out (`payout`), or both; unless given `payment` for a rule, and both for an entry of the blacklist',
+    'Money that comes in (`payment`), goes out (`payout`), or both; default `payment` for a rule, both for a blacklist entry',
 })
 
 const Condition = Type.Unsafe<unknown>({
@@ -58,63 +58,73 @@ const conditions = Type.Array(Condition, {
   minItems: 1,
   maxItems: maxConditions,
   rule: `must be a list of 1 to ${maxConditions} conditions`,
-  description: 'What a payment must have for the rule to match: all or any of them, as `match` says',
+  description: 'Conditions of the rule: all or any must match, as `match` says',
 })
 const match = OneOf(['all', 'any'], {
-  description: 'Whether all conditions must hold or any of them; `all` unless given',
+  description: 'Whether all conditions must match or any of them; default `all`',
 })
 const description = Type.String({
   maxLength: 500,
   rule: 'must have at most 500 characters',
-  description: 'A note for yourself',
+  description: 'Internal note',
 })
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
   rule: 'must have 1 to 100 characters',
-  description: 'Stands in the risk check of what it matched',
+  description: 'Name of the rule, shown in risk checks',
 })
 
 const optional = {
   match: Type.Optional(match),
   applies_to: Type.Optional(AppliesTo),
   score: Type.Optional(
-    Type.Integer({ minimum: -100, maximum: 100, rule: 'must be -100 to 100', description: 'Added when it matches' }),
+    Type.Integer({
+      minimum: -100,
+      maximum: 100,
+      rule: 'must be -100 to 100',
+      description: 'Points added to the risk score on a match',
+    }),
   ),
   priority: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 10_000, rule: 'must be 0 to 10000', description: 'Lower comes first; 100' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      rule: 'must be 0 to 10000',
+      description: 'Lower comes first; default 100',
+    }),
   ),
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether it is asked at all; true unless given' })),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Recorded when it matches, and nothing else' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the rule is applied; default true' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'True records matches without acting on them' })),
   description: Type.Optional(description),
 }
 
-const action = OneOf(actions, { description: 'What becomes of a payment that it matches' })
+const action = OneOf(actions, { description: 'Action on a matching payment' })
 const RuleCreate = Type.Object({ name, action, conditions, ...optional })
 const RuleChange = Type.Object({
   name: Type.Optional(name),
   action: Type.Optional(action),
   conditions: Type.Optional(conditions),
   ...optional,
-  description: Type.Optional(Nullable(description, { description: '`null` takes it away' })),
+  description: Type.Optional(Nullable(description, { description: 'Internal note; `null` removes it' })),
 })
 
 const RuleRecord = Type.Object(
   {
     rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
-    name: Type.String({ description: 'Stands in the risk check of what it matched' }),
+    name: Type.String({ description: 'Name of the rule, shown in risk checks' }),
     description: Nullable(Type.String({ description: 'Your note; null if none was given' })),
-    action: OneOf(actions, { description: 'What becomes of a payment that it matches' }),
+    action: OneOf(actions, { description: 'Action on a matching payment' }),
     match,
-    conditions: Type.Array(Condition, { description: 'What a payment must have for the rule to match' }),
+    conditions: Type.Array(Condition, { description: 'Conditions of the rule' }),
     applies_to: Type.Array(OneOf(directions), { description: 'Whether it judges payments, payouts or both' }),
     score: Type.Integer({ description: 'Added to the risk score when it matches' }),
     priority: Type.Integer({ description: 'Lower comes first' }),
-    enabled: Type.Boolean({ description: 'Whether it is asked at all' }),
-    dry_run: Type.Boolean({ description: 'Recorded when it matches, and nothing else' }),
-    hits_24h: Type.Integer({ description: 'How often it matched in the last 24 hours' }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    enabled: Type.Boolean({ description: 'Whether the rule is applied' }),
+    dry_run: Type.Boolean({ description: 'True records matches without acting on them' }),
+    hits_24h: Type.Integer({ description: 'Number of matches in the last 24 hours' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'FraudRule' },
 )
@@ -126,7 +136,8 @@ const createRule = write({
   path: base,
   operation: 'fraud.createRule',
   summary: 'Create a fraud rule',
-  description: 'Rules count in the order allow, block, require_3ds, review; within an action by priority, then age.',
+  description:
+    'Rules are evaluated in the order allow, block, require_3ds, review; within an action by priority, then age.',
   scope: 'fraud:write',
   limit: 'payments',
   body: RuleCreate,
@@ -142,7 +153,7 @@ const createRule = write({
       },
     },
     {
-      name: 'Large amounts at night, to begin with on trial',
+      name: 'Large amounts at night, as a dry run',
       body: {
         name: 'Large at night',
         action: 'block',
@@ -225,7 +236,7 @@ const changeRule = write({
   body: RuleChange,
   reply: { status: 200, schema: RuleRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  examples: [{ name: 'Only watch', body: { dry_run: true } }],
+  examples: [{ name: 'Dry run only', body: { dry_run: true } }],
   handle: async (_app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
     const id = ruleUuid(params.rule_id)
@@ -270,8 +281,8 @@ const removeRule = write({
     status: 200,
     schema: Type.Object(
       {
-        rule_id: Type.String({ description: 'Id of the rule that is gone' }),
-        deleted: Type.Literal(true, { description: 'True: it is gone' }),
+        rule_id: Type.String({ description: 'Id of the deleted rule' }),
+        deleted: Type.Literal(true, { description: 'Always true' }),
       },
       { title: 'FraudRuleDeleted' },
     ),

@@ -26,20 +26,20 @@ const maxUses = 100_000
 const maxAheadMs = 5 * 366 * dayMs
 
 export const LinkCreate = Type.Object({
-  amount: AmountIn({ description: 'What is paid each time' }),
+  amount: AmountIn({ description: 'Amount of each payment' }),
   currency: PaymentCreate.properties.currency,
   description: Type.String({
     minLength: 1,
     maxLength: 255,
     rule: 'must have 1 to 255 characters',
-    description: 'What is paid for; shown to the payer, and on its receipt',
+    description: 'Description shown to the payer, and on the receipt',
   }),
   payment_methods: Type.Optional(
     Type.Array(OneOfAnyCase(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'Ways in which it can be paid; all that are offered unless given',
+      description: 'Accepted payment methods; default all that are offered',
     }),
   ),
   max_uses: Type.Optional(
@@ -47,16 +47,16 @@ export const LinkCreate = Type.Object({
       minimum: 1,
       maximum: maxUses,
       rule: `must be 1 to ${maxUses}`,
-      description: 'How often it can be paid; as often as somebody does, unless given',
+      description: 'Maximum number of payments; default no limit',
     }),
   ),
-  expires_at: Type.Optional(Moment({ description: 'Nothing can be begun after that moment' })),
+  expires_at: Type.Optional(Moment({ description: 'Time after which no payment can be started' })),
   redirect_url: Type.Optional(
     Type.String({
       maxLength: 2_048,
       rule: 'must have at most 2048 characters',
       description:
-        'Where the payer goes once it is paid, with payment_id, status and sig; our own page says thank you otherwise',
+        'URL the payer is sent to after paying, with payment_id, status and sig; default: our own thank-you page',
     }),
   ),
   metadata: Type.Optional(Metadata),

@@ -8,7 +8,7 @@ import { linkStatus, PaymentLink } from './events.ts'
 import { createLink, deactivateLink, LinkCreate, linkOf, requireLink } from './link.ts'
 import { listLinks } from './store.ts'
 
-const LinkParam = Type.Object({ payment_link_id: Type.String({ description: 'Begins with plink_' }) })
+const LinkParam = Type.Object({ payment_link_id: Type.String({ description: 'Id of the link, such as `plink_…`' }) })
 
 const create = write({
   method: 'POST',
@@ -16,7 +16,7 @@ const create = write({
   operation: 'payments.createLink',
   summary: 'Create a payment link',
   description:
-    'Give `url` to the payer: the page takes mobile money, cards and bank transfers, and payment_link.paid tells of each payment. With `max_uses: 1` and a `redirect_url` it is the checkout of one order.',
+    'Give `url` to the payer: the page takes mobile money, cards and bank transfers, and payment_link.paid is sent for each payment. With `max_uses: 1` and a `redirect_url` it is the checkout of one order.',
   scope: 'payments:write',
   limit: 'payments',
   body: LinkCreate,
@@ -77,7 +77,7 @@ const deactivate = write({
   path: '/v1/payments/links/:payment_link_id/deactivate',
   operation: 'payments.deactivateLink',
   summary: 'Deactivate a payment link',
-  description: 'Its page says that nothing can be paid any more. Payments that are under way go on.',
+  description: 'Its page says that it can no longer be paid. Payments in progress go on.',
   scope: 'payments:write',
   limit: 'payments',
   params: LinkParam,

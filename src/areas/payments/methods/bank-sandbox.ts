@@ -33,7 +33,7 @@ const credit = write({
   path: '/v1/sandbox/bank/credit',
   operation: 'sandbox.creditBank',
   summary: 'Simulate a bank transfer for a payment',
-  description: 'The amount that was asked for completes the payment; any other is kept apart, and the payment fails.',
+  description: 'The exact amount completes the payment; any other is kept apart, and the payment fails.',
   scope: 'sandbox:write',
   body: Type.Object({
     account_number: Type.String({
@@ -42,16 +42,16 @@ const credit = write({
       rule: 'must have 1 to 34 characters',
       description: '`bank_transfer.account_number` of the payment',
     }),
-    amount: AmountIn({ description: 'What is transferred' }),
+    amount: AmountIn({ description: 'Amount of the transfer' }),
   }),
   reply: {
     status: 200,
     schema: Type.Object(
       {
         payment_id: Type.String({ description: 'Id of the payment that the account is for' }),
-        account_number: Type.String({ description: 'Where the money went' }),
-        amount: Amount({ description: 'What was transferred, in major units' }),
-        currency: Type.String({ description: 'Of the amount' }),
+        account_number: Type.String({ description: 'Account number that was credited' }),
+        amount: Amount({ description: 'Amount transferred, in major units' }),
+        currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
       },
       { title: 'SandboxBankCredit' },
     ),

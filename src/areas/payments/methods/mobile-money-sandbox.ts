@@ -28,16 +28,18 @@ const Prompt = Type.Object(
   {
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: OneOf(['waiting', 'approved', 'refused', 'over'], {
-      description: '`over`: it went away by itself, or could not be paid',
+      description: '`over`: it expired, or could not be paid',
     }),
-    provider: Type.String({ description: 'Who asks, such as `mpesa`' }),
-    amount: Amount({ description: 'What is to be paid, in major units' }),
-    currency: Type.String({ description: 'Of the amount' }),
-    reference: Nullable(Type.String({ description: 'Your own id of the payment; null if none was given' })),
-    description: Nullable(Type.String({ description: 'What it is for, as you said; null if you did not' })),
-    failure_reason: Nullable(Type.String({ description: 'A code such as USER_CANCELLED; null unless it failed' })),
-    asked_at: At({ description: 'When the handset was asked' }),
-    expires_at: At({ description: 'When it goes away by itself' }),
+    provider: Type.String({ description: 'Provider that asks, such as `mpesa`' }),
+    amount: Amount({ description: 'Amount to pay, in major units' }),
+    currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
+    reference: Nullable(Type.String({ description: 'Your own id for the payment; null if none was given' })),
+    description: Nullable(Type.String({ description: 'Intended use as you stated it; null if you did not' })),
+    failure_reason: Nullable(
+      Type.String({ description: 'Failure code such as USER_CANCELLED; null unless it failed' }),
+    ),
+    asked_at: At({ description: 'Time of the prompt' }),
+    expires_at: At({ description: 'Time at which it expires' }),
   },
   { title: 'SandboxPrompt' },
 )
@@ -46,7 +48,7 @@ const prompts = list({
   path: '/v1/sandbox/payments/prompts',
   operation: 'sandbox.listPrompts',
   summary: 'List payment prompts on a simulated handset',
-  description: 'Newest first. One that waits can be answered where its payer answers by hand.',
+  description: 'Newest first. A pending one can be answered where its payer answers by hand.',
   scope: 'sandbox:read',
   query: Type.Object({
     ...listQuery,
@@ -93,13 +95,13 @@ function statusOf({ status, failure_reason }: PaymentRow): Static<typeof Prompt>
 }
 
 const Answer = Type.Object({
-  decision: OneOf(['approve', 'refuse'], { description: 'Types the PIN, or cancels the prompt' }),
+  decision: OneOf(['approve', 'refuse'], { description: '`approve` types the PIN, `refuse` cancels the prompt' }),
   pin: Type.Optional(
     Type.String({
       pattern: '^\\d{4,6}$',
       rule: 'must have 4 to 6 digits',
       sensitive: true,
-      description: 'To approve: any but 0000, which is the wrong one',
+      description: 'PIN to approve with: any but 0000, which is the wrong one',
     }),
   ),
 })
@@ -118,7 +120,7 @@ const answer = write({
   description:
     'For payers that PATCH /v1/sandbox/payments/behaviour lists as by_hand. A wrong PIN ends the payment, as it does with the providers.',
   scope: 'sandbox:write',
-  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
+  params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
   body: Answer,
   reply: {
     status: 200,
@@ -184,7 +186,7 @@ const Behaviour = Type.Object(
       {
         maxItems: maxNumbers,
         rule: `must list at most ${maxNumbers} numbers`,
-        description: `Payers whose prompt waits for a PIN; \`${everybody}\` is everybody. Others decide by their number`,
+        description: `Payers whose prompt waits for a PIN; \`${everybody}\` stands for all. Others decide by their number`,
       },
     ),
   },

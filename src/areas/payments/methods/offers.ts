@@ -18,42 +18,44 @@ import { mobileTermsOf, offered } from './mobile-money-providers.ts'
 
 const Method = Type.Object(
   {
-    method: OneOf(['mobile_money', 'card', 'bank_transfer'], { description: 'What a payment names as `method`' }),
-    provider: Type.String({ description: 'What a payment names as `provider`' }),
-    name: Type.String({ description: 'What payers know it by' }),
-    countries: Type.Array(Type.String(), { description: 'Where its payers are' }),
-    currencies: Type.Array(Type.String(), { description: 'What it takes' }),
+    method: OneOf(['mobile_money', 'card', 'bank_transfer'], { description: 'Value of `method` in a payment' }),
+    provider: Type.String({ description: 'Value of `provider` in a payment' }),
+    name: Type.String({ description: 'Name known to payers' }),
+    countries: Type.Array(Type.String(), { description: 'Countries of its payers' }),
+    currencies: Type.Array(Type.String(), { description: 'Currencies that it accepts' }),
     directions: Type.Unsafe<readonly ('in' | 'out')[]>(
       Type.Array(OneOf(['in', 'out']), { description: 'Whether it collects (`in`), pays out (`out`), or both' }),
     ),
-    min_amount: Type.Optional(Amount({ description: 'In the one currency; for cards where `currency` is asked for' })),
-    max_amount: Type.Optional(Amount({ description: 'The most it takes at once' })),
-    whole_units_only: Type.Boolean({ description: 'Amounts have no decimals' }),
+    min_amount: Type.Optional(
+      Amount({ description: 'Minimum amount, where there is one currency; for cards where `currency` is given' }),
+    ),
+    max_amount: Type.Optional(Amount({ description: 'Maximum amount of a payment' })),
+    whole_units_only: Type.Boolean({ description: 'True if amounts have no decimals' }),
     fee: Type.Optional(
       Type.Object(
         {
           percent: Amount({ description: 'Percent of the amount' }),
-          fixed: Amount({ description: 'Added to that, in major units' }),
-          currency: Type.String({ description: 'Of `fixed`' }),
+          fixed: Amount({ description: 'Fixed part of the fee, in major units' }),
+          currency: Type.String({ description: 'Currency of `fixed`' }),
         },
-        { description: 'Of a collection, or with `direction=out` of a payout' },
+        { description: 'Fee of a collection, or with `direction=out` of a payout' },
       ),
     ),
     status: OneOf(['up', 'degraded', 'down'], { description: '`down`: payments by it are refused for now' }),
     logo_url: Type.String({ description: 'A picture to show beside the name' }),
-    ussd_code: Type.Optional(Type.String({ description: 'What a payer dials to see what waits for approval' })),
+    ussd_code: Type.Optional(Type.String({ description: 'USSD code that a payer dials to see pending approvals' })),
     confirms_on: Type.Optional(
       OneOf(['phone', 'page'], { description: 'Whether the payer is asked on the phone, or sent to `redirect_url`' }),
     ),
-    brands: Type.Optional(Type.Array(OneOf(cardBrands), { description: 'Cards that are taken' })),
-    supports_3ds: Type.Optional(Type.Boolean({ description: 'Whether payers prove who they are' })),
+    brands: Type.Optional(Type.Array(OneOf(cardBrands), { description: 'Accepted brands of cards' })),
+    supports_3ds: Type.Optional(Type.Boolean({ description: 'Whether 3-D Secure is supported' })),
     banks: Type.Optional(
       Type.Array(
         Type.Object({
           bank_code: Type.String({ description: 'Bank code used in payouts' }),
-          name: Type.String({ description: 'As people know it' }),
+          name: Type.String({ description: 'Name of the bank' }),
         }),
-        { description: 'Those whose accounts can be reached' },
+        { description: 'Supported banks' },
       ),
     ),
   },

@@ -42,13 +42,13 @@ const secretSettings = optional(kinds.flatMap(({ secret, outgoing }) => [secret,
 const created = {
   provider: OneOf(
     kinds.map(({ facts }) => facts.provider),
-    { description: 'Decides which of the settings below are needed' },
+    { description: 'Provider; determines which of the settings below are required' },
   ),
-  environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
+  environment: EnvironmentName({ description: '`test` replaces the simulator' }),
   country: Type.Optional(
-    CountryOrAll({ description: 'Where the account is; needed where the provider is in several' }),
+    CountryOrAll({ description: 'Country of the account; required where the provider is in several' }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: nothing new is sent to it' })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False stops new requests to it' })),
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
@@ -64,14 +64,14 @@ const ProviderChange = Type.Object<typeof changed>({
 })
 
 const shown = {
-  id: Type.String({ description: 'Such as `mpesa-ke-live`' }),
-  provider: Type.String({ description: 'Such as `mpesa`' }),
-  environment: EnvironmentName({ description: '`test` takes the place of the simulator' }),
-  country: Type.String({ description: 'Where the account is, ISO 3166' }),
-  enabled: Type.Boolean({ description: 'False: nothing new is sent to it' }),
-  status: OneOf(['up', 'degraded', 'down'], { description: 'As the answering node sees it' }),
-  created_at: At({ description: 'When it was entered' }),
-  updated_at: At({ description: 'When it was last changed' }),
+  id: Type.String({ description: 'Id of the provider account, such as `mpesa-ke-live`' }),
+  provider: Type.String({ description: 'Provider, such as `mpesa`' }),
+  environment: EnvironmentName({ description: '`test` replaces the simulator' }),
+  country: Type.String({ description: 'Country of the account, ISO 3166' }),
+  enabled: Type.Boolean({ description: 'False stops new requests to it' }),
+  status: OneOf(['up', 'degraded', 'down'], { description: 'Status according to the answering node' }),
+  created_at: At({ description: 'Time of entry' }),
+  updated_at: At({ description: 'Time of the last change' }),
 }
 const ProviderRecord = Type.Object<typeof shown>({ ...shown, ...openSettings }, { title: 'PaymentProvider' })
 
@@ -177,7 +177,7 @@ const createProvider = writeAcross({
   reply: { status: 201, schema: ProviderRecord, location: ({ id }) => `/v1/operator/payments/providers/${id}` },
   errors: ['VALIDATION_ERROR', 'INVALID_URL', 'CONFLICT'],
   examples: [
-    { name: 'M-Pesa, in earnest', body: mpesaExample },
+    { name: 'M-Pesa, live', body: mpesaExample },
     { name: 'MTN MoMo in Uganda', body: momoExample },
   ],
   prepare: (app, { body }) => checkBaseUrl(app, body),
@@ -208,7 +208,7 @@ const changeProvider = writeAcross({
   operation: 'operator.changePaymentProvider',
   summary: 'Update a payment provider',
   description:
-    'What it needs to pay out is removed by null, all of it together: nothing is paid from it then. Where it becomes another account, nothing that the first one may have taken is sent again.',
+    'Null removes the settings for payouts, all of them together: nothing is paid out from it then. If it becomes another account, requests that the first one may have accepted are not sent again.',
   scope: 'operator',
   params: IdParam,
   body: ProviderChange,
@@ -245,7 +245,7 @@ const removeProvider = writeAcross({
   path: '/v1/operator/payments/providers/:id',
   operation: 'operator.removePaymentProvider',
   summary: 'Delete a payment provider',
-  description: 'Payments that it knows of and that are not over stay as they are until they expire.',
+  description: 'Its payments that have not ended stay as they are until they expire.',
   scope: 'operator',
   params: IdParam,
   reply: { status: 200, schema: Deleted },

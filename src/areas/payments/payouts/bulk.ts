@@ -47,14 +47,14 @@ const { description, metadata, callback_url, reference } = PaymentCreate.propert
 
 // Each item has a verdict of its own, so items are checked one by one.
 const Items = (description: string) =>
-  Type.Array(Type.Unsafe<unknown>({ description: 'An object with what a single payout has' }), {
+  Type.Array(Type.Unsafe<unknown>({ description: 'A payout, with the fields of a single one' }), {
     rule: `must be a list of 1 to ${maxItems} payouts`,
     description,
   })
 
 export const BulkCreate = Type.Object({
-  items: Type.Optional(Items('What is to be paid; each item is judged for itself')),
-  payouts: Type.Optional(Items('The same as items; one of them is needed')),
+  items: Type.Optional(Items('Payouts to make; each is checked on its own')),
+  payouts: Type.Optional(Items('Alias of items; one of them is required')),
   currency: Type.Optional(shared.currency),
   method: shared.method,
   provider: shared.provider,
@@ -63,27 +63,27 @@ export const BulkCreate = Type.Object({
   metadata,
   callback_url,
   on_error: Type.Optional(
-    OneOf(['continue', 'abort'], { description: '`abort`: one item that cannot be accepted refuses all' }),
+    OneOf(['continue', 'abort'], { description: '`abort` refuses the whole request if one item cannot be accepted' }),
   ),
 })
 
 const Item = Type.Object({
-  index: Type.Integer({ description: 'Place in your list, from 0' }),
+  index: Type.Integer({ description: 'Position in your list, from 0' }),
   payout_id: Nullable(Type.String({ description: 'Id of the payout; null if it was refused' })),
   status: payoutStatus,
-  amount: Type.Optional(Amount({ description: 'In major units' })),
-  currency: Type.Optional(Type.String({ description: 'Of the amount' })),
-  reference: Type.Optional(Nullable(Type.String({ description: 'Your own id of it' }))),
+  amount: Type.Optional(Amount({ description: 'Amount in major units' })),
+  currency: Type.Optional(Type.String({ description: 'Currency of the amount, ISO 4217' })),
+  reference: Type.Optional(Nullable(Type.String({ description: 'Your own id for the object' }))),
   failure_reason: Type.Optional(
-    Nullable(Type.String({ description: 'A code such as INVALID_PHONE; null unless it failed' })),
+    Nullable(Type.String({ description: 'Failure code such as INVALID_PHONE; null unless it failed' })),
   ),
   error: Type.Optional(
     Type.Object(
       {
-        code: Type.String({ description: 'Such as INVALID_PHONE' }),
-        message: Type.String({ description: 'The same in words' }),
+        code: Type.String({ description: 'Error code such as INVALID_PHONE' }),
+        message: Type.String({ description: 'Human-readable explanation' }),
       },
-      { description: 'Why it was refused' },
+      { description: 'Reason for the refusal' },
     ),
   ),
 })
@@ -91,11 +91,11 @@ const Item = Type.Object({
 export const Batch = Type.Object(
   {
     ...batchFields,
-    reference: Nullable(Type.String({ description: 'Your own id of it' })),
-    description: Nullable(Type.String({ description: 'As it was given' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
+    description: Nullable(Type.String({ description: 'Text as you provided it' })),
     metadata: Metadata,
     payouts: Type.Array(Item, { description: 'The items, in your order' }),
-    next_cursor: Nullable(Type.String({ description: 'Where the next items begin' })),
+    next_cursor: Nullable(Type.String({ description: 'Cursor of the next items' })),
   },
   { title: 'PayoutBatchRecord' },
 )

@@ -40,18 +40,18 @@ export const shared = {
   currency,
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'bank_transfer'], {
-      description: '`mobile_money`, or `bank_transfer` where `bank` is given',
+      description: 'Payout method: `mobile_money`, or `bank_transfer` where `bank` is given',
     }),
   ),
-  provider: Type.Optional(Type.String({ maxLength: 40, description: 'Found by the payee’s network unless given' })),
+  provider: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Provider; derived from the payee’s network by default' }),
+  ),
 }
 
 export const PayoutItem = Type.Object({
   amount,
   ...phoneFields,
-  bank: Type.Optional(
-    Type.Object(BankAccountIn.properties, { description: 'The account to pay to, in place of a phone' }),
-  ),
+  bank: Type.Optional(Type.Object(BankAccountIn.properties, { description: 'Account to pay to, instead of a phone' })),
   method: shared.method,
   provider: shared.provider,
   description,
@@ -70,17 +70,17 @@ export const PayoutItem = Type.Object({
             pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
             maxLength: 254,
             rule: 'must be an email address',
-            description: 'Kept with the payout; nothing is sent to it',
+            description: 'Email of the recipient; nothing is sent to it',
           }),
         ),
       },
-      { description: 'Who is paid, as you know them' },
+      { description: 'Recipient, as you know them' },
     ),
   ),
   metadata,
   callback_url,
   reference,
-  scheduled_at: Type.Optional(Moment({ description: 'Not before then; until then it can be withdrawn' })),
+  scheduled_at: Type.Optional(Moment({ description: 'Earliest time of sending; until then it can be cancelled' })),
 })
 
 export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })

@@ -45,17 +45,17 @@ const settleRoute = writeAcross({
   operation: 'operator.settlePayout',
   summary: 'Settle a payout with an unknown outcome',
   description:
-    'Ask the provider first: what is said to have failed is given back to the account, and cannot be paid any more. One that had failed or was taken back and was paid all the same is taken from the wallet, which must have it.',
+    'Check with the provider first: a payout settled as failed is given back to the account, and cannot be paid any more. One that had failed or was reversed, and was paid all the same, is taken from the wallet, which must have the amount.',
   scope: 'operator',
-  params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
+  params: Type.Object({ payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }) }),
   body: Type.Object({
-    outcome: OneOf(['paid', 'failed'], { description: 'What the provider says became of it' }),
+    outcome: OneOf(['paid', 'failed'], { description: 'Outcome according to the provider' }),
     provider_reference: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 100,
         rule: 'must have 1 to 100 characters',
-        description: 'Its id on the provider’s statement, if it was paid',
+        description: 'Id on the provider’s statement, if it was paid',
       }),
     ),
   }),

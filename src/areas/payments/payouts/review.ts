@@ -18,7 +18,7 @@ const common = {
   method: 'POST',
   scope: 'payouts:approve',
   limit: 'payments',
-  params: Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) }),
+  params: Type.Object({ payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }) }),
   reply: { status: 200, schema: Payout },
   errors: ['FORBIDDEN', 'NOT_FOUND', 'INVALID_STATE'],
 } as const
@@ -29,7 +29,7 @@ const approveRoute = write({
   operation: 'payouts.approve',
   summary: 'Approve a payout',
   description:
-    'It is sent at once, or when its time has come. Your rules are not asked again. Whoever made it cannot: use another key, with the scope `payouts:approve`.',
+    'It is sent at once, or at its scheduled time, without another check by your rules. Its creator cannot approve it: use another key, with the scope `payouts:approve`.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await approve(app, tx, caller, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.approve', payout.payout_id, { after: { status: payout.status } })
@@ -42,7 +42,7 @@ const rejectRoute = write({
   path: '/v1/payouts/:payout_id/reject',
   operation: 'payouts.reject',
   summary: 'Reject a payout',
-  description: 'It is cancelled, and what was held for it is back in the wallet.',
+  description: 'It is cancelled, and the hold for it is released to the wallet.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await reject(app, tx, caller.tenant, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.reject', payout.payout_id, { after: { status: payout.status } })

@@ -25,11 +25,11 @@ import { findPayout, listInReview, listPayouts } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
-const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Begins with pob_' }) })
+const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Id of the batch, such as `pob_…`' }) })
 
 const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const
 const inReview = Type.Optional(
-  Type.Boolean({ rule: 'must be true or false', description: 'Whether it waits for a decision' }),
+  Type.Boolean({ rule: 'must be true or false', description: 'Whether it awaits a decision' }),
 )
 
 const create = write({
@@ -41,7 +41,7 @@ const create = write({
   operation: 'payouts.create',
   summary: 'Create a payout',
   description:
-    'Your rules are asked first: what they block is refused, what they want looked at waits as pending. The amount and the fee are held until it is certain what became of it, which is told as payout.completed or payout.failed.',
+    'Your rules are applied first: blocked payouts are refused, those to review wait as pending. The amount and the fee are held until the outcome is certain, which is sent as payout.completed or payout.failed.',
   body: PayoutCreate,
   reply: {
     status: 201,
@@ -81,7 +81,7 @@ const createBulk = write({
   operation: 'payouts.createBulk',
   summary: 'Create up to 10,000 payouts',
   description:
-    'All are checked first, and one hold is made for those that can be accepted; each takes its share of it or gives it back. Your rules are asked when the turn of each has come.',
+    'All items are checked first, and one hold is made for the accepted ones; each takes its share of it or gives it back. Your rules are applied when each is processed.',
   body: BulkCreate,
   bodyLimitBytes: bulkBodyBytes,
   reply: {
@@ -184,13 +184,15 @@ const listAll = list({
     status: Type.Optional(payoutStatus),
     currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the amount, such as KES' })),
     method: Type.Optional(
-      OneOfAnyCase(['mobile_money', 'bank_transfer'], { description: 'To a phone, or to a bank account' }),
+      OneOfAnyCase(['mobile_money', 'bank_transfer'], {
+        description: 'Payout method: to a phone, or to a bank account',
+      }),
     ),
     provider: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Who pays it out: `mpesa`, `mtn_momo` and so on, or `bank`' }),
+      Type.String({ maxLength: 40, description: 'Provider: `mpesa`, `mtn_momo` and so on, or `bank`' }),
     ),
     reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id of the payout, exactly as it was given' }),
+      Type.String({ maxLength: 100, description: 'Your own id for the payout, exactly as it was given' }),
     ),
     phone: phoneQuery,
     in_review: inReview,

@@ -54,21 +54,21 @@ export const BankAccountIn = Type.Object(
       pattern: '^[A-Za-z0-9-]{4,34}$',
       rule: 'must have 4 to 34 letters, digits or -',
       sensitive: true,
-      description: 'As the bank writes it',
+      description: 'Account number as the bank writes it',
     }),
     bank_code: Type.String({
       pattern: '^[A-Za-z0-9]{2,11}$',
       rule: 'must have 2 to 11 letters or digits',
-      description: 'Of the bank, as GET /v1/payments/methods lists them',
+      description: 'Bank code, as listed by GET /v1/payments/methods',
     }),
     account_name: Type.String({
       minLength: 1,
       maxLength: 100,
       rule: 'must have 1 to 100 characters',
-      description: 'Whose account it is, as the bank knows them',
+      description: 'Name of the account holder, as known to the bank',
     }),
   },
-  { description: 'The account to debit; without it a one-time account to pay into is given' },
+  { description: 'Account to debit; without it a one-time account to pay into is returned' },
 )
 export type BankAccountIn = Static<typeof BankAccountIn>
 
@@ -77,24 +77,24 @@ export const bankFields = { bank: Type.Optional(BankAccountIn) }
 /** Debited account as it is shown. */
 export const BankShown = Type.Object(
   {
-    bank_code: Type.String({ description: 'As GET /v1/payments/methods lists it in `banks`' }),
-    account_number: Type.String({ description: 'Its last four characters' }),
+    bank_code: Type.String({ description: 'Bank code, as in `banks` of GET /v1/payments/methods' }),
+    account_number: Type.String({ description: 'Last four characters of the account number' }),
     account_name: Type.String({ description: 'Holder, as you gave it' }),
   },
-  { title: 'PaymentBank', description: 'The account that is debited' },
+  { title: 'PaymentBank', description: 'Account to debit' },
 )
 
 /** Account that the payer transfers to. */
 export const BankTransfer = Type.Object(
   {
-    bank_name: Type.String({ description: 'Where to pay into' }),
+    bank_name: Type.String({ description: 'Bank to pay into' }),
     bank_code: Type.String({ description: 'Bank code used by payers’ banks' }),
-    account_number: Type.String({ description: 'Made for this payment alone' }),
+    account_number: Type.String({ description: 'Account number for this payment alone' }),
     account_name: Type.String({ description: 'Name of the account holder' }),
-    amount: Amount({ description: 'Exactly this' }),
-    expires_at: At({ description: 'Until when the transfer must be there' }),
+    amount: Amount({ description: 'Exact amount to transfer' }),
+    expires_at: At({ description: 'Deadline of the transfer' }),
   },
-  { title: 'BankTransfer', description: 'Where the payer transfers the money to' },
+  { title: 'BankTransfer', description: 'Account that the payer transfers the money to' },
 )
 
 export type PayInto = Pick<Static<typeof BankTransfer>, 'bank_name' | 'bank_code' | 'account_number' | 'account_name'>

@@ -18,7 +18,7 @@ const securityCode = Type.Optional(
     rule: 'must have 3 or 4 digits',
     errorCode: 'INVALID_CARD',
     sensitive: true,
-    description: 'The digits beside the signature, never stored; `cvv` and `cvc` are the same',
+    description: 'Card security code, never stored; `cvv` and `cvc` are aliases',
   }),
 )
 
@@ -36,14 +36,14 @@ const CardInput = Type.Object(
       maximum: 12,
       rule: 'must be 1 to 12',
       errorCode: 'INVALID_CARD',
-      description: 'Last month in which it is valid',
+      description: 'Expiry month',
     }),
     exp_year: Type.Integer({
       minimum: 0,
       maximum: 2_099,
       rule: 'must be a year such as 2030, or its last two digits',
       errorCode: 'INVALID_CARD',
-      description: 'Year of that month',
+      description: 'Expiry year',
     }),
     cvv: securityCode,
     cvc: securityCode,
@@ -52,7 +52,7 @@ const CardInput = Type.Object(
         maxLength: 100,
         rule: 'must have at most 100 characters',
         sensitive: true,
-        description: 'As it is embossed on the card',
+        description: 'Name of the holder as printed on the card',
       }),
     ),
   },
@@ -60,7 +60,7 @@ const CardInput = Type.Object(
     additionalProperties: false,
     rule: 'has a field that no card has',
     sensitive: true,
-    description: 'A card as the payer typed it; without it, and without card_token, no card is charged',
+    description: 'Card as the payer typed it; without it, and without card_token, no card is charged',
   },
 )
 
@@ -68,31 +68,29 @@ const CardInput = Type.Object(
 export const cardFields = {
   card: Type.Optional(CardInput),
   card_token: Type.Optional(
-    Type.String({ maxLength: 40, description: 'A card that was saved; the payer need not be there' }),
+    Type.String({ maxLength: 40, description: 'Token of a saved card; the payer need not be present' }),
   ),
-  save_card: Type.Optional(
-    Type.Boolean({ description: 'The answer names the card as card_token, to be charged later' }),
-  ),
+  save_card: Type.Optional(Type.Boolean({ description: 'True returns a card_token for later charges' })),
   capture: Type.Optional(
-    Type.Boolean({ description: 'false: the money is only set aside, until it is captured or seven days are over' }),
+    Type.Boolean({ description: 'False reserves the money only, until it is captured or for seven days' }),
   ),
   require_3ds: Type.Optional(
-    Type.Boolean({ description: 'true: the payer proves who it is, whatever its bank thinks; not with `card_token`' }),
+    Type.Boolean({ description: 'True requires 3-D Secure, even if the bank does not; not with `card_token`' }),
   ),
   return_url: Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: 'Where the payer lands after 3-D Secure, https; the receipt unless given',
+      description: 'URL to return to after 3-D Secure, https; default the receipt',
     }),
   ),
 }
 
 export const CardShown = Type.Object(
   {
-    brand: OneOf(cardBrands, { description: 'As the first digits tell' }),
+    brand: OneOf(cardBrands, { description: 'Brand of the card, by its first digits' }),
     last4: Type.String({ description: 'The last digits of its number' }),
-    exp_month: Type.Integer({ description: 'Until when it is valid' }),
-    exp_year: Type.Integer({ description: 'Until when it is valid, in four digits' }),
+    exp_month: Type.Integer({ description: 'Expiry month' }),
+    exp_year: Type.Integer({ description: 'Expiry year, in four digits' }),
   },
   { title: 'Card', description: 'The card that pays' },
 )

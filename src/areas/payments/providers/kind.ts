@@ -52,7 +52,7 @@ export const baseUrl: TString = Type.String({
   pattern: '^https?://[^\\s?#]+$',
   maxLength: 300,
   rule: 'must be a URL such as https://api.safaricom.co.ke',
-  description: 'Where the provider is asked',
+  description: 'Base URL of the provider’s API',
 })
 
 export function openText(pattern: string, rule: string, description: string): TString {

@@ -12,20 +12,22 @@ const name = (description: string) =>
 
 export const Columns = Type.Object(
   {
-    receipt: name('The provider’s own id of what happened'),
-    time: name('When it was complete'),
-    amount: name('Money in; money out with a minus. Not needed with paid_in and withdrawn'),
-    paid_in: name('Money in'),
-    withdrawn: name('Money out'),
-    fee: name('What the provider took for it'),
-    balance: name('What was on the account afterwards'),
-    phone: name('The payer’s number, whole or with stars in it; of money out the payee’s, unless payee is there'),
-    payee: name('The payee’s number'),
-    status: name('Rows that are not complete are left out'),
-    type: name('What kind of thing happened; charges and transfers to a bank are known by their words'),
-    details: name('Kept for whoever looks at the line'),
+    receipt: name('Column of the provider’s own transaction id'),
+    time: name('Column of the time of completion'),
+    amount: name('Column of the amount; money out with a minus. Not needed with paid_in and withdrawn'),
+    paid_in: name('Column of money in'),
+    withdrawn: name('Column of money out'),
+    fee: name('Column of the provider’s fee'),
+    balance: name('Column of the balance afterwards'),
+    phone: name(
+      'Column of the payer’s number, whole or with stars in it; for money out the payee’s, unless payee is there',
+    ),
+    payee: name('Column of the payee’s number'),
+    status: name('Column of the status; incomplete rows are left out'),
+    type: name('Column of the kind of transaction; charges and transfers to a bank are known by their words'),
+    details: name('Column of the details, kept with the line'),
   },
-  { description: 'What the columns of the file are called, where the provider’s usual names do not hold' },
+  { description: 'Names of the columns of the file, where they differ from the provider’s usual ones' },
 )
 export type Columns = Static<typeof Columns>
 type Field = keyof Columns

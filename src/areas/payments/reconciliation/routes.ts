@@ -47,13 +47,15 @@ import {
 const providers = kinds.flatMap(({ facts }) => (facts.statement ? [facts.provider] : []))
 
 const StatementCreate = Type.Object({
-  provider: OneOf(providers, { description: 'Whose statement the file is' }),
-  environment: EnvironmentName({ description: 'Which of your accounts there it is of' }),
-  country: Type.Optional(CountryCode({ description: 'Where the account is; needed where the provider is in several' })),
+  provider: OneOf(providers, { description: 'Provider of the statement' }),
+  environment: EnvironmentName({ description: 'Environment of the provider account' }),
+  country: Type.Optional(
+    CountryCode({ description: 'Country of the account; required where the provider is in several' }),
+  ),
   covers: Type.Optional(
     OneOf(covers, {
       description:
-        'Which of the money the account holds: `everything` unless the provider keeps what is paid out on another one',
+        'Part of the money that the account holds: `everything` unless the provider keeps what is paid out on another one',
     }),
   ),
   columns: Type.Optional(Columns),
@@ -61,19 +63,19 @@ const StatementCreate = Type.Object({
     Type.String({
       pattern: '^[+-](0\\d|1[0-4]):[0-5]\\d$',
       rule: 'must be an offset such as +03:00',
-      description: 'Of times without one in the file; the country’s own unless given',
+      description: 'Offset of times without one in the file; default: the country’s own',
     }),
   ),
-  closing_balance: Type.Optional(AmountIn({ description: 'For files without a balance; needs closing_at' })),
-  closing_at: Type.Optional(Moment({ description: 'When the account held `closing_balance`' })),
+  closing_balance: Type.Optional(AmountIn({ description: 'Balance, for files without one; needs closing_at' })),
+  closing_at: Type.Optional(Moment({ description: 'Time of `closing_balance`' })),
 })
 
 const counted = (description: string) =>
   Type.Object(
     {
-      lines: Type.Integer({ description: 'How many there are' }),
-      amount: Amount({ description: 'Of all of them, in either direction' }),
-      net: Amount({ description: 'What came in less what went out' }),
+      lines: Type.Integer({ description: 'Number of lines' }),
+      amount: Amount({ description: 'Total amount, in either direction' }),
+      net: Amount({ description: 'Money in minus money out' }),
     },
     { description },
   )
@@ -81,25 +83,25 @@ const counted = (description: string) =>
 const StatementRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the statement, such as `stm_…`' }),
-    provider: Type.String({ description: 'Whose statement it is, such as `mpesa`' }),
+    provider: Type.String({ description: 'Provider of the statement, such as `mpesa`' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
-    country: Type.String({ description: 'Where the account is, ISO 3166' }),
-    currency: Type.String({ description: 'Of all its amounts' }),
-    covers: OneOf(covers, { description: 'Which of the money the account holds' }),
+    country: Type.String({ description: 'Country of the account, ISO 3166' }),
+    currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
+    covers: OneOf(covers, { description: 'Part of the money that the account holds' }),
     status: OneOf(['open', 'matching', 'matched'], {
-      description: '`open` until a file came, `matching` while its lines are looked for',
+      description: '`open` until a file came, `matching` while its lines are matched',
     }),
-    lines: Type.Integer({ description: 'That were new' }),
-    known_lines: Type.Integer({ description: 'That an earlier file had brought' }),
-    skipped_lines: Type.Integer({ description: 'That were not complete, or moved nothing' }),
+    lines: Type.Integer({ description: 'Number of new lines' }),
+    known_lines: Type.Integer({ description: 'Lines known from an earlier file' }),
+    skipped_lines: Type.Integer({ description: 'Lines that were incomplete, or moved nothing' }),
     first_at: Nullable(At({ description: 'Time of the earliest line; null until a file came' })),
     last_at: Nullable(At({ description: 'Time of the latest line; null until a file came' })),
-    closing_balance: Nullable(Amount({ description: 'As the provider says' })),
-    closing_at: Nullable(At({ description: 'When the account held `closing_balance`; null if that is not known' })),
-    float_balance: Nullable(Amount({ description: 'As the ledger has it at that moment' })),
-    difference: Nullable(Amount({ description: 'The provider’s less ours; 0 is as it should be' })),
-    created_at: At({ description: 'When it was opened' }),
-    matched_at: Nullable(At({ description: 'When its lines had been looked for; null until then' })),
+    closing_balance: Nullable(Amount({ description: 'Balance according to the provider' })),
+    closing_at: Nullable(At({ description: 'Time of `closing_balance`; null if it is not known' })),
+    float_balance: Nullable(Amount({ description: 'Balance in the ledger at that moment' })),
+    difference: Nullable(Amount({ description: 'Balance of the provider less ours; 0 is correct' })),
+    created_at: At({ description: 'Time the account was opened' }),
+    matched_at: Nullable(At({ description: 'Time at which its lines were matched; null until then' })),
   },
   { title: 'PaymentStatement' },
 )
@@ -109,15 +111,14 @@ const StatementWhole = Type.Object(
     ...StatementRecord.properties,
     classes: Type.Object(
       {
-        matched: counted('Lines that are a payment, payout or refund of the same amount'),
-        theirs_only: counted('Lines for which nothing of ours was found'),
-        amount_differs: counted('Lines that are something of ours with another amount'),
+        matched: counted('Lines that match a payment, payout or refund of the same amount'),
+        theirs_only: counted('Lines without a match'),
+        amount_differs: counted('Lines that match an object with another amount'),
         booked: counted('Fees of the provider, and settlements to the bank, as the ledger has them'),
         ours_only: counted('Payments, payouts and refunds that are on no statement'),
       },
       {
-        description:
-          'The new lines by what was found; `ours_only` are payments, payouts and refunds that are on no statement',
+        description: 'New lines by result; `ours_only` are payments, payouts and refunds that are on no statement',
       },
     ),
   },
@@ -126,29 +127,32 @@ const StatementWhole = Type.Object(
 
 const LineRecord = Type.Object(
   {
-    id: Type.String({ description: 'Of the line; of what is on no statement where it is ours_only' }),
-    class: Nullable(OneOf(classes, { description: 'What was found for it; null until it was looked for' })),
-    kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other'], { description: 'What the line is' }),
+    id: Type.String({ description: 'Id of the line; for ours_only, of the object that is on no statement' }),
+    class: Nullable(OneOf(classes, { description: 'Result of the matching; null until then' })),
+    kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other'], { description: 'Kind of line' }),
     direction: OneOf(['in', 'out'], { description: 'Whether the money came in or went out' }),
-    receipt: Nullable(Type.String({ description: 'The provider’s code of it; null if none is known' })),
-    amount: Amount({ description: 'In major units' }),
-    currency: Type.String({ description: 'Of the amount' }),
-    occurred_at: At({ description: 'When the money moved' }),
+    receipt: Nullable(Type.String({ description: 'Receipt code of the provider; null if none is known' })),
+    amount: Amount({ description: 'Amount in major units' }),
+    currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
+    occurred_at: At({ description: 'Time at which the money moved' }),
     phone: Nullable(
-      Type.String({ description: 'Of the payer or receiver, masked where the provider masks it; null if not told' }),
-    ),
-    details: Nullable(Type.String({ description: 'The provider’s own words; null if there are none' })),
-    matched_by: Nullable(
-      OneOf(['receipt', 'payer', 'hand'], {
-        description: 'By its receipt, by payer and amount, or by an operator; null if it was not matched',
+      Type.String({
+        description:
+          'Phone number of the payer or receiver, masked where the provider masks it; null if it is not given',
       }),
     ),
-    account_id: Nullable(Type.String({ description: 'Whose it is' })),
-    payment_id: Nullable(Type.String({ description: 'Id of the payment that it is, else null' })),
-    payout_id: Nullable(Type.String({ description: 'Id of the payout that it is, else null' })),
-    refund_id: Nullable(Type.String({ description: 'Id of the refund that it is, else null' })),
+    details: Nullable(Type.String({ description: 'Details in the provider’s own words; null if there are none' })),
+    matched_by: Nullable(
+      OneOf(['receipt', 'payer', 'hand'], {
+        description: 'Match by its receipt, by payer and amount, or by an operator; null if it was not matched',
+      }),
+    ),
+    account_id: Nullable(Type.String({ description: 'Id of the account concerned' })),
+    payment_id: Nullable(Type.String({ description: 'Id of the matching payment, else null' })),
+    payout_id: Nullable(Type.String({ description: 'Id of the matching payout, else null' })),
+    refund_id: Nullable(Type.String({ description: 'Id of the matching refund, else null' })),
     booking: Nullable(
-      OneOf(['suspense', 'fee', 'bank'], { description: 'Where the ledger has it, if it is no payment' }),
+      OneOf(['suspense', 'fee', 'bank'], { description: 'Booking in the ledger, if it is not a payment' }),
     ),
   },
   { title: 'PaymentStatementLine' },
@@ -214,10 +218,8 @@ const listAll = list({
   scope: 'operator',
   query: Type.Object({
     ...listQuery,
-    environment: Type.Optional(
-      EnvironmentName({ description: 'Whose payments the statements are of; both unless given' }),
-    ),
-    provider: Type.Optional(OneOf(providers, { description: 'Whose statements; those of all providers unless given' })),
+    environment: Type.Optional(EnvironmentName({ description: 'Filter by environment; default both' })),
+    provider: Type.Optional(OneOf(providers, { description: 'Filter by provider; default all' })),
   }),
   row: StatementRecord,
   examples: [{ name: 'Those of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],
@@ -245,7 +247,7 @@ const send = upload({
   operation: 'operator.importPaymentStatement',
   summary: 'Upload the file of a provider statement',
   description:
-    'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, taken whole or not at all. Lines that were sent before change nothing, so that a file may be sent again. Its lines are matched in the background: read the statement until it is `matched`.',
+    'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, accepted whole or not at all. Lines that were sent before change nothing, so that a file may be sent again. Its lines are matched in the background: read the statement until it is `matched`.',
   scope: 'operator',
   params: IdParam,
   file: 'text/csv',
@@ -266,7 +268,7 @@ const lines = list({
   query: Type.Object({
     ...listQuery,
     class: Type.Optional(
-      OneOf(classes, { description: 'All lines without it; `ours_only` lists what is on no statement' }),
+      OneOf(classes, { description: 'Filter by class; default all lines. `ours_only` lists what is on no statement' }),
     ),
   }),
   row: LineRecord,
@@ -286,12 +288,12 @@ const assignPayment = writeAcross({
   operation: 'operator.assignPaymentStatementLine',
   summary: 'Assign a statement line to a payment',
   description:
-    'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had told of it in time.',
+    'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had reported it in time.',
   scope: 'operator',
   params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line, such as `stl_…`' }) }),
   body: Type.Object({
-    account_id: Type.String({ maxLength: 40, description: 'Whose payment it is' }),
-    payment_id: Type.String({ maxLength: 40, description: 'The payment that the line tells of' }),
+    account_id: Type.String({ maxLength: 40, description: 'Id of the account of the payment' }),
+    payment_id: Type.String({ maxLength: 40, description: 'Id of the payment that the line belongs to' }),
   }),
   reply: { status: 200, schema: LineRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],

@@ -8,7 +8,7 @@ export const WaitQuery = Type.Object({
       minimum: 0,
       maximum: 8,
       rule: 'must be 0 to 8 seconds',
-      description: '0: answer before the provider is asked; otherwise its first word is waited for',
+      description: 'Seconds to wait for the provider’s first response; 0 replies before the provider is asked',
     }),
   ),
 })

@@ -148,28 +148,28 @@ export async function noteTakenTwice(
 const Discrepancy = Type.Object(
   {
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
+    account_id: Type.String({ description: 'Id of the account it belongs to, such as `acc_…`' }),
     environment: EnvironmentName({ description: '`test` or `live`' }),
     status: Payment.properties.status,
-    provider: Type.String({ description: 'Who collected it, such as `mpesa`' }),
-    currency: Type.String({ description: 'Of `asked_amount`' }),
-    asked_amount: Amount({ description: 'What the payer was asked for' }),
+    provider: Type.String({ description: 'Provider that collected it, such as `mpesa`' }),
+    currency: Type.String({ description: 'Currency of `asked_amount`' }),
+    asked_amount: Amount({ description: 'Amount requested from the payer' }),
     told_amount: Nullable(
       Amount({
         description:
-          'What the provider says it collected, or what refunds and lost disputes take back together; null when it does not say, or cannot be read',
+          'Amount collected according to the provider, or the sum of refunds and lost disputes; null when it is not reported, or cannot be read',
       }),
     ),
     told_currency: Nullable(
-      Type.String({ description: 'In which currency the provider says it was; null when that cannot be read' }),
+      Type.String({ description: 'Currency according to the provider; null when it cannot be read' }),
     ),
-    told_words: Nullable(Type.String({ description: 'The provider’s own words, where they cannot be read' })),
+    told_words: Nullable(Type.String({ description: 'Text of the provider, where it cannot be read' })),
     provider_reference: Nullable(
       Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
     ),
-    found_at: At({ description: 'When the difference was found' }),
-    resolved_at: Nullable(At({ description: 'When it was resolved; null while it is open' })),
-    note: Nullable(Type.String({ description: 'What was written when it was resolved; null if nothing was' })),
+    found_at: At({ description: 'Time at which the difference was found' }),
+    resolved_at: Nullable(At({ description: 'Time of resolution; null while it is open' })),
+    note: Nullable(Type.String({ description: 'Note of the resolution; null if there is none' })),
   },
   { title: 'PaymentDiscrepancy' },
 )
@@ -179,7 +179,7 @@ const listRoute = list({
   operation: 'operator.listPaymentDiscrepancies',
   summary: 'List payments whose reported amount or currency differs',
   description:
-    'One that is `failed` has its money in `suspense:<provider>`, if its amount was told. One whose amount cannot be read waits, and expires. One that is `completed` was booked as asked for before the amount was told, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
+    'A `failed` one has its money in `suspense:<provider>`, if its amount was reported. One with an unreadable amount waits, and expires. A `completed` one was booked as requested before the amount was reported, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Discrepancy,
@@ -196,9 +196,9 @@ const actions = ['none', 'credit_account', 'returned_to_payer'] as const
 const Resolved = Type.Object(
   {
     ...Discrepancy.properties,
-    action: OneOf(actions, { description: 'What was done with the money in suspense' }),
-    amount_moved: Amount({ description: 'Out of suspense' }),
-    currency_moved: Type.String({ description: 'Of `amount_moved`' }),
+    action: OneOf(actions, { description: 'Action on the money in suspense' }),
+    amount_moved: Amount({ description: 'Amount moved out of suspense' }),
+    currency_moved: Type.String({ description: 'Currency of `amount_moved`' }),
   },
   { title: 'PaymentDiscrepancyResolved' },
 )
@@ -209,21 +209,19 @@ const resolveRoute = writeAcross({
   operation: 'operator.resolvePaymentDiscrepancy',
   summary: 'Resolve a payment discrepancy',
   description:
-    'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Without either no money moves.',
+    'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Otherwise no money moves.',
   scope: 'operator',
-  params: Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) }),
+  params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
   body: Type.Object({
     note: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 500,
         rule: 'must have 1 to 500 characters',
-        description: 'What was found; required where money moves',
+        description: 'Finding; required where money moves',
       }),
     ),
-    action: Type.Optional(
-      OneOf(actions, { description: 'What becomes of the money in suspense; `none` unless given' }),
-    ),
+    action: Type.Optional(OneOf(actions, { description: 'Action on the money in suspense; default `none`' })),
   }),
   reply: { status: 200, schema: Resolved },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'AMOUNT_TOO_HIGH'],

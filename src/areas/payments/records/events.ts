@@ -12,38 +12,40 @@ import { amount, currency, method, moment, now, shownRisk, third, word } from '.
 
 export const Customer = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'What they are called' })),
-    email: Type.Optional(Type.String({ description: 'Their mail address' })),
-    phone: Type.Optional(Type.String({ description: 'Where they can be called' })),
-    customer_id: Type.Optional(Type.String({ description: 'Your own id of them, or `cus_…` of who was billed' })),
-    tax_number: Type.Optional(Type.String({ description: 'Theirs, as it stands on invoices' })),
-    address: Type.Optional(Type.String({ description: 'Theirs, as it stands on invoices' })),
+    name: Type.Optional(Type.String({ description: 'Full name' })),
+    email: Type.Optional(Type.String({ description: 'Email address of the payer' })),
+    phone: Type.Optional(Type.String({ description: 'Contact phone of the payer' })),
+    customer_id: Type.Optional(
+      Type.String({ description: 'Your own id for the customer, or `cus_…` of the one billed' }),
+    ),
+    tax_number: Type.Optional(Type.String({ description: 'Tax number shown on invoices' })),
+    address: Type.Optional(Type.String({ description: 'Tax number shown on invoices' })),
   },
-  { title: 'Customer', description: 'Who pays, as far as you said' },
+  { title: 'Customer', description: 'Payer, as far as you said' },
 )
 
 export const Refund = Type.Object(
   {
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    status: OneOf(['pending', 'processing', 'completed', 'failed'], { description: 'How far it came' }),
-    amount: amount('In major units'),
+    status: OneOf(['pending', 'processing', 'completed', 'failed'], { description: 'Processing status' }),
+    amount: amount('Amount in major units'),
     currency,
     reason: Nullable(
-      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'As you gave it' }),
+      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'Reason that you gave' }),
     ),
-    amount_refunded: Amount({ description: 'Of the payment, by all refunds that did not fail' }),
-    amount_refundable: Amount({ description: 'What is left of the payment' }),
-    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
-    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
-    failure_message: word('The same in words'),
-    description: word('As it was given'),
-    reference: word('Your own id of it'),
+    amount_refunded: Amount({ description: 'Sum of all refunds of the payment that did not fail' }),
+    amount_refundable: Amount({ description: 'Amount that can still be refunded' }),
+    provider_reference: word('Id at the provider, such as a receipt code; null until it is known'),
+    failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('Human-readable explanation'),
+    description: word('Text as you provided it'),
+    reference: word('Your own id for the object'),
     metadata: Metadata,
-    created_at: At({ description: 'When it was asked for' }),
-    completed_at: moment('When the money had moved; null until then'),
+    created_at: At({ description: 'Time of the request' }),
+    completed_at: moment('Time of completion; null until then'),
   },
-  { title: 'Refund', description: 'The refund, with how far it came' },
+  { title: 'Refund', description: 'Refund with its status' },
 )
 
 const disputeStatuses = ['open', 'won', 'lost'] as const
@@ -52,17 +54,17 @@ export const Dispute = Type.Object(
   {
     dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    status: OneOf(disputeStatuses, { description: 'You have `won` or `lost` it once that is decided' }),
-    amount: Amount({ description: 'What the payer wants back' }),
+    status: OneOf(disputeStatuses, { description: 'Status; `won` or `lost` once it is decided' }),
+    amount: Amount({ description: 'Amount disputed by the payer' }),
     currency,
-    amount_held: Amount({ description: 'What is set aside in your wallet until it is decided' }),
+    amount_held: Amount({ description: 'Amount held in your wallet until the decision' }),
     amount_owed: Amount({
-      description: 'What a lost dispute took that was not in your wallet, as far as it was not taken from it since',
+      description: 'Amount of a lost dispute that your wallet could not cover, less what it has paid since',
     }),
-    reason: OneOf(disputeReasons, { description: 'What the payer told the bank' }),
-    provider_reference: Type.String({ description: 'The dispute as the acquirer names it' }),
-    created_at: At({ description: 'When the acquirer told of it' }),
-    closed_at: moment('When it was decided'),
+    reason: OneOf(disputeReasons, { description: 'Reason that the payer gave the bank' }),
+    provider_reference: Type.String({ description: 'Id of the dispute at the acquirer' }),
+    created_at: At({ description: 'Time at which the acquirer reported it' }),
+    closed_at: moment('Time of the decision'),
   },
   { title: 'Dispute', description: 'The dispute, with what it holds back and its outcome' },
 )
@@ -71,76 +73,78 @@ const paymentStatus = OneOf(
   ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired'],
   { description: '`requires_action` waits for the payer at `redirect_url`' },
 )
-const refundStatus = OneOf(['none', 'partial', 'full'], { description: 'How much of it was given back' })
+const refundStatus = OneOf(['none', 'partial', 'full'], { description: 'Extent of the refunds' })
 
 /** Fields that only a top-up has. */
 export const topupFields = {
-  type: Type.Literal('topup', { description: 'Of a top-up, with what follows, where it is read' }),
-  wallet_id: Type.String({ description: 'Which wallet it fills' }),
-  new_balance: Nullable(Amount(), { description: 'What the wallet held with it; null until the money is there' }),
+  type: Type.Literal('topup', { description: 'Type of a top-up; only where it is read, with the fields that follow' }),
+  wallet_id: Type.String({ description: 'Id of the wallet that it fills' }),
+  new_balance: Nullable(Amount(), { description: 'Balance of the wallet afterwards; null until the money is there' }),
 }
 
 export const Payment = Type.Object(
   {
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: paymentStatus,
-    amount: amount('In major units'),
+    amount: amount('Amount in major units'),
     currency,
-    provider: word('Such as `mpesa`; null until one is chosen'),
-    completed_at: moment('When the money had moved; null until then'),
-    receipt_url: word('Where the payer finds the receipt; null until it is paid'),
+    provider: word('Provider, such as `mpesa`; null until one is chosen'),
+    completed_at: moment('Time of completion; null until then'),
+    receipt_url: word('URL of the receipt; null until it is paid'),
     method,
     phone: word('Number of the mobile money account; null for other methods'),
-    reference: word('Your own id of it'),
-    description: word('As it was given'),
+    reference: word('Your own id for the object'),
+    description: word('Text as you provided it'),
     customer: Customer,
     metadata: Metadata,
-    fee: amount('What it cost you, in major units'),
-    net_amount: amount('What your wallet gets: the amount less the fee'),
-    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
-    amount_refunded: amount('By all refunds that did not fail'),
+    fee: amount('Fee charged to you, in major units'),
+    net_amount: amount('Amount credited to your wallet: the amount less the fee'),
+    provider_reference: word('Id at the provider, such as a receipt code; null until it is known'),
+    amount_refunded: amount('Sum of all refunds that did not fail'),
     refund_status: refundStatus,
     refunds: Type.Array(Refund, { description: 'What was given back of it' }),
-    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
-    failure_message: word('The same in words'),
+    failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('Human-readable explanation'),
     risk: shownRisk,
-    late: Type.Boolean({ description: 'The money came after the payment had been given up' }),
-    invoice_id: word('The invoice that it pays'),
-    payment_link_id: Type.Optional(Type.String({ description: 'The link over which it was paid' })),
+    late: Type.Boolean({ description: 'True if the money came after the payment was given up' }),
+    invoice_id: word('Id of the invoice that it pays'),
+    payment_link_id: Type.Optional(Type.String({ description: 'Id of the link that was used' })),
     ...Type.Partial(Type.Object(topupFields)).properties,
-    dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Of a payment that was disputed' })),
-    redirect_url: Type.Optional(Type.String({ description: 'Where to send the payer; while that is awaited' })),
+    dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Status of the dispute, where there is one' })),
+    redirect_url: Type.Optional(Type.String({ description: 'URL to send the payer to, while that is awaited' })),
     card: Type.Optional(CardShown),
-    card_token: Type.Optional(Type.String({ description: 'The card as it was saved' })),
-    authorised_until: Type.Optional(At({ description: 'Until then the money is set aside, to be captured' })),
-    amount_authorised: Type.Optional(Amount({ description: 'What was set aside before it was captured' })),
+    card_token: Type.Optional(Type.String({ description: 'Token of the saved card' })),
+    authorised_until: Type.Optional(At({ description: 'End of the authorisation, within which it can be captured' })),
+    amount_authorised: Type.Optional(Amount({ description: 'Amount authorised before the capture' })),
     bank: Type.Optional(BankShown),
     bank_transfer: Type.Optional(BankTransfer),
     ussd_code: Type.Optional(
-      Type.String({ description: 'What the payer dials to see what waits for approval; until the payment is over' }),
+      Type.String({
+        description: 'USSD code that the payer dials to see pending approvals; until the payment has ended',
+      }),
     ),
-    expires_at: moment('Until when the payer may pay'),
-    created_at: At({ description: 'When it was asked for' }),
-    updated_at: At({ description: 'When something last changed' }),
+    expires_at: moment('Time at which the payment expires'),
+    created_at: At({ description: 'Time of the request' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
-  { title: 'Payment', description: 'The payment, with how far it came' },
+  { title: 'Payment', description: 'Payment with its status' },
 )
 
 const flatPayment = {
   ...moneyFields,
   payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
   status: paymentStatus,
-  amount: amount('In major units'),
+  amount: amount('Amount in major units'),
   currency,
   metadata: Metadata,
   customer: Customer,
-  failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
+  failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
 }
 
 const PaymentEvent = Type.Object({ ...flatPayment, payment: Payment }, { title: 'PaymentEvent' })
 
 const ActionRequired = Type.Object(
-  { ...flatPayment, redirect_url: Type.String({ description: 'Where to send the payer' }), payment: Payment },
+  { ...flatPayment, redirect_url: Type.String({ description: 'URL to send the payer to' }), payment: Payment },
   { title: 'PaymentActionEvent' },
 )
 
@@ -148,7 +152,7 @@ const Refunded = Type.Object(
   {
     ...flatPayment,
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
-    amount_refunded: amount('By all refunds that did not fail'),
+    amount_refunded: amount('Sum of all refunds that did not fail'),
     refund_status: refundStatus,
     payment: Payment,
     refund: Refund,
@@ -160,7 +164,7 @@ const Disputed = Type.Object(
   {
     ...flatPayment,
     dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
-    dispute_status: OneOf(disputeStatuses, { description: 'You have `won` or `lost` it once that is decided' }),
+    dispute_status: OneOf(disputeStatuses, { description: 'Status; `won` or `lost` once it is decided' }),
     payment: Payment,
     dispute: Dispute,
   },
@@ -172,10 +176,10 @@ const RefundFailed = Type.Object(
     ...moneyFields,
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    status: Type.Literal('failed', { description: 'The money stays with you' }),
-    amount: amount('In major units'),
+    status: Type.Literal('failed', { description: 'Always `failed`: the money stays with you' }),
+    amount: amount('Amount in major units'),
     currency,
-    failure_reason: Type.String({ description: 'Why, as the provider says' }),
+    failure_reason: Type.String({ description: 'Reason given by the provider' }),
     refund: Refund,
   },
   { title: 'RefundFailedEvent' },
@@ -322,7 +326,7 @@ export const paymentEvents = {
   failed: ofPayment('payment.failed', 'A payment failed, was cancelled or expired', flat(declined)),
   refunded: eventType({
     name: 'payment.refunded',
-    summary: 'Money of a payment went back to the payer',
+    summary: 'Money of a payment was refunded to the payer',
     head: moneyHead,
     payload: Refunded,
     sample: {
@@ -342,7 +346,7 @@ export const paymentEvents = {
   }),
   disputeClosed: eventType({
     name: 'payment.dispute_closed',
-    summary: 'It is decided whose the money of a disputed payment is',
+    summary: 'The dispute of a payment was decided',
     head: moneyHead,
     payload: Disputed,
     sample: {

@@ -12,7 +12,7 @@ const ReviewRequired = Type.Object(
     ...moneyFields,
     payment_id: word('The payment, such as `pay_…`; null for a payout'),
     payout_id: word('The payout, such as `po_…`; null for a payment'),
-    risk: Type.Object({ ...risk, decision }, { description: 'How risky it is, and why' }),
+    risk: Type.Object({ ...risk, decision }, { description: 'Risk assessment with its reasons' }),
     payment: Type.Optional(Payment),
     payout: Type.Optional(Payout),
   },

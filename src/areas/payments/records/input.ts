@@ -12,34 +12,34 @@ const text = (maxLength: number, description: string) =>
   Type.String({ maxLength, rule: `must have at most ${maxLength} characters`, description })
 
 const optionalFields = {
-  description: Type.Optional(text(255, 'Shown to the payer, as much of it as fits')),
+  description: Type.Optional(text(255, 'Description shown to the payer, truncated to fit')),
   customer: Type.Optional(
     Type.Object(
       {
-        name: Type.Optional(text(100, 'What they are called')),
+        name: Type.Optional(text(100, 'Full name')),
         email: Type.Optional(
           Type.String({
             pattern: '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$',
             maxLength: 254,
             rule: 'must be an email address',
-            description: 'What your rules and blacklist of fraud look at; nothing is sent to it',
+            description: 'Email compared with your fraud rules and blacklist; nothing is sent to it',
           }),
         ),
-        phone: Type.Optional(text(20, 'Where they can be called; what pays is `phone` of the payment')),
-        customer_id: Type.Optional(text(100, 'Your own id of them: their saved cards and payments are found by it')),
+        phone: Type.Optional(text(20, 'Contact phone; the payment is collected from `phone` of the payment')),
+        customer_id: Type.Optional(text(100, 'Your own id for the customer; finds their saved cards and payments')),
       },
-      { description: 'Who pays, as you know them; told with the payment' },
+      { description: 'Payer, as you know them; returned with the payment' },
     ),
   ),
   metadata: Type.Optional(Metadata),
-  callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Told of every change, signed' })),
+  callback_url: Type.Optional(Type.String({ maxLength: 2_048, description: 'URL that receives every change, signed' })),
   ...riskFields,
-  settle_to: Type.Optional(OneOf(['wallet'], { description: 'Where the money goes; there is no other place yet' })),
+  settle_to: Type.Optional(OneOf(['wallet'], { description: 'Destination of the money; only one value so far' })),
   reference: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._:/-]{1,100}$',
       rule: 'must have 1 to 100 letters, digits or . _ : / -',
-      description: 'Your own id of the payment; each can be used once',
+      description: 'Your own id for the payment; must be unique',
     }),
   ),
   expires_in: Type.Optional(
@@ -48,21 +48,21 @@ const optionalFields = {
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
       description:
-        'How long the payer may take; unless given 120 seconds on the phone, 900 with a card, which is the most there, 3600 for a debit and 86400 for a transfer',
+        'Time the payer has; default 120 seconds by phone, 900 by card (the maximum there), 3600 for a debit and 86400 for a transfer',
     }),
   ),
 }
 
-const amount = AmountIn({ description: 'What moves, before fees' })
+const amount = AmountIn({ description: 'Amount, before fees' })
 // A text that is too long is refused as an unknown currency.
-const currency = Type.String({ maxLength: 40, description: 'What the amount is in, such as KES' })
-const provider = Type.Optional(text(40, 'Found by the payer’s network unless given'))
-const phone = Phone({ description: 'Number of the mobile money account, which the request is sent to' })
+const currency = Type.String({ maxLength: 40, description: 'Currency of the amount, ISO 4217, such as KES' })
+const provider = Type.Optional(text(40, 'Provider; derived from the payer’s network by default'))
+const phone = Phone({ description: 'Phone number of the mobile-money account to charge' })
 
 /** Phone number under either of its names. */
 export const phoneFields = {
   phone: Type.Optional(phone),
-  phone_number: Type.Optional(Phone({ description: 'The same as `phone`' })),
+  phone_number: Type.Optional(Phone({ description: 'Alias of `phone`' })),
 }
 
 export const PaymentCreate = Type.Object({
@@ -71,7 +71,7 @@ export const PaymentCreate = Type.Object({
   method: Type.Optional(
     OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
       description:
-        'Follows from `phone`, `card` or `bank` unless given; `bank_transfer` alone gives an account to pay into',
+        'Payment method; derived from `phone`, `card` or `bank` by default. `bank_transfer` alone returns an account to pay into',
     }),
   ),
   provider,
@@ -84,7 +84,7 @@ export const PaymentCreate = Type.Object({
 export const MobilePaymentCreate = Type.Object({
   amount,
   currency,
-  method: Type.Optional(OneOfAnyCase(['mobile_money'], { description: 'There is no other here' })),
+  method: Type.Optional(OneOfAnyCase(['mobile_money'], { description: 'Payment method; only one value here' })),
   provider,
   ...phoneFields,
   ...optionalFields,
@@ -94,31 +94,33 @@ export const MobilePaymentCreate = Type.Object({
   capture: Type.Optional(
     Type.Literal(true, {
       rule: 'must be true: money is set aside on cards only',
-      description: 'For a body that is also sent for cards',
+      description: 'Accepted so that the same body can be sent for cards',
     }),
   ),
   save_card: Type.Optional(
     Type.Literal(false, {
       rule: 'must be false: there is no card to save here',
-      description: 'For a body that is also sent for cards',
+      description: 'Accepted so that the same body can be sent for cards',
     }),
   ),
 })
 
 export type NewPayment = Static<typeof PaymentCreate>
 
-export const PaymentParam = Type.Object({ payment_id: Type.String({ description: 'Begins with pay_' }) })
+export const PaymentParam = Type.Object({
+  payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
+})
 
-export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Begins with po_' }) })
+export const PayoutParam = Type.Object({ payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }) })
 
 export const phoneQuery = Type.Optional(
-  Type.String({ maxLength: 20, description: 'Whole number of the mobile money account, such as +254711000001' }),
+  Type.String({ maxLength: 20, description: 'Full number of the mobile-money account, such as +254711000001' }),
 )
 
 /** Filter of lists of payments and refunds. */
 export const methodQuery = Type.Optional(
   OneOfAnyCase(['mobile_money', 'card', 'bank_transfer'], {
-    description: 'How the payment was made, of a refund the payment that it gives back',
+    description: 'Payment method; for a refund, that of the refunded payment',
   }),
 )
 

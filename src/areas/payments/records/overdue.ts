@@ -6,15 +6,15 @@ import { Amount, At, EnvironmentName, Nullable } from '../../../platform/schema/
 import type { Environment } from '../../../platform/tenant.ts'
 
 export const overdueFields = {
-  provider_id: Type.String({ description: 'As the provider knows it' }),
-  account_id: Type.String({ description: 'Whose it is, such as `acc_…`' }),
+  provider_id: Type.String({ description: 'Transaction id at the provider' }),
+  account_id: Type.String({ description: 'Id of the account it belongs to, such as `acc_…`' }),
   environment: EnvironmentName({ description: '`test` or `live`' }),
-  provider: Type.String({ description: 'Who was asked to pay, such as `mpesa`' }),
-  country: Type.String({ description: 'Where the provider is, ISO 3166' }),
-  amount: Amount({ description: 'In major units' }),
-  currency: Type.String({ description: 'Of the amount' }),
-  created_at: At({ description: 'When it was asked for' }),
-  overdue_at: Nullable(At({ description: 'Since when its outcome is overdue; null once it is settled' })),
+  provider: Type.String({ description: 'Provider that was asked to pay, such as `mpesa`' }),
+  country: Type.String({ description: 'Country of the provider, ISO 3166' }),
+  amount: Amount({ description: 'Amount in major units' }),
+  currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
+  created_at: At({ description: 'Time of the request' }),
+  overdue_at: Nullable(At({ description: 'Time since which the outcome is overdue; null once it is settled' })),
 }
 
 interface OverdueRow {

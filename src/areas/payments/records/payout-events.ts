@@ -9,51 +9,51 @@ import { amount, currency, method, moment, now, shownRisk, third, word } from '.
 const Recipient = Type.Object(
   {
     name: word('Your own id or name of the recipient'),
-    email: Type.Optional(Type.String({ description: 'Where one was given' })),
+    email: Type.Optional(Type.String({ description: 'Email of the recipient, where one was given' })),
     phone: word('Number of the mobile money account; null for other methods'),
     bank: Nullable(
       Type.Object(
         {
-          account_number: Type.String({ description: 'As the bank writes it' }),
-          bank_code: Type.String({ description: 'As GET /v1/payments/methods lists it in `banks`' }),
+          account_number: Type.String({ description: 'Account number as the bank writes it' }),
+          bank_code: Type.String({ description: 'Bank code, as in `banks` of GET /v1/payments/methods' }),
           account_name: Type.String({ description: 'Holder, as you gave it' }),
         },
-        { description: 'The account that is paid to; null where a phone is' },
+        { description: 'Account that is paid to; null for a phone' },
       ),
     ),
   },
-  { title: 'PayoutRecipient', description: 'Who is paid' },
+  { title: 'PayoutRecipient', description: 'Recipient of the payout' },
 )
 
 export const payoutStatus = OneOf(['pending', 'processing', 'completed', 'failed', 'cancelled', 'reversed'], {
-  description: '`reversed`: a completed one came back, and the wallet has the money again',
+  description: 'Status of the payout; `reversed`: completed, then returned and credited to the wallet',
 })
 
 export const Payout = Type.Object(
   {
     payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }),
     status: payoutStatus,
-    amount: amount('In major units'),
+    amount: amount('Amount in major units'),
     currency,
     recipient: Recipient,
-    fee: amount('What it cost you, in major units'),
+    fee: amount('Fee charged to you, in major units'),
     method,
-    provider: word('Such as `mpesa`; null until one is chosen'),
-    description: word('As it was given'),
-    reference: word('Your own id of it'),
-    batch_id: word('The bulk it belongs to'),
+    provider: word('Provider, such as `mpesa`; null until one is chosen'),
+    description: word('Text as you provided it'),
+    reference: word('Your own id for the object'),
+    batch_id: word('Id of the bulk that contains it'),
     metadata: Metadata,
-    scheduled_at: moment('When it is to go out; null if at once'),
-    in_review: Type.Boolean({ description: 'It waits for somebody to approve or reject it' }),
+    scheduled_at: moment('Scheduled time of sending; null if at once'),
+    in_review: Type.Boolean({ description: 'True while it awaits approval or rejection' }),
     risk: shownRisk,
-    provider_reference: word('Its id at the provider, such as a receipt code; null until the provider tells it'),
-    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
-    failure_message: word('The same in words'),
-    created_at: At({ description: 'When it was asked for' }),
-    completed_at: moment('When the money had moved; null until then'),
-    updated_at: At({ description: 'When something last changed' }),
+    provider_reference: word('Id at the provider, such as a receipt code; null until it is known'),
+    failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_message: word('Human-readable explanation'),
+    created_at: At({ description: 'Time of the request' }),
+    completed_at: moment('Time of completion; null until then'),
+    updated_at: At({ description: 'Time of the last change' }),
   },
-  { title: 'Payout', description: 'The payout, with how far it came' },
+  { title: 'Payout', description: 'Payout with its status' },
 )
 
 const PayoutEvent = Type.Object(
@@ -61,11 +61,11 @@ const PayoutEvent = Type.Object(
     ...moneyFields,
     payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }),
     status: payoutStatus,
-    amount: amount('In major units'),
+    amount: amount('Amount in major units'),
     currency,
     recipient: Recipient,
     metadata: Metadata,
-    failure_reason: word('A code such as INSUFFICIENT_FUNDS; null unless it failed'),
+    failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
     payout: Payout,
   },
   { title: 'PayoutEvent' },
@@ -78,36 +78,36 @@ export const batchFields = {
   status: OneOf(['processing', 'completed', 'cancelled'], {
     description: '`completed` once every payout is paid or failed',
   }),
-  total_count: count('Items that you sent'),
+  total_count: count('Items in the request'),
   accepted_count: count('Items that became payouts'),
   completed_count: count('Payouts that were paid'),
   failed_count: count('Payouts that failed'),
   cancelled_count: count('Payouts that you cancelled'),
-  total_amount: amount('Of all payouts that were accepted'),
-  total_fee: amount('Of all payouts that were accepted'),
+  total_amount: amount('Sum over all accepted payouts'),
+  total_fee: amount('Sum over all accepted payouts'),
   currency,
-  created_at: At({ description: 'When it was asked for' }),
+  created_at: At({ description: 'Time of the request' }),
 }
 
 const PayoutBatch = Type.Object(batchFields, {
   title: 'PayoutBatch',
-  description: 'The bulk of payouts, with its counts',
+  description: 'Batch of payouts with its counts',
 })
 
 const BatchCompleted = Type.Object(
   {
     ...moneyFields,
     batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
-    status: OneOf(['completed', 'cancelled'], { description: '`cancelled` if you called it off' }),
+    status: OneOf(['completed', 'cancelled'], { description: '`cancelled` if you cancelled it' }),
     counts: Type.Object(
       {
-        total: count('Items that you sent'),
+        total: count('Items in the request'),
         accepted: count('Items that became payouts'),
         completed: count('Payouts that were paid'),
         failed: count('Payouts that failed'),
         cancelled: count('Payouts that you cancelled'),
       },
-      { description: 'Items by what became of them' },
+      { description: 'Items by outcome' },
     ),
     batch: PayoutBatch,
   },
@@ -166,7 +166,7 @@ const ofPayout = (name: string, summary: string, payout: Static<typeof Payout>) 
 export const payoutEvents = {
   completed: ofPayout('payout.completed', 'A payout was paid', paidOut),
   failed: ofPayout('payout.failed', 'A payout was refused and its money is back in the wallet', unpaid),
-  reversed: ofPayout('payout.reversed', 'The provider took a payout back', reversed),
+  reversed: ofPayout('payout.reversed', 'The provider reversed a payout', reversed),
   batchCompleted: eventType({
     name: 'payout.batch_completed',
     summary: 'Every payout of a batch was paid, failed or was withdrawn',

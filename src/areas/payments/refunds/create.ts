@@ -34,16 +34,18 @@ const refundableDays = 365
 const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
-  amount: Type.Optional(AmountIn({ description: 'Major units; all that is left unless given' })),
+  amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is left' })),
   reason: Type.Optional(
-    OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'For your own records' }),
+    OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], {
+      description: 'Reason for your own records',
+    }),
   ),
   description: PaymentCreate.properties.description,
   reference: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9._:/-]{1,100}$',
       rule: 'must have 1 to 100 letters, digits or . _ : / -',
-      description: 'Your own id of the refund; each can be used once',
+      description: 'Your own id for the refund; must be unique',
     }),
   ),
   metadata: Type.Optional(Metadata),

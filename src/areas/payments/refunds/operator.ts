@@ -23,7 +23,7 @@ import { clearRefundOverdue, findRefund, listOverdueRefunds, type RefundOfPaymen
 const Overdue = Type.Object(
   {
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
-    payment_id: Type.String({ description: 'Id of the payment that it gives back, such as `pay_…`' }),
+    payment_id: Type.String({ description: 'Id of the refunded payment, such as `pay_…`' }),
     status: Refund.properties.status,
     ...overdueFields,
   },
@@ -35,7 +35,7 @@ const listRoute = list({
   operation: 'operator.listOverdueRefunds',
   summary: 'List refunds with an unknown outcome',
   description:
-    'One that is `failed` was given back all the same, as the provider says: the payer has the money, and the wallet too. Of one that is `completed` the provider says now that it has failed. Any other may have happened or not; its money is set aside. Complete or fail each after a look at the provider’s statement.',
+    'A `failed` one was paid back after all, according to the provider: the payer has the money, and the wallet too. A `completed` one has failed since, according to the provider. Any other may have happened or not; its money is reserved. Complete or fail each after a look at the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Overdue,
@@ -61,8 +61,8 @@ const common = {
   method: 'POST',
   scope: 'operator',
   params: Type.Object({
-    id: Type.String({ description: 'Of the account; begins with acc_' }),
-    refund_id: Type.String({ description: 'Begins with re_' }),
+    id: Type.String({ description: 'Id of the account, such as `acc_…`' }),
+    refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
   }),
   reply: { status: 200, schema: Refund },
 } as const
@@ -73,7 +73,7 @@ const complete = writeAcross({
   operation: 'operator.completeRefund',
   summary: 'Mark a refund as completed',
   description:
-    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money leaves the wallet. One that had failed and is on the list, because the provider says that it happened, is taken from the wallet, which must have it.',
+    'For a refund whose outcome the provider does not report. Check its statement first: the money leaves the wallet. A failed one on the list, which the provider reports as paid, is taken from the wallet, which must have the amount.',
   errors: ['NOT_FOUND', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE', 'REFUND_EXCEEDS_PAYMENT'],
   body: Type.Object({
     provider_reference: Type.Optional(
@@ -81,7 +81,7 @@ const complete = writeAcross({
         minLength: 1,
         maxLength: 100,
         rule: 'must have 1 to 100 characters',
-        description: 'Its id on the provider’s statement',
+        description: 'Id on the provider’s statement',
       }),
     ),
   }),
@@ -97,7 +97,7 @@ const fail = writeAcross({
   operation: 'operator.failRefund',
   summary: 'Mark a refund as failed',
   description:
-    'For a refund that the provider was asked for and does not tell of. Look at its statement first: the money is free to be spent again. One that was completed, and that the provider has taken back since, is in the wallet again, told as refund.failed. One that had failed already is only taken off the list.',
+    'For a refund whose outcome the provider does not report. Check its statement first: the money is free to be spent again. A completed one that the provider has taken back since is returned to the wallet, sent as refund.failed. One that had failed already is only taken off the list.',
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   handle: (app, tx, { params }, caller) =>
     decide(app, tx, params, caller, { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'operator' }),

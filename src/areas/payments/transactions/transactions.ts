@@ -14,34 +14,36 @@ import { masked, recordOf } from '../records/payment.ts'
 import { listPayments, type PaymentRow } from '../records/store.ts'
 import { listRefunds, type RefundOfPayment } from '../refunds/store.ts'
 
-const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'], { description: 'What moved the money' })
+const transactionType = OneOf(['payment', 'topup', 'refund', 'payout'], { description: 'Kind of transaction' })
 const transactionStatus = OneOf(
   ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed'],
-  { description: 'How far it came' },
+  { description: 'Processing status' },
 )
 
 const Transaction = Type.Object(
   {
     transaction_id: Type.String({ description: 'Id of the transaction, such as `txn_…`' }),
     type: transactionType,
-    payment_id: Nullable(Type.String({ description: 'The payment or top-up; of a refund, what it gives back' })),
-    payout_id: Nullable(Type.String({ description: 'The payout; null for others' })),
-    refund_id: Nullable(Type.String({ description: 'The refund; null for others' })),
+    payment_id: Nullable(
+      Type.String({ description: 'Id of the payment or top-up; for a refund, of the refunded payment' }),
+    ),
+    payout_id: Nullable(Type.String({ description: 'Id of the payout; null for others' })),
+    refund_id: Nullable(Type.String({ description: 'Id of the refund; null for others' })),
     status: transactionStatus,
-    amount: Amount({ description: 'In major units of `currency`; always positive' }),
-    fee: Amount({ description: 'What it cost you' }),
-    net_amount: Amount({ description: 'The amount with the fee taken into account' }),
-    currency: Type.String({ description: 'Of the amounts' }),
+    amount: Amount({ description: 'Amount in major units of `currency`; always positive' }),
+    fee: Amount({ description: 'Fee charged to you' }),
+    net_amount: Amount({ description: 'Amount after the fee' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
     direction: OneOf(['credit', 'debit'], { description: '`credit` comes into your wallet, `debit` leaves it' }),
     method: Payment.properties.method,
-    provider: Nullable(Type.String({ description: 'Such as `mpesa`' })),
-    phone: Nullable(Type.String({ description: 'Masked' })),
-    reference: Nullable(Type.String({ description: 'Your own id of it' })),
-    provider_reference: Nullable(Type.String({ description: 'Its id at the provider, such as a receipt code' })),
-    description: Nullable(Type.String({ description: 'As it was given' })),
+    provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`' })),
+    phone: Nullable(Type.String({ description: 'Phone number, masked' })),
+    reference: Nullable(Type.String({ description: 'Your own id for the object' })),
+    provider_reference: Nullable(Type.String({ description: 'Id at the provider, such as a receipt code' })),
+    description: Nullable(Type.String({ description: 'Text as you provided it' })),
     metadata: Metadata,
-    created_at: At({ description: 'When it was asked for' }),
-    completed_at: Nullable(At({ description: 'When the money had moved; null until then' })),
+    created_at: At({ description: 'Time of the request' }),
+    completed_at: Nullable(At({ description: 'Time of completion; null until then' })),
   },
   { title: 'Transaction' },
 )
@@ -62,13 +64,13 @@ export const transactions = list({
     provider: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Who moves the money: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+        description: 'Provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
       }),
     ),
     reference: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Your own id of the payment, refund or payout, exactly as it was given',
+        description: 'Your own id for the payment, refund or payout, exactly as it was given',
       }),
     ),
     phone: phoneQuery,

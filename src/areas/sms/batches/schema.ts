@@ -27,7 +27,7 @@ const maxMessages = 10_000
 
 /** An entry of a bulk. */
 export const BulkMessage = Type.Object({
-  to: Phone({ description: 'The recipient' }),
+  to: Phone({ description: 'Recipient address' }),
   message: Text,
   from: Type.Optional(Sender),
   metadata: Type.Optional(Metadata),
@@ -45,7 +45,7 @@ export const BulkSend = Type.Object({
     maxItems: maxMessages,
     rule: `must be a list of 1 to ${maxMessages} objects with to and message`,
     description:
-      'Each entry is judged and charged for itself; `from`, `scheduled_at` and `callback_url` of the bulk hold where an entry has none',
+      'Messages, each checked and charged on its own; `from`, `scheduled_at` and `callback_url` of the bulk are the defaults',
   }),
   callback_url: Type.Optional(CallbackUrl),
   callback_events: Type.Optional(CallbackEventsWanted),
@@ -53,18 +53,22 @@ export const BulkSend = Type.Object({
   metadata: Type.Optional(Metadata),
   type: Type.Optional(
     OneOf(['transactional', 'promotional'], {
-      description: '`promotional` goes out by day, and after everything else',
+      description: '`promotional` is sent by day, with the lowest priority',
     }),
   ),
   allow_partial: Type.Optional(
-    Type.Boolean({ default: true, rule: 'must be true or false', description: 'False: one bad entry refuses all' }),
+    Type.Boolean({
+      default: true,
+      rule: 'must be true or false',
+      description: 'False refuses the whole request if one entry is invalid',
+    }),
   ),
 })
 
 const BulkEntry = Type.Object({
-  index: Type.Integer({ description: 'Place in your list, from 0' }),
+  index: Type.Integer({ description: 'Position in your list, from 0' }),
   ...Recipient.properties,
-  error: Type.Optional(Type.String({ description: 'Why it was refused, in words' })),
+  error: Type.Optional(Type.String({ description: 'Reason for the refusal, in words' })),
 })
 
 const batchHead = {
@@ -72,19 +76,19 @@ const batchHead = {
   status: OneOf(['queued', 'completed', 'cancelled'], {
     description: '`completed` once every message is delivered or failed',
   }),
-  total: Type.Integer({ description: 'Entries that you sent' }),
-  accepted: Type.Integer({ description: 'Messages that go out' }),
+  total: Type.Integer({ description: 'Entries in the request' }),
+  accepted: Type.Integer({ description: 'Messages accepted for sending' }),
   rejected: Type.Integer({ description: 'Entries that were refused' }),
-  segments: Type.Integer({ description: 'Of all messages' }),
-  cost: Amount({ description: 'Of all messages, in major units of `currency`' }),
-  currency: Type.String({ description: 'Of the cost' }),
-  timestamp: At({ description: 'When it was accepted' }),
+  segments: Type.Integer({ description: 'Segments of all messages' }),
+  cost: Amount({ description: 'Total cost, in major units of `currency`' }),
+  currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+  timestamp: At({ description: 'Time of acceptance' }),
 }
 
 export const BulkReply = Type.Object(
   {
     ...batchHead,
-    messages: Type.Array(BulkEntry, { description: 'One entry for each of your list, in its order' }),
+    messages: Type.Array(BulkEntry, { description: 'One entry for each of your list, in order' }),
   },
   { title: 'SmsBulkReply' },
 )
@@ -94,26 +98,31 @@ export const BatchRecord = Type.Object(
     ...batchHead,
     counts: Type.Object(
       {
-        queued: Type.Integer({ description: 'Not sent yet' }),
-        sent: Type.Integer({ description: 'Taken by the network, without a report so far' }),
-        delivered: Type.Integer({ description: 'On the handset' }),
-        failed: Type.Integer({ description: 'Will not arrive' }),
+        queued: Type.Integer({ description: 'Messages not sent yet' }),
+        sent: Type.Integer({ description: 'Accepted by the network, without a report so far' }),
+        delivered: Type.Integer({ description: 'Messages delivered to the handset' }),
+        failed: Type.Integer({ description: 'Messages that failed' }),
       },
       { description: 'Messages by status' },
     ),
     metadata: Metadata,
     completed_at: Nullable(
-      At({ description: 'Null until every message is delivered or failed, or no report can come any more' }),
+      At({
+        description:
+          'Time of completion; null until every message is delivered or failed, or no report can come any more',
+      }),
     ),
-    messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in its order' })),
+    messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in order' })),
     has_more: Type.Optional(Type.Boolean({ description: 'Whether there are further entries' })),
-    next_cursor: Type.Optional(Nullable(Type.String({ description: 'Leads to the next entries' }))),
+    next_cursor: Type.Optional(Nullable(Type.String({ description: 'Cursor of the next entries' }))),
   },
   { title: 'SmsBatch' },
 )
 
 export const BatchQuery = Type.Object({
-  messages: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'With a page of its messages' })),
+  messages: Type.Optional(
+    Type.Boolean({ rule: 'must be true or false', description: 'Includes a page of its messages' }),
+  ),
   limit: listQuery.limit,
   cursor: listQuery.cursor,
 })
@@ -123,8 +132,8 @@ export const Found = Type.Partial(
   Type.Object({
     ...MessageRecord.properties,
     ...BatchRecord.properties,
-    status: Type.String({ description: 'Of the message, or of the batch' }),
-    to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'One number, or all of the batch' }),
+    status: Type.String({ description: 'Status of the message, or of the batch' }),
+    to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Recipient, or all of the batch' }),
     batch_id: MessageRecord.properties.batch_id,
     links: Type.Array(ShortLink, { description: 'The short links in its text, if it was sent with shorten_urls' }),
   }),

@@ -31,7 +31,7 @@ const Place = (description: string) =>
     minLength: 1,
     maxLength: 200,
     rule: 'must be a JSON pointer such as /messages/0/id, or a regular expression with one group',
-    description: `${description}; \`*\` in a pointer is every element`,
+    description: `${description}; \`*\` in a pointer stands for every element`,
   })
 
 const named = { maxProperties: maxEntries, rule: `must be an object of at most ${maxEntries} members` }
@@ -50,41 +50,45 @@ export const Profile = Type.Object(
   {
     request: Type.Object(
       {
-        method: OneOf(['GET', 'POST'], { description: 'What the aggregator expects; `query` is the format of GET' }),
+        method: OneOf(['GET', 'POST'], {
+          description: 'HTTP method that the aggregator expects; GET uses the format `query`',
+        }),
         url: Type.String({
           minLength: 1,
           maxLength: 2_000,
           rule: 'must be a URL',
-          description: 'Where messages are posted',
+          description: 'URL that messages are posted to',
         }),
         headers: Type.Optional(
           Type.Record(Type.String(), Type.String({ maxLength: 2_000 }), {
             ...named,
             sensitive: true,
-            description: 'Kept encrypted and shown masked. A value in its masked form stays as it was',
+            description: 'Custom headers, stored encrypted and shown masked. A masked value keeps the stored one',
           }),
         ),
-        format: OneOf(['json', 'form', 'query'], { description: 'Where the fields go, and how they are written' }),
+        format: OneOf(['json', 'form', 'query'], { description: 'Place and encoding of the fields' }),
         fields: Type.Record(Type.String(), Type.Unknown(), {
           ...named,
           sensitive: true,
           description:
-            'The fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, ' +
+            'Fields of the request, of any depth for `json`. Texts may hold {{to}}, {{to_digits}}, {{from}}, ' +
             '{{text}}, {{id}}, {{parts}}, {{encoding}}, {{validity_seconds}}, {{password}}, {{receipts_url}} and ' +
-            '{{inbound_url}}, each escaped for its place. Kept encrypted; what is not only one of these is shown masked, ' +
-            'and a value in its masked form stays as it was',
+            '{{inbound_url}}, each escaped for its place. Stored encrypted; other values are shown masked, and a masked ' +
+            'value keeps the stored one',
         }),
       },
-      { ...strict, description: 'How a message is handed over' },
+      { ...strict, description: 'Request that submits a message' },
     ),
     auth: Type.Optional(
       Type.Object(
         {
-          kind: OneOf(['none', 'basic', 'bearer', 'header'], { description: 'How the password of the bind is sent' }),
-          username: Type.Optional(Type.String({ maxLength: 200, description: 'For `basic`' })),
-          header: Type.Optional(Type.String({ maxLength: 100, description: 'For `header`: its name' })),
+          kind: OneOf(['none', 'basic', 'bearer', 'header'], {
+            description: 'Authentication scheme for the password of the bind',
+          }),
+          username: Type.Optional(Type.String({ maxLength: 200, description: 'User name for `basic`' })),
+          header: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the header for `header`' })),
         },
-        { ...strict, description: 'How the aggregator knows us; nothing is sent for it unless given' },
+        { ...strict, description: 'Authentication with the aggregator; default none' },
       ),
     ),
     success: Type.Optional(
@@ -95,70 +99,69 @@ export const Profile = Type.Object(
               minItems: 1,
               maxItems: 20,
               rule: 'must list statuses from 200 to 299',
-              description: 'HTTP statuses; 200, 201 and 202 unless given',
+              description: 'HTTP statuses of success; default 200, 201 and 202',
             }),
           ),
-          id: Type.Optional(Place('The id, or ids, that receipts will name; without it they name {{id}}')),
+          id: Type.Optional(Place('Id, or ids, that receipts will name; without it they name {{id}}')),
         },
         {
           ...strict,
-          description:
-            'What an answer looks like that took the message; an HTTP status of 200, 201 or 202 unless given',
+          description: 'Recognition of an accepted message; default HTTP status 200, 201 or 202',
         },
       ),
     ),
     errors: Type.Optional(
       Type.Object(
         {
-          code: Type.Optional(Place('The aggregator’s own code, in an answer of whatever status')),
+          code: Type.Optional(Place('Code of the aggregator, in an answer of any status')),
           codes: Type.Optional(
             Type.Record(Type.String(), Verdict, {
               ...named,
-              description: 'What becomes of a message by the aggregator’s own code, such as `{"E1": {"as": "retry"}}`',
+              description: 'Handling of a message by the aggregator’s own code, such as `{"E1": {"as": "retry"}}`',
             }),
           ),
           statuses: Type.Optional(
             Type.Record(Type.String(), Verdict, {
               ...named,
               description:
-                'What becomes of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, where its code says nothing',
+                'Handling of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, where its code says nothing',
             }),
           ),
         },
-        { ...strict, description: 'What becomes of messages that the aggregator does not take' },
+        { ...strict, description: 'Handling of messages that the aggregator rejects' },
       ),
     ),
     receipts: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('The list, when a call brings several')),
-          id: Place('The id that the answer gave'),
-          status: Place('The status'),
-          error: Type.Optional(Place('The aggregator’s own code')),
+          each: Type.Optional(Place('List, when a call has several')),
+          id: Place('Id from the answer'),
+          status: Place('Status of the message'),
+          error: Type.Optional(Place('Code of the aggregator')),
           statuses: Type.Record(Type.String(), OneOf(['delivered', 'ignored', ...errorCodes]), {
             ...named,
-            description: 'What each status means: delivered, an `error_code`, or ignored when it is not final',
+            description: 'Meaning of each status: delivered, an `error_code`, or ignored when it is not final',
           }),
         },
-        { ...strict, description: 'Where delivery reports say what; without it none are taken' },
+        { ...strict, description: 'Fields of delivery reports; without it none are accepted' },
       ),
     ),
     inbound: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('The list, when a call brings several')),
-          from: Place('The handset'),
-          to: Place('The number, short code or sender it writes to'),
-          text: Place('What it writes'),
+          each: Type.Optional(Place('List, when a call has several')),
+          from: Place('Number of the handset'),
+          to: Place('Number, short code or sender that the handset writes to'),
+          text: Place('Text of the message'),
         },
-        { ...strict, description: 'Where messages of handsets say what; without it none are taken' },
+        { ...strict, description: 'Fields of inbound messages; without it none are accepted' },
       ),
     ),
   },
   {
     ...strict,
     rule: 'must be an object with `request` and what else the aggregator needs',
-    description: 'How an HTTP aggregator is spoken to; for the kind `http` only',
+    description: 'API of an HTTP aggregator; for the kind `http` only',
   },
 )
 

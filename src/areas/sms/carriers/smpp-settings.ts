@@ -14,7 +14,7 @@ import type { Bind } from './bind.ts'
 const IdSetting = (where: string) =>
   OneOf(['exact', 'text', 'hex', 'decimal'], {
     default: 'exact',
-    description: `How the message centre writes ids in ${where}`,
+    description: `Form in which the message centre writes ids in ${where}`,
   })
 
 /** A host name, as the DNS or a container network has it, or an address of either version. */
@@ -26,50 +26,48 @@ export const SmppSettings = Type.Object({
     maxLength: 253,
     pattern: hostForm,
     rule: 'must be a host name or address',
-    description: 'Where the message centre takes connections',
+    description: 'Host of the message centre',
   }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
   tls: Type.Boolean({
     default: false,
     rule: 'must be true or false',
-    description:
-      'Whether the centre speaks TLS. Its certificate must be for the host, of a public authority or of tls_ca',
+    description: 'True to use TLS. The certificate must be for the host, of a public authority or of tls_ca',
   }),
   tls_ca: Nullable(Type.String({ maxLength: 65_536 }), {
     default: null,
     rule: 'must be null, or at most 65,536 characters of PEM',
-    description: 'Certificates in PEM of authorities that are trusted besides the public ones',
+    description: 'Trusted CA certificates in PEM, besides the public ones',
   }),
   system_id: Type.String({
     minLength: 1,
     maxLength: 15,
     rule: 'must have 1 to 15 characters',
-    description: 'Our name there, as the operator of the centre gave it',
+    description: 'SMPP system_id, assigned by the operator of the centre',
   }),
   password: Type.String({ maxLength: 8, rule: 'must have at most 8 characters', sensitive: true }),
   system_type: Type.String({
     default: '',
     maxLength: 12,
     rule: 'must have at most 12 characters',
-    description: 'Category that some centres want in the bind; mostly empty',
+    description: 'SMPP system_type, where the centre requires one; mostly empty',
   }),
   service_type: Type.String({
     default: '',
     pattern: '^[!-~]{0,5}$',
     rule: 'must have at most 5 letters, digits or signs of ASCII',
-    description: 'What the centre wants to be told of every text, such as `CMT`; mostly nothing',
+    description: 'SMPP service_type of every text, such as `CMT`; mostly empty',
   }),
   bind_mode: OneOf(['transceiver', 'pair'], {
     default: 'transceiver',
-    description:
-      'Whether a session sends and receives over one connection, or over a `pair` of them, a transmitter and a receiver',
+    description: 'One connection that sends and receives, or a `pair` of a transmitter and a receiver',
   }),
   sessions: Type.Integer({
     default: 1,
     minimum: 1,
     maximum: 32,
     rule: 'must be 1 to 32',
-    description: 'Sessions with the centre',
+    description: 'Number of sessions with the centre',
   }),
   enquire_link_seconds: Type.Integer({
     default: 30,
@@ -82,7 +80,7 @@ export const SmppSettings = Type.Object({
     default: null,
     rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
     description:
-      'A name for the message centre, the same for all binds that lead to it: it may bring receipts over any of them. ' +
+      'Name of the message centre, the same for all binds that lead to it: it may send receipts over any of them. ' +
       'Binds with the same host, port and system_id need none',
   }),
   answer_ids: IdSetting('answers'),
@@ -90,26 +88,26 @@ export const SmppSettings = Type.Object({
   concatenation: OneOf(joinings, {
     default: 'udh',
     description:
-      'How a long message is handed over: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in ' +
-      'parts told by `sar` parameters, or whole in the parameter message_payload (`payload`)',
+      'Form of a long message: in parts with a header of 8-bit (`udh`) or 16-bit (`udh16`) reference, in parts with ' +
+      '`sar` parameters, or whole in the parameter message_payload (`payload`)',
   }),
   alphabet: OneOf(alphabets, {
     default: 'gsm',
-    description: 'What the message centre takes text for whose data_coding is 0, in both directions',
+    description: 'Alphabet of data_coding 0 at the message centre, in both directions',
   }),
   short_code_ton: Type.Integer({
     default: addressTypes.network.ton,
     minimum: 0,
     maximum: 6,
     rule: 'must be 0 to 6',
-    description: 'The type of number that the message centre wants of a short code which texts are from',
+    description: 'Type of number (TON) for short codes as senders',
   }),
   short_code_npi: Type.Integer({
     default: addressTypes.network.npi,
     minimum: 0,
     maximum: 18,
     rule: 'must be 0 to 18',
-    description: 'The same for its numbering plan',
+    description: 'Numbering plan (NPI) for short codes as senders',
   }),
 })
 

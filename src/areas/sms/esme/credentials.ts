@@ -121,45 +121,45 @@ const Rate = Type.Integer({
   minimum: 1,
   maximum: maxRate,
   rule: `must be a whole number from 1 to ${maxRate}`,
-  description: `Messages a second, of all its sessions; ${usual.rate} unless given`,
+  description: `Messages per second over all its sessions; default ${usual.rate}`,
 })
 const Sessions = Type.Integer({
   minimum: 1,
   maximum: maxSessions,
   rule: `must be a whole number from 1 to ${maxSessions}`,
-  description: `Sessions that may be bound at once; ${usual.sessions} unless given`,
+  description: `Maximum number of bound sessions; default ${usual.sessions}`,
 })
 const Window = Type.Integer({
   minimum: 1,
   maximum: maxWindow,
   rule: `must be a whole number from 1 to ${maxWindow}`,
-  description: `Requests without an answer, of each session; ${usual.window} unless given`,
+  description: `Maximum number of unanswered requests per session; default ${usual.window}`,
 })
 const AllowedIps = Type.Array(Type.String({ maxLength: 50 }), {
   maxItems: 50,
-  description: 'Only these addresses may bind; empty: all',
+  description: 'IP addresses that may bind; empty: all',
 })
 
 const Credential = Type.Object(
   {
     id: Type.String({ description: 'Id of the credential, such as `smpp_…`' }),
     name: Type.String({ description: 'Label' }),
-    system_id: Type.String({ description: 'With which to bind' }),
-    host: Type.String({ description: 'Where to connect to' }),
+    system_id: Type.String({ description: 'SMPP system_id to bind with' }),
+    host: Type.String({ description: 'Host to connect to' }),
     port: Nullable(Type.Integer({ description: 'Port without TLS; null if it is closed' })),
     tls_port: Nullable(Type.Integer({ description: 'Port with TLS; null if it is closed' })),
     allowed_ips: AllowedIps,
     rate: Rate,
     sessions: Sessions,
     window: Window,
-    created_at: At({ description: 'When it was made' }),
-    last_used_at: Nullable(At({ description: 'When it last bound, to a minute; null if it never did' })),
+    created_at: At({ description: 'Time of creation' }),
+    last_used_at: Nullable(At({ description: 'Time of the last bind, to a minute; null if never' })),
   },
   { title: 'SmppCredential' },
 )
 
 const WithPassword = Type.Object(
-  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Shown this once' }) },
+  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Password, shown only once' }) },
   { title: 'SmppCredentialWithPassword' },
 )
 

@@ -17,14 +17,14 @@ export const Fallback = Type.Object(
   {
     channel: Type.Literal('messenger', {
       rule: 'must be messenger',
-      description: 'The only one there is',
+      description: 'Channel of the fallback; only one value so far',
     }),
     after: Type.Optional(
       Type.Integer({
         minimum: leastSeconds,
         maximum: maxSeconds,
         rule: `must be a whole number of seconds from ${leastSeconds} to ${maxSeconds}`,
-        description: 'Seconds after which a text that is not delivered goes on; without it, only one that failed',
+        description: 'Seconds after which an undelivered text is sent over the fallback; without it, only a failed one',
       }),
     ),
     text: Type.Optional(
@@ -35,10 +35,10 @@ export const Fallback = Type.Object(
             maxLength: 4096,
             sensitive: true,
             rule: 'must have 1 to 4096 characters',
-            description: 'What the user reads',
+            description: 'Text shown to the user',
           }),
         },
-        { description: 'What is said there, to users who wrote within 24 hours' },
+        { description: 'Text for users who wrote within the last 24 hours' },
       ),
     ),
     template: Type.Optional(
@@ -55,12 +55,12 @@ export const Fallback = Type.Object(
         },
         {
           description:
-            'An approved template, which also reaches users who have not written; one of `text` and `template` is needed',
+            'Approved template, which also reaches users who have not written; one of `text` and `template` is required',
         },
       ),
     ),
   },
-  { description: 'What goes over the messenger when the text does not arrive' },
+  { description: 'Messenger message sent when the text is not delivered' },
 )
 export type FallbackContent = Static<typeof Fallback>
 

@@ -44,7 +44,7 @@ const take = writeAcross({
   path: '/v1/sms/numbers',
   operation: 'sms.takeNumber',
   summary: 'Add an inbound number',
-  description: 'With a test key any number will do. Live ones are assigned by the operator of this installation.',
+  description: 'A test key may add any number. Live ones are assigned by the operator of this installation.',
   scope: 'sms:write',
   limit: 'sms',
   body: NumberCreate,

@@ -6,7 +6,7 @@ import { At, Nullable } from '../../../platform/schema/fields.ts'
 import { Text } from '../schema.ts'
 
 const maxKeywords = 50
-const WebhookUrl = Type.String({ description: 'https://; signed with your callback secret' })
+const WebhookUrl = Type.String({ description: 'Webhook URL, https://; signed with your callback secret' })
 
 export const Keywords = Type.Array(
   Type.Object({
@@ -14,23 +14,23 @@ export const Keywords = Type.Array(
       minLength: 1,
       maxLength: 30,
       rule: 'must have 1 to 30 characters',
-      description: 'What the message begins with, in any case; the longest one wins',
+      description: 'Beginning of the message, case-insensitive; the longest match wins',
     }),
     webhook_url: Type.Optional(Nullable(WebhookUrl)),
     dialect: Type.Optional(DialectName),
-    auto_reply: Type.Optional(Nullable(Text, { description: 'Sent back at once; costs what a message costs' })),
+    auto_reply: Type.Optional(Nullable(Text, { description: 'Reply sent at once; charged as a message' })),
   }),
   {
     maxItems: maxKeywords,
     rule: `must list at most ${maxKeywords} keywords`,
-    description: 'What becomes of messages by their first word; a list replaces the one before',
+    description: 'Handling of messages by their first word; replaces the previous list',
   },
 )
 
 const rules = {
   keywords: Type.Optional(Keywords),
   default_webhook_url: Type.Optional(
-    Nullable(WebhookUrl, { description: 'For messages whose keyword has no webhook_url' }),
+    Nullable(WebhookUrl, { description: 'Webhook URL for messages whose keyword has none' }),
   ),
   dialect: Type.Optional(DialectName),
 }
@@ -46,34 +46,40 @@ export const NumberChange = Type.Object(rules)
 
 export const NumberRecord = Type.Object(
   {
-    number: Type.String({ description: 'What handsets write to' }),
-    shared: Type.Boolean({ description: 'Others have keywords on it too' }),
+    number: Type.String({ description: 'Number or code that handsets write to' }),
+    shared: Type.Boolean({ description: 'True if other accounts have keywords on it' }),
     keywords: Type.Array(
       Type.Object({
-        keyword: Type.String({ description: 'What the message begins with' }),
-        webhook_url: Nullable(Type.String({ description: 'Where they are posted; null: to `default_webhook_url`' })),
+        keyword: Type.String({ description: 'Beginning of the message' }),
+        webhook_url: Nullable(
+          Type.String({ description: 'Webhook URL for messages with the keyword; null: `default_webhook_url`' }),
+        ),
         dialect: DialectName,
-        auto_reply: Nullable(Type.String({ description: 'What is sent back; null: nothing' })),
+        auto_reply: Nullable(Type.String({ description: 'Automatic reply; null for none' })),
       }),
-      { description: 'What becomes of messages by their first word' },
+      { description: 'Handling of messages by their first word' },
     ),
     default_webhook_url: Nullable(
-      Type.String({ description: 'For messages whose keyword has no webhook_url; null: only webhooks are told' }),
+      Type.String({
+        description: 'Webhook URL for messages whose keyword has none; null: they are sent to webhooks only',
+      }),
     ),
     dialect: DialectName,
-    created_at: At({ description: 'When it was taken' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    created_at: At({ description: 'Time it was added' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'SmsNumber' },
 )
 
 export const NumberDeleted = Type.Object(
   {
-    id: Type.String({ description: 'The number again' }),
-    number: Type.String({ description: 'What handsets wrote to' }),
-    deleted: Type.Literal(true, { description: 'True: it is given up' }),
+    id: Type.String({ description: 'Same value as `phone`' }),
+    number: Type.String({ description: 'Number that was released' }),
+    deleted: Type.Literal(true, { description: 'Always true' }),
   },
   { title: 'SmsNumberDeleted' },
 )
 
-export const NumberParam = Type.Object({ number: Type.String({ description: 'As it was taken, such as 22141' }) })
+export const NumberParam = Type.Object({
+  number: Type.String({ description: 'Inbound number as registered, such as 22141' }),
+})

@@ -14,17 +14,17 @@ import { checkedCountries } from '../senders/store.ts'
 const AccountCountries = Type.Object({
   countries: Nullable(CountryList, {
     rule: 'must be a list of countries, or null',
-    description: 'The only ones it may send to; null: all that are enabled',
+    description: 'Only countries it may send to; null: all that are enabled',
   }),
 })
 
 const AccountRecord = Type.Object(
   {
-    account_id: Type.String({ description: 'Whose limits these are, such as `acc_…`' }),
+    account_id: Type.String({ description: 'Id of the account, such as `acc_…`' }),
     countries: Nullable(Type.Array(Type.String()), {
-      description: 'The only ones it may send to; null: all that are enabled',
+      description: 'Only countries it may send to; null: all that are enabled',
     }),
-    updated_at: Nullable(At({ description: 'When they were last set; null if they never were' })),
+    updated_at: Nullable(At({ description: 'Time at which they were last set; null if never' })),
   },
   { title: 'SmsAccountCountries' },
 )

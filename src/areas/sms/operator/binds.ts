@@ -32,7 +32,7 @@ const defaultTimeoutSeconds = 4
 
 const BindName = ConnectionName({ description: 'Unique name used by routes; it cannot be changed' })
 
-const Kind = OneOf([...carrierKinds.keys()], { description: 'Which protocol it speaks; `smpp` unless told' })
+const Kind = OneOf([...carrierKinds.keys()], { description: 'Protocol; default `smpp`' })
 
 /** Settings of all kinds of carriers. */
 const kindFields: TProperties = Object.assign({}, ...[...carrierKinds.values()].map(({ fields }) => fields))
@@ -44,7 +44,7 @@ const common = {
       minimum: 1,
       maximum: 1_000,
       rule: 'must be 1 to 1000',
-      description: 'Messages without an answer, of one session',
+      description: 'Maximum number of unanswered messages of one session',
     }),
   ),
   rate: Type.Optional(
@@ -55,11 +55,11 @@ const common = {
       minimum: 1,
       maximum: 60,
       rule: 'must be 1 to 60',
-      description: 'A message without an answer after so long is taken for unanswered, and goes another way',
+      description: 'Seconds after which an unanswered message takes another route',
     }),
   ),
   enabled: Type.Optional(
-    Type.Boolean({ description: 'False closes its connections and gives it no messages; true unless told' }),
+    Type.Boolean({ description: 'False closes its connections and sends no messages over it; default true' }),
   ),
 }
 
@@ -69,33 +69,33 @@ const BindChange: TObject<typeof common> = withKinds(common, kindFields)
 
 const shown = {
   name: Type.String({ description: 'Unique name used by routes' }),
-  kind: Type.String({ description: 'Which protocol it speaks, such as `smpp`' }),
-  window: Type.Integer({ description: 'Messages without an answer, of one session' }),
+  kind: Type.String({ description: 'Protocol, such as `smpp`' }),
+  window: Type.Integer({ description: 'Maximum number of unanswered messages of one session' }),
   rate: Nullable(Type.Integer({ description: 'Messages per second; null: no limit' })),
   response_timeout_seconds: Type.Integer({
     description: 'Seconds after which a message without an answer goes another way',
   }),
-  enabled: Type.Boolean({ description: 'False: its connections are closed and it gets no messages' }),
-  in_force: Type.Boolean({ description: 'The answering node already uses it as it is' }),
-  node: Nullable(Type.String({ description: 'Which node has it open' })),
+  enabled: Type.Boolean({ description: 'False closes its connections and sends no messages over it' }),
+  in_force: Type.Boolean({ description: 'Whether the answering node already uses these settings' }),
+  node: Nullable(Type.String({ description: 'Node that holds the connection' })),
   is_up: Type.Boolean({
-    description: 'Whether messages can go over it, as that node says, or last said to the others',
+    description: 'Whether messages can be sent over it, according to that node or its last report',
   }),
-  last_error: Nullable(Type.String({ description: 'What last went wrong, as that node says, or last said' })),
+  last_error: Nullable(Type.String({ description: 'Last error, according to that node or its last report' })),
   bound: Type.Integer({
     description:
-      'Sessions that the answering node has open, a pair counting as one; for `http` 1 while it answers. This and what follows is known only to the node that has it open',
+      'Sessions that the answering node has open, a pair counting as one; for `http` 1 while it answers. This and the fields below are known only to the node that has it open',
   }),
-  pending: Type.Integer({ description: 'Messages that wait there for the carrier or its answer' }),
-  current_rate: Nullable(Type.Number({ description: 'Messages per second after what the carrier complained of' })),
+  pending: Type.Integer({ description: 'Messages waiting there for the carrier or its answer' }),
+  current_rate: Nullable(Type.Number({ description: 'Messages per second, after throttling by the carrier' })),
   receipts_url: Nullable(
-    Type.String({ description: 'Where a carrier that calls us brings receipts', sensitive: true }),
+    Type.String({ description: 'URL for receipts from a carrier that calls us', sensitive: true }),
   ),
   inbound_url: Nullable(
-    Type.String({ description: 'Where a carrier that calls us brings messages of handsets', sensitive: true }),
+    Type.String({ description: 'URL for messages of handsets from a carrier that calls us', sensitive: true }),
   ),
-  created_at: At({ description: 'When it was entered' }),
-  updated_at: At({ description: 'When it was last changed' }),
+  created_at: At({ description: 'Time of entry' }),
+  updated_at: At({ description: 'Time of the last change' }),
 }
 
 const BindRecord: TObject<typeof shown> = withKinds(shown, shownFields, 'SmsBind')

@@ -35,7 +35,7 @@ const Tiers = Type.Array(
           minimum: 1,
           maximum: 1_000,
           rule: 'must be 1 to 1000',
-          description: 'Its share among the binds of the tier; 1 unless given',
+          description: 'Share among the binds of the tier; default 1',
         }),
       ),
     }),
@@ -45,40 +45,40 @@ const Tiers = Type.Array(
     minItems: 1,
     maxItems: maxTiers,
     rule: `must list 1 to ${maxTiers} tiers`,
-    description: 'Binds of a tier share the messages by weight; the next tier is for when none of them can take one',
+    description:
+      'Tiers of binds: those of one tier share the messages by weight; the next tier is used when none of them is available',
   },
 )
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
-  description: 'What becomes of a message whose connection, or node, was lost before the answer: sent again, or failed',
+  description: 'Handling of a message whose connection, or node, was lost before the answer: sent again, or failed',
 })
 
 const RerouteOnUndelivered = Type.Boolean({
-  description: 'Whether a message that the network could not deliver goes over the next tier',
+  description: 'True sends a message that the network could not deliver over the next tier',
 })
 
 const RefundUndelivered = Type.Boolean({
-  description: 'Whether a message that was sent and that the network then could not deliver costs nothing',
+  description: 'True refunds a message that was sent and that the network then could not deliver',
 })
 
 const WhenDown = OneOf(['queue', 'refuse'], {
-  description:
-    'What becomes of a message while none of the binds can take it: it waits for them, or is refused with PROVIDER_UNAVAILABLE',
+  description: 'Handling of a message while no bind is available: it waits, or is refused with PROVIDER_UNAVAILABLE',
 })
 
 const RouteCreate = Type.Object({
-  environment: Type.Optional(EnvironmentName({ description: '`live` unless given' })),
+  environment: Type.Optional(EnvironmentName({ description: 'Environment; default `live`' })),
   account_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Of the account that alone is served so, `acc_…`; everybody unless given',
+      description: 'Id of the only account it applies to, `acc_…`; default all accounts',
     }),
   ),
-  country: Type.Optional(CountryCode({ description: 'Only numbers of this country; every country unless given' })),
+  country: Type.Optional(CountryCode({ description: 'Country of the numbers; default every country' })),
   network: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 60,
-      description: 'Only numbers of this network, such as Safaricom; every network unless given',
+      description: 'Network of the numbers, such as Safaricom; default every network',
     }),
   ),
   tiers: Tiers,
@@ -100,25 +100,28 @@ const RouteRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the route, such as `smr_…`' }),
     environment: Type.String({ description: '`test` or `live`' }),
-    account_id: Nullable(Type.String({ description: 'Only for this account; null: for all' })),
-    country: Nullable(Type.String({ description: 'Only numbers of this country; null: of every one' })),
-    network: Nullable(Type.String({ description: 'Only numbers of this network; null: of every one' })),
+    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    country: Nullable(Type.String({ description: 'Country of the numbers; null: every one' })),
+    network: Nullable(Type.String({ description: 'Network of the numbers; null: every one' })),
     tiers: Type.Array(
       Type.Array(
         Type.Object({
           bind: Type.String({ description: 'Name of the bind' }),
-          weight: Type.Integer({ description: 'Its share among the binds of the tier' }),
+          weight: Type.Integer({ description: 'Share among the binds of the tier' }),
         }),
       ),
-      { description: 'Binds of a tier share the messages; the next tier is for when none of them can take one' },
+      {
+        description:
+          'Tiers of binds: those of one tier share the messages; the next tier is used when none of them is available',
+      },
     ),
     on_unknown: OnUnknown,
     reroute_on_undelivered: RerouteOnUndelivered,
     refund_undelivered: RefundUndelivered,
     when_down: WhenDown,
-    in_force: Type.Boolean({ description: 'The answering node already sends by it' }),
-    created_at: At({ description: 'When it was made' }),
-    updated_at: At({ description: 'When it was last changed' }),
+    in_force: Type.Boolean({ description: 'Whether the answering node already uses it' }),
+    created_at: At({ description: 'Time of creation' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'SmsRoute' },
 )

@@ -13,24 +13,27 @@ import { announcePermission } from '../senders/permissions.ts'
 
 const registrations = ['required', 'open'] as const
 
-const CountryParam = Type.Object({ country: Type.String({ description: 'ISO 3166, such as KE' }) })
+const CountryParam = Type.Object({ country: Type.String({ description: 'Country code, ISO 3166, such as KE' }) })
 
 const CountryChange = Type.Object({
   enabled: Type.Optional(
-    Nullable(Type.Boolean(), { rule: 'must be true, false or null', description: 'False: nobody may send there' }),
+    Nullable(Type.Boolean(), {
+      rule: 'must be true, false or null',
+      description: 'False refuses messages to the country',
+    }),
   ),
   sender_registration: Type.Optional(
     Nullable(OneOf(registrations), {
       rule: `must be one of ${registrations.join(', ')}, or null`,
-      description: '`required`: only approved senders; null: as is usual there',
+      description: '`required`: only approved senders; null: the default of the country',
     }),
   ),
 })
 
 const CountryRecord = Type.Object(
   {
-    country: Type.String({ description: 'ISO 3166, such as KE' }),
-    enabled: Type.Boolean({ description: 'False: nobody may send there' }),
+    country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
+    enabled: Type.Boolean({ description: 'False refuses messages to the country' }),
     sender_registration: OneOf(registrations, { description: '`required`: only approved senders' }),
     is_default: Type.Boolean({ description: 'True while no rule was set; tests may then use any sender' }),
   },
@@ -86,7 +89,7 @@ const changeCountry = writeAcross({
   path: '/v1/operator/sms/countries/:country',
   operation: 'operator.changeSmsCountry',
   summary: 'Update a country’s sender rules',
-  description: 'What is said here holds for live and test keys; what is usual holds for live ones.',
+  description: 'These rules apply to live and test keys; the defaults of a country apply to live keys only.',
   scope: 'operator',
   params: CountryParam,
   body: CountryChange,

@@ -18,14 +18,20 @@ const maxSharing = 500
 
 const Assignment = Type.Object({
   number: InboundNumber,
-  account_id: Type.String({ maxLength: 60, description: 'Who receives on it, such as `acc_…`' }),
+  account_id: Type.String({ maxLength: 60, description: 'Id of the account that receives on it, such as `acc_…`' }),
   shared: Type.Optional(
-    Type.Boolean({ rule: 'must be true or false', description: 'Several accounts have it, with different keywords' }),
+    Type.Boolean({
+      rule: 'must be true or false',
+      description: 'True shares it among several accounts, with different keywords',
+    }),
   ),
 })
 
 const AssignedNumber = Type.Object(
-  { account_id: Type.String({ description: 'Who receives on it, such as `acc_…`' }), ...NumberRecord.properties },
+  {
+    account_id: Type.String({ description: 'Id of the account that receives on it, such as `acc_…`' }),
+    ...NumberRecord.properties,
+  },
   { title: 'OperatorSmsNumber' },
 )
 
@@ -105,7 +111,7 @@ const takeBack = writeAcross({
   params: NumberParam,
   query: Type.Object({
     account_id: Type.Optional(
-      Type.String({ maxLength: 60, description: 'From this account alone; from all of them unless given' }),
+      Type.String({ maxLength: 60, description: 'Id of the account to withdraw it from; default all' }),
     ),
   }),
   reply: { status: 200, schema: NumberDeleted },

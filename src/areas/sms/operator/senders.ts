@@ -15,7 +15,10 @@ import { SenderRecord, senderStatuses } from '../senders/schema.ts'
 import { noSuchSender, type SenderRow, senderColumns, senderRecord, senderUuid } from '../senders/store.ts'
 
 const ReviewedSender = Type.Object(
-  { account_id: Type.String({ description: 'Whose sender it is, such as `acc_…`' }), ...SenderRecord.properties },
+  {
+    account_id: Type.String({ description: 'Id of the sender’s account, such as `acc_…`' }),
+    ...SenderRecord.properties,
+  },
   { title: 'OperatorSmsSenderId' },
 )
 
@@ -24,7 +27,7 @@ const Rejection = Type.Object({
     minLength: 1,
     maxLength: 300,
     rule: 'must have 1 to 300 characters',
-    description: 'What the customer reads',
+    description: 'Reason shown to the customer',
   }),
 })
 
@@ -70,7 +73,7 @@ const listSenders = list({
   query: Type.Object({
     ...listQuery,
     status: Type.Optional(
-      OneOf(senderStatuses, { description: '`pending` ones wait for your decision; all of them unless given' }),
+      OneOf(senderStatuses, { description: 'Filter by status; `pending` ones await your decision' }),
     ),
     account_id: Type.Optional(
       Type.String({ maxLength: 60, description: 'Id of the account that asked for them, such as `acc_…`' }),

@@ -24,24 +24,24 @@ const removePorted = statement.home<{ phone: string }, PortedRow>(
 )
 
 const PortedNumber = Type.Object({
-  phone: Phone({ description: 'The number that moved' }),
+  phone: Phone({ description: 'Number that was ported' }),
   network: Type.String({
     minLength: 1,
     maxLength: 60,
     rule: 'must be the name of a network, or its mobile country and network code',
-    description: 'Where the number is now: a name such as Safaricom, or a code such as 63902',
+    description: 'Current network: a name such as Safaricom, or a code such as 63902',
   }),
 })
 
 const PortedRecord = Type.Object(
   {
-    phone: Type.String({ description: 'The number that moved' }),
-    network: Type.String({ description: 'Where the number is now' }),
+    phone: Type.String({ description: 'Number that was ported' }),
+    network: Type.String({ description: 'Current network' }),
     mcc_mnc: Nullable(
       Type.String({ description: 'Mobile country and network code of that network; null if not known' }),
     ),
-    original_network: Nullable(Type.String({ description: 'Whose range the number is from' })),
-    updated_at: At({ description: 'When it was entered' }),
+    original_network: Nullable(Type.String({ description: 'Network of the number range' })),
+    updated_at: At({ description: 'Time of entry' }),
   },
   { title: 'SmsPortedNumber' },
 )

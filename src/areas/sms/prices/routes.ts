@@ -45,7 +45,7 @@ export const pricing = list({
   path: '/v1/sms/pricing',
   operation: 'sms.pricing',
   summary: 'List prices by country and network',
-  description: 'Live, only what the operator has set a price for: nothing else can be sent.',
+  description: 'In live, only destinations with a price set by the operator: nothing else can be sent.',
   scope: 'sms:read',
   query: PricingQuery,
   row: PricingReply,
@@ -75,7 +75,7 @@ export const lookup = read({
   operation: 'sms.lookup',
   summary: 'Look up a number',
   description:
-    'By the numbering plans, and by the list of ported numbers where the operator keeps one (`source` is `mnp`).',
+    'From the numbering plans, and from the list of ported numbers where the operator keeps one (`source` is `mnp`).',
   scope: 'sms:read',
   params: PhoneParam,
   reply: { status: 200, schema: LookupReply },

@@ -5,13 +5,15 @@ import { Amount, At, CountryCode, Nullable, OneOf, wholeListQuery } from '../../
 
 export const BalanceRecord = Type.Object(
   {
-    balance: Amount({ description: 'Of the wallet, in major units' }),
-    currency: Type.String({ description: 'Of the amounts' }),
-    reserved: Amount({ description: 'Set aside for what is not certain yet' }),
-    available: Amount({ description: 'What can be spent' }),
-    credit_limit: Amount({ description: 'How far the balance may go below zero' }),
-    low_balance: Type.Boolean({ description: 'Fewer than a hundred segments are left' }),
-    estimated_segments: Type.Integer({ description: 'How many segments to the country of the account that buys' }),
+    balance: Amount({ description: 'Balance of the wallet, in major units' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+    reserved: Amount({ description: 'Amount reserved for operations whose outcome is pending' }),
+    available: Amount({ description: 'Amount that can be spent' }),
+    credit_limit: Amount({ description: 'Maximum amount by which the balance may be negative' }),
+    low_balance: Type.Boolean({ description: 'True if it covers fewer than a hundred segments' }),
+    estimated_segments: Type.Integer({
+      description: 'Number of segments to the country of the account that it covers',
+    }),
     updated_at: At({ description: 'When the balance last changed' }),
   },
   { title: 'SmsBalance' },
@@ -19,21 +21,21 @@ export const BalanceRecord = Type.Object(
 
 export const PricingQuery = Type.Object({
   ...wholeListQuery,
-  country: Type.Optional(
-    CountryCode({ description: 'Only this country; all that there are networks of unless given' }),
-  ),
+  country: Type.Optional(CountryCode({ description: 'Filter by country; default all with known networks' })),
 })
 
 export const PricingReply = Type.Object(
   {
-    country: Type.String({ description: 'ISO 3166, such as KE' }),
-    network: Nullable(Type.String({ description: 'Null: every other network of the country' })),
+    country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
+    network: Nullable(Type.String({ description: 'Name of the network; null: every other network of the country' })),
     mcc_mnc: Nullable(Type.String({ description: 'Code of the network, such as 63902' })),
-    direction: OneOf(['outbound'], { description: 'Messages that come in cost nothing' }),
-    price: Amount({ description: 'Per segment' }),
-    currency: Type.String({ description: 'Of the price' }),
+    direction: OneOf(['outbound'], { description: 'Direction of the messages; inbound ones are free' }),
+    price: Amount({ description: 'Price per segment' }),
+    currency: Type.String({ description: 'Currency of the price' }),
     effective_from: Nullable(
-      At({ description: 'Since when; null in the test environment while the operator has set no price' }),
+      At({
+        description: 'Time from which it applies; null in the test environment while the operator has set no price',
+      }),
     ),
   },
   { title: 'SmsPrice' },
@@ -41,19 +43,19 @@ export const PricingReply = Type.Object(
 
 export const LookupReply = Type.Object(
   {
-    phone: Type.String({ description: 'The number that was asked for' }),
+    phone: Type.String({ description: 'Phone number that was looked up' }),
     valid: Type.Boolean({ description: 'Whether such a number can exist' }),
-    country: Nullable(Type.String({ description: 'Where it belongs, ISO 3166' })),
-    calling_code: Nullable(Type.String({ description: 'Such as +254' })),
-    national_format: Nullable(Type.String({ description: 'As it is written there' })),
-    type: Nullable(Type.String({ description: 'mobile, fixed_line and others' })),
-    network: Nullable(Type.String({ description: 'Whose customer it is, as far as that is known' })),
+    country: Nullable(Type.String({ description: 'Country of the number, ISO 3166' })),
+    calling_code: Nullable(Type.String({ description: 'Calling code, such as +254' })),
+    national_format: Nullable(Type.String({ description: 'Number as it is written in its country' })),
+    type: Nullable(Type.String({ description: 'Kind of number: mobile, fixed_line and others' })),
+    network: Nullable(Type.String({ description: 'Network of the subscriber, if known' })),
     mcc_mnc: Nullable(Type.String({ description: 'Code of the network, such as 63902' })),
-    original_network: Nullable(Type.String({ description: 'Whose range the number is from' })),
-    ported: Nullable(Type.Boolean({ description: 'Null: not known' })),
+    original_network: Nullable(Type.String({ description: 'Network of the number range' })),
+    ported: Nullable(Type.Boolean({ description: 'Whether the number was ported; null: not known' })),
     source: OneOf(['prefix', 'mnp'], { description: 'The numbering plan, or the list of ported numbers' }),
-    reachable: Nullable(Type.Boolean({ description: 'Null: not asked' })),
-    checked_at: At({ description: 'When it was looked up' }),
+    reachable: Nullable(Type.Boolean({ description: 'Whether the handset can be reached; null: not checked' })),
+    checked_at: At({ description: 'Time of the lookup' }),
   },
   { title: 'SmsLookup' },
 )

@@ -49,16 +49,16 @@ const Behaviour = Type.Object(
         minimum: 0,
         maximum: maxDelayMs,
         rule: `must be 0 to ${maxDelayMs}`,
-        description: 'From the submit to the receipt; null: about a second',
+        description: 'Milliseconds from the submit to the receipt; null: about a second',
       }),
     ),
-    error: Nullable(OneOf(failures, { description: 'What goes wrong with every message; null: nothing' })),
+    error: Nullable(OneOf(failures, { description: 'Error of every message; null: none' })),
     out_of_coverage: Type.Array(
       Type.String({ pattern: `${e164}|^\\*$`, rule: 'must be an E.164 number, or * for every handset' }),
       {
         maxItems: maxOutOfCoverage,
         rule: `must list at most ${maxOutOfCoverage} numbers`,
-        description: 'Handsets that get their messages only when they are taken off this list; `*` is all',
+        description: 'Handsets out of coverage, which get their messages once they are taken off this list; `*` is all',
       },
     ),
   },
@@ -202,8 +202,8 @@ const changeBehaviour = write({
   operation: 'sandbox.changeSmsBehaviour',
   summary: 'Set the behaviour of the simulated network',
   description:
-    'For messages sent from now on. Numbers that force an outcome keep it. What waits for a handset out of coverage ' +
-    'arrives when it is back.',
+    'Applies to messages sent from now on. Numbers that force an outcome keep it. Messages for a handset out of coverage ' +
+    'arrive when it is back.',
   scope: 'sandbox:write',
   body: Type.Partial(Behaviour, { title: 'SmsSandboxBehaviourChange' }),
   reply: { status: 200, schema: Behaviour },

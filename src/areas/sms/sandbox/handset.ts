@@ -13,11 +13,11 @@ import { listMessages, type MessageFilter, type MessageRow } from '../store.ts'
 const HandsetText = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
-    direction: OneOf(['received', 'written'], { description: '`written`: on the handset, to you' }),
-    from: Type.String({ description: 'Who wrote it: a sender, or the number of the handset' }),
-    to: Type.String({ description: 'Who got it' }),
-    message: Nullable(Type.String(), { description: 'Null when its text has been erased' }),
-    at: At({ description: 'When it arrived, or was written' }),
+    direction: OneOf(['received', 'written'], { description: '`written`: from the handset to you' }),
+    from: Type.String({ description: 'Sender, or the number of the handset' }),
+    to: Type.String({ description: 'Recipient’s number' }),
+    message: Nullable(Type.String(), { description: 'Text of the message; null when it has been erased' }),
+    at: At({ description: 'Time it arrived, or was written' }),
   },
   { title: 'HandsetText' },
 )

@@ -12,7 +12,7 @@ import { bring } from './bring.ts'
 import { messageCentre } from './message-centre.ts'
 
 const InboundMessage = Type.Object({
-  from: Phone({ description: 'The handset that writes; any number you like' }),
+  from: Phone({ description: 'Number of the handset that writes; any number you like' }),
   to: Type.String({
     pattern: '^[A-Za-z0-9+]{3,16}$',
     rule: 'must be a sender, short code or number of 3 to 16 letters and digits',
@@ -26,12 +26,12 @@ const inbound = write({
   path: '/v1/sandbox/sms/inbound',
   operation: 'sandbox.smsInbound',
   summary: 'Simulate an inbound text',
-  description: 'The message comes over SMPP like any other: it is stored, told of as sms.received, and STOP works.',
+  description: 'The message comes over SMPP like any other: it is stored and sent as sms.received, and STOP works.',
   scope: 'sandbox:write',
   body: InboundMessage,
   reply: { status: 201, schema: MessageRecord, location: ({ message_id }) => `/v1/sms/${message_id}` },
   errors: ['VALIDATION_ERROR', 'INVALID_PHONE', 'PROVIDER_UNAVAILABLE'],
-  examples: [{ name: 'Somebody joins', body: { from: '+254711000020', to: '22141', message: 'JOIN' } }],
+  examples: [{ name: 'A handset joins', body: { from: '+254711000020', to: '22141', message: 'JOIN' } }],
   async prepare(app, { body }, { tenant, receivedMs, nowMs }) {
     if (messageCentre.of(app) === null)
       throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox', { retryAfterSeconds: 1 })

@@ -30,7 +30,7 @@ const create = write({
   path: '/v1/sms/sender-ids',
   operation: 'sms.createSenderId',
   summary: 'Register a sender id',
-  description: 'Live ones wait for the operator; in the test environment they are approved at once.',
+  description: 'Live sender ids await the approval of the operator; in the test environment they are approved at once.',
   scope: 'sms:write',
   limit: 'sms',
   body: SenderCreate,
@@ -84,7 +84,7 @@ const listAll = list({
     ...listQuery,
     status: Type.Optional(
       OneOf(senderStatuses, {
-        description: '`pending` ones wait for the operator’s decision; all of them unless given',
+        description: 'Filter by status; `pending` ones await the operator’s decision',
       }),
     ),
   }),

@@ -17,32 +17,32 @@ export const CountryList = Type.Array(CountryCode(), {
 
 export const SenderCreate = Type.Object({
   sender: Sender,
-  countries: Type.Optional(Nullable(CountryList, { description: 'Where it is used; all countries unless given' })),
+  countries: Type.Optional(Nullable(CountryList, { description: 'Countries of use; default all' })),
   purpose: Type.String({
     minLength: 1,
     maxLength: 200,
     rule: 'must have 1 to 200 characters',
-    description: 'What you will send with it; the operator reads it before approving',
+    description: 'Intended use; the operator reads it before approving',
   }),
   sample: Type.String({
     minLength: 1,
     maxLength: maxCharacters,
     rule: lengthRule,
-    description: 'A message as you will send it',
+    description: 'Sample message',
   }),
 })
 
 const senderFields = {
   id: Type.String({ description: 'Id of the sender, such as `snd_…`' }),
-  sender: Type.String({ description: 'What handsets show as `from`' }),
+  sender: Type.String({ description: 'Sender shown on handsets' }),
   environment: EnvironmentName({ description: 'Senders of `test` are approved at once and reach no handset' }),
-  countries: Nullable(Type.Array(Type.String()), { description: 'Null: all of them' }),
-  purpose: Type.String({ description: 'What you said you send with it' }),
-  sample: Type.String({ description: 'The example that you gave' }),
-  status: OneOf(senderStatuses, { description: 'Messages go out with an `approved` one only' }),
-  reason: Nullable(Type.String({ description: 'Why it was rejected' })),
-  created_at: At({ description: 'When it was asked for' }),
-  decided_at: Nullable(At({ description: 'When it was approved or rejected' })),
+  countries: Nullable(Type.Array(Type.String()), { description: 'Countries of use; null: all' }),
+  purpose: Type.String({ description: 'Intended use as you stated it' }),
+  sample: Type.String({ description: 'Sample message that you gave' }),
+  status: OneOf(senderStatuses, { description: 'Status of the review; only `approved` sender ids can be used' }),
+  reason: Nullable(Type.String({ description: 'Reason for the rejection' })),
+  created_at: At({ description: 'Time of the request' }),
+  decided_at: Nullable(At({ description: 'Time of the decision' })),
 }
 
 export const SenderRecord = Type.Object(senderFields, { title: 'SmsSenderId' })

@@ -20,30 +20,30 @@ export const Profile = Type.Object(
       Type.String({
         pattern: '^[!-~]{0,5}$',
         rule: 'must have at most 5 letters, digits or signs of ASCII',
-        description: '`USSD` in SMPP; what the gateway wants to be told of every screen',
+        description: 'SMPP service_type of every screen; default `USSD`',
       }),
     ),
-    op_tag: Tag('Of the parameter with the operation; 1281 (0x0501) is ussd_service_op'),
-    session_tag: Tag('Of the parameter that names the dialog; 4995 (0x1383) is its_session_info'),
+    op_tag: Tag('Tag of the parameter with the operation; 1281 (0x0501) is ussd_service_op'),
+    session_tag: Tag('Tag of the parameter that names the dialog; 4995 (0x1383) is its_session_info'),
     dialog_bytes: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 6, rule: 'must be 1 to 6', description: 'Octets of the dialog’s number' }),
     ),
     ops: Type.Optional(
       Type.Object(
         {
-          dialled: Octet('A subscriber dialled a code; 1 unless told'),
-          asks: Octet('A screen that can be answered; 2 unless told'),
-          tells: Octet('A screen that cannot be answered; 3 unless told'),
-          ends: Octet('The last screen of a session; 17 unless told'),
-          answered: Octet('A subscriber answered a screen; 18 unless told'),
-          aborted: Octet('The subscriber gave the session up; 129 unless told'),
-          released: Octet('The network gave the session up; 130 unless told'),
+          dialled: Octet('Subscriber dialled a code; default 1'),
+          asks: Octet('Screen that can be answered; default 2'),
+          tells: Octet('Screen that cannot be answered; default 3'),
+          ends: Octet('Last screen of a session; default 17'),
+          answered: Octet('Subscriber answered a screen; default 18'),
+          aborted: Octet('Subscriber aborted the session; default 129'),
+          released: Octet('Network aborted the session; default 130'),
         },
         { description: 'Operation -> the octet that stands for it' },
       ),
     ),
   },
-  { title: 'UssdGatewayProfile', description: 'How the gateway differs from SMPP 3.4; nothing unless given' },
+  { title: 'UssdGatewayProfile', description: 'Differences of the gateway from SMPP 3.4; default none' },
 )
 
 export function profileOf(given: unknown): UssdProfile {

@@ -22,49 +22,46 @@ const needed = {
     maxLength: 253,
     pattern: '^[A-Za-z0-9_.:-]+$',
     rule: 'must be a host name or address',
-    description: 'Where the gateway takes connections',
+    description: 'Host of the gateway',
   }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
   system_id: Type.String({
     minLength: 1,
     maxLength: 15,
     rule: 'must have 1 to 15 characters',
-    description: 'Our name there, as the network gave it',
+    description: 'SMPP system_id, assigned by the network',
   }),
   password: Type.String({
     maxLength: 8,
     rule: 'must have at most 8 characters',
     sensitive: true,
-    description: 'As the network gave it; kept encrypted and never shown',
+    description: 'Password assigned by the network; stored encrypted and never shown',
   }),
 }
 
 const shownFields = {
-  tls: Type.Boolean({ description: 'Whether the gateway speaks TLS, with a certificate of a public authority' }),
+  tls: Type.Boolean({ description: 'True to use TLS, with a certificate of a public authority' }),
   system_type: Type.String({
     maxLength: 12,
     rule: 'must have at most 12 characters',
-    description: 'Category that some gateways want in the bind; mostly empty',
+    description: 'SMPP system_type, where the gateway requires one; mostly empty',
   }),
   bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     rule: 'must be 1 to 1000',
-    description: 'Screens that may wait for the gateway’s answer at a time; 100 unless told',
+    description: 'Maximum number of unanswered screens; default 100',
   }),
-  response_timeout_seconds: seconds(
-    'Seconds after which a screen without an answer of the gateway has failed; 10 unless told',
-    60,
-  ),
-  enquire_link_seconds: seconds('Seconds of silence after which the connection is tested; 30 unless told', 3_600),
+  response_timeout_seconds: seconds('Seconds after which an unanswered screen fails; default 10', 60),
+  enquire_link_seconds: seconds('Seconds of silence after which the connection is tested; default 30', 3_600),
   prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
     maxItems: 100,
     rule: 'must list at most 100 beginnings of numbers such as +25470',
-    description: 'Where pushed screens go over it; none: everywhere',
+    description: 'Prefixes of the numbers whose pushed screens use it; none: all numbers',
   }),
   profile: Profile,
-  enabled: Type.Boolean({ description: 'False closes its connections; true unless told' }),
+  enabled: Type.Boolean({ description: 'False closes its connections; default true' }),
 }
 
 const GatewayCreate = Type.Object(
@@ -79,12 +76,12 @@ const GatewayRecord = Type.Object(
     name: Type.String({ description: 'Unique name used in requests' }),
     ...shownNeeded,
     ...shownFields,
-    node: Nullable(Type.String({ description: 'Which node has it open' })),
-    is_up: Type.Boolean({ description: 'Whether screens can go over it, as that node last said' }),
+    node: Nullable(Type.String({ description: 'Node that holds the connection' })),
+    is_up: Type.Boolean({ description: 'Whether screens can be sent over it, according to that node’s last report' }),
     last_error: Nullable(
-      Type.String({ description: 'What last went wrong, also after it came up again; null if nothing did' }),
+      Type.String({ description: 'Last error, also after it came up again; null if there was none' }),
     ),
-    created_at: At({ description: 'When it was entered' }),
+    created_at: At({ description: 'Time of entry' }),
     updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'UssdSmppGateway' },

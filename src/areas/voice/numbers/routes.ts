@@ -20,10 +20,10 @@ const maxNumbers = 10_000
 const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_048, description })
 
 const Application = Type.Object({
-  answer_url: Url('Asked for the flow of each call to the number, https://'),
-  event_url: Type.Optional(Url('Told of every status of its calls')),
-  fallback_url: Type.Optional(Url('Asked where `answer_url` gives no flow')),
-  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'How both are asked; POST unless told' })),
+  answer_url: Url('URL called for the flow of each call to the number, https://'),
+  event_url: Type.Optional(Url('URL that receives every status of its calls')),
+  fallback_url: Type.Optional(Url('URL called where `answer_url` gives no flow')),
+  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of both; default POST' })),
   dialect: Type.Optional(DialectName),
 })
 
@@ -31,36 +31,40 @@ const Id = (description: string) => Type.Optional(Nullable(Type.String({ maxLeng
 
 const Assignment = Type.Object({
   application: Type.Optional(
-    Nullable(Application, { description: 'The application that is asked for the flow of each call; null detaches' }),
+    Nullable(Application, { description: 'Application called for the flow of each call; null detaches' }),
   ),
-  queue_id: Id('Queue in which callers wait; null detaches'),
-  ivr_id: Id('Menus that callers hear; null detaches'),
-  agent_id: Id('Agent who is called; null detaches'),
-  routing: Type.Optional(Nullable(Type.Literal(true), { description: 'The routing rules decide; null detaches' })),
+  queue_id: Id('Id of the queue in which callers wait; null detaches'),
+  ivr_id: Id('Id of the IVR that answers; null detaches'),
+  agent_id: Id('Id of the agent who is called; null detaches'),
+  routing: Type.Optional(
+    Nullable(Type.Literal(true), { description: 'True applies the routing rules; null detaches' }),
+  ),
 })
 
 const VoiceNumber = Type.Object(
   {
-    number: Type.String({ description: 'In E.164' }),
+    number: Type.String({ description: 'Phone number in E.164' }),
     country: Nullable(Type.String({ description: 'ISO 3166 code of its country; null if that is not known' })),
-    capabilities: Type.Array(Type.String(), { description: 'What it can be used for, such as `voice`' }),
+    capabilities: Type.Array(Type.String(), { description: 'Capabilities of the number, such as `voice`' }),
     assigned_to: Nullable(
       Type.Object({
-        type: OneOf(['application', 'queue', 'ivr', 'agent', 'routing'], { description: 'What answers its calls' }),
-        id: Type.Optional(Type.String({ description: 'Of a queue, an IVR or an agent' })),
-        answer_url: Type.Optional(Type.String({ description: 'Of an application: asked for the flow of each call' })),
+        type: OneOf(['application', 'queue', 'ivr', 'agent', 'routing'], {
+          description: 'Kind of answer to its calls',
+        }),
+        id: Type.Optional(Type.String({ description: 'Id of the queue, IVR or agent' })),
+        answer_url: Type.Optional(Type.String({ description: 'Application URL called for the flow of each call' })),
         event_url: Type.Optional(
-          Nullable(Type.String({ description: 'Of an application: told of every status; null: nobody is' })),
+          Nullable(Type.String({ description: 'Application URL that receives every status; null: none' })),
         ),
         fallback_url: Type.Optional(
-          Nullable(Type.String({ description: 'Of an application: asked where `answer_url` gives no flow' })),
+          Nullable(Type.String({ description: 'Application URL called where `answer_url` gives no flow' })),
         ),
-        answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'Of an application: how it is asked' })),
+        answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of the application' })),
         dialect: Type.Optional(DialectName),
       }),
-      { description: 'What answers its calls; null: nothing does' },
+      { description: 'Answer to its calls; null: none' },
     ),
-    assigned_at: At({ description: 'When that was last changed' }),
+    assigned_at: At({ description: 'Time of the last change' }),
   },
   { title: 'VoiceNumber' },
 )

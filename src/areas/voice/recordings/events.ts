@@ -5,7 +5,7 @@ import { eventType } from '../../../platform/events.ts'
 import { recordingFields } from './schema.ts'
 
 const Recording = Type.Object(
-  { account_id: Type.String({ description: 'Whose recording it is, such as `acc_…`' }), ...recordingFields },
+  { account_id: Type.String({ description: 'Id of the recording’s account, such as `acc_…`' }), ...recordingFields },
   { title: 'RecordingEvent' },
 )
 
@@ -39,8 +39,8 @@ const recording = (name: string, summary: string, sample = ready) =>
   eventType({ name, summary, payload: Recording, sample })
 
 export const recordingEvents = {
-  ready: recording('recording.ready', 'A recording can be fetched'),
-  transcribed: recording('recording.transcribed', 'The text of a recording can be fetched', {
+  ready: recording('recording.ready', 'A recording is ready for download'),
+  transcribed: recording('recording.transcribed', 'The text of a recording is ready', {
     ...ready,
     transcription: transcribed,
   }),

@@ -26,19 +26,19 @@ const busyMs = 10_000
 const givenUpMs = dayMs
 
 const Segment = Type.Object({
-  start: Type.Number({ description: 'Seconds from the beginning' }),
-  end: Type.Number({ description: 'Seconds from the beginning' }),
+  start: Type.Number({ description: 'Start in seconds' }),
+  end: Type.Number({ description: 'Start in seconds' }),
   channel: Type.Integer({ description: '0 is the left one' }),
   speaker: Nullable(OneOf(['customer', 'agent']), { description: 'Null where all are on one channel' }),
-  text: Type.String({ description: 'What was said' }),
+  text: Type.String({ description: 'Recognised text' }),
   confidence: Type.Number({ description: '0 to 1' }),
 })
 export const Transcription = Type.Object(
   {
     recording_id: Type.String({ description: 'Id of the recording, such as `rec_…`' }),
-    language: Type.String({ description: 'Which language was understood' }),
-    text: Type.String({ description: 'All that was said' }),
-    segments: Type.Array(Segment, { description: 'The same, piece by piece' }),
+    language: Type.String({ description: 'Recognised language' }),
+    text: Type.String({ description: 'Full text' }),
+    segments: Type.Array(Segment, { description: 'Full text in segments' }),
   },
   { title: 'Transcription' },
 )

@@ -36,7 +36,7 @@ const inbound = write({
   description: 'The number must have an application: see POST /v1/voice/numbers/{number}/assign.',
   scope: 'sandbox:write',
   simulated: false,
-  body: Type.Object({ from: Phone({ description: 'Who calls' }), to: Phone({ description: 'Your number' }) }),
+  body: Type.Object({ from: Phone({ description: 'Calling party' }), to: Phone({ description: 'Your number' }) }),
   reply: { status: 201, schema: Call, location: ({ call_id }) => `/v1/voice/${call_id}` },
   errors: ['INVALID_PHONE', 'NOT_FOUND', 'PROVIDER_UNAVAILABLE'],
   prepare: (app, { body }, { tenant }) => bring(app, tenant, body.from, body.to),
@@ -70,7 +70,7 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
 const Done = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
-    done: Type.Boolean({ description: 'True: the phone does it' }),
+    done: Type.Boolean({ description: 'Always true' }),
   },
   { title: 'SandboxPhone' },
 )
@@ -80,7 +80,7 @@ const input = write({
   path: '/v1/sandbox/voice/:call_id/input',
   operation: 'sandbox.voiceInput',
   summary: 'Press keys or speak on the simulated phone',
-  description: 'What it says is recognised as you write it, where the flow listens for speech.',
+  description: 'Speech is recognised exactly as written, where the flow listens for it.',
   scope: 'sandbox:write',
   simulated: false,
   params: CallId,
@@ -98,7 +98,7 @@ const input = write({
         minLength: 1,
         maxLength: 500,
         rule: 'must have 1 to 500 characters',
-        description: 'What the other side says',
+        description: 'Speech of the other side',
       }),
     ),
   }),
@@ -155,7 +155,7 @@ const answer = gesture(
     path: '/v1/sandbox/voice/:call_id/answer',
     operation: 'sandbox.voiceAnswer',
     summary: 'Answer a call on the simulated phone',
-    description: 'Phones whose number ends with 000004 ring until they are told to; others decide by themselves.',
+    description: 'Phones whose number ends with 000004 ring until this request; others decide by themselves.',
   },
   'answer_phone',
   'the call has no phone that rings',
@@ -211,17 +211,17 @@ async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples:
 const Heard = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
-    language: Type.String({ description: 'Which language was understood' }),
-    text: Type.String({ description: 'All that was said' }),
+    language: Type.String({ description: 'Recognised language' }),
+    text: Type.String({ description: 'Full text' }),
     digits: Type.String({ description: 'Keys that were pressed for the phone' }),
     segments: Type.Array(
       Type.Object({
-        start: Type.Number({ description: 'Seconds from the beginning of what is kept' }),
-        end: Type.Number({ description: 'Seconds from the beginning of what is kept' }),
-        text: Type.String({ description: 'What was said' }),
+        start: Type.Number({ description: 'Start in seconds, from the beginning of what is kept' }),
+        end: Type.Number({ description: 'Start in seconds, from the beginning of what is kept' }),
+        text: Type.String({ description: 'Recognised text' }),
         confidence: Type.Number({ description: '0 to 1' }),
       }),
-      { description: 'The same, piece by piece' },
+      { description: 'Full text in segments' },
     ),
   },
   { title: 'HeardText' },
@@ -237,7 +237,7 @@ const heardText = read({
   simulated: false,
   params: CallId,
   query: Type.Object({
-    language: Type.Optional(Type.String({ minLength: 2, maxLength: 10, description: 'en-US unless told' })),
+    language: Type.Optional(Type.String({ minLength: 2, maxLength: 10, description: 'Language; default en-US' })),
   }),
   needs: aCall,
   reply: { status: 200, schema: Heard },

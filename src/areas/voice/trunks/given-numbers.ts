@@ -15,9 +15,9 @@ const maxNumbers = 100_000
 
 const GivenNumber = Type.Object(
   {
-    number: Type.String({ description: 'In E.164' }),
-    account_id: Type.String({ description: 'Whose number it is, such as `acc_…`' }),
-    assigned_at: At({ description: 'When the account got it' }),
+    number: Type.String({ description: 'Phone number in E.164' }),
+    account_id: Type.String({ description: 'Id of the number’s account, such as `acc_…`' }),
+    assigned_at: At({ description: 'Time of the assignment' }),
   },
   { title: 'OperatorVoiceNumber' },
 )
@@ -46,15 +46,15 @@ const give = writeAcross({
   path: '/v1/operator/voice/numbers',
   operation: 'operator.giveVoiceNumber',
   summary: 'Assign a live call number to an account',
-  description: 'The account may show it when it calls, and says itself what answers calls to it.',
+  description: 'The account may show it as caller number, and decides what answers calls to it.',
   scope: 'operator',
   body: Type.Object({
     number: Type.String({
       pattern: e164,
       rule: e164Rule,
-      description: 'The number, as the network gave it to you',
+      description: 'Number as the network assigned it to you',
     }),
-    account_id: Type.String({ maxLength: 60, description: 'Whose number it becomes, such as `acc_…`' }),
+    account_id: Type.String({ maxLength: 60, description: 'Id of the account that gets the number, such as `acc_…`' }),
   }),
   reply: { status: 201, schema: GivenNumber },
   errors: ['VALIDATION_ERROR', 'CONFLICT'],

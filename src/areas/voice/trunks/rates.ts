@@ -13,7 +13,7 @@ import { deleteRate, type RateRow, selectRates, setRate, trunkTopic } from './st
 const Prefix = Type.String({
   pattern: '^\\+[1-9]\\d{0,14}$',
   rule: 'must be a plus and 1 to 15 digits, such as +2547',
-  description: 'Of the numbers that are called; the longest that fits counts',
+  description: 'Prefix of the called numbers; the longest match counts',
 })
 const Currency = Type.String({
   pattern: '^[A-Z]{3}$',
@@ -28,9 +28,9 @@ const maxMinute = 10_000_000n
 const RateRecord = Type.Object(
   {
     prefix: Type.String({ description: 'First digits of the numbers it is for, such as +2547' }),
-    currency: Type.String({ description: 'Of the price; accounts in it are charged by this rate' }),
+    currency: Type.String({ description: 'Currency of the price; accounts in it are charged by this rate' }),
     minute: Amount({ description: 'Price of a minute, in major units, to a millionth' }),
-    updated_at: At({ description: 'When it was last set' }),
+    updated_at: At({ description: 'Time at which it was last set' }),
   },
   { title: 'VoiceRate' },
 )
@@ -58,7 +58,7 @@ const set = writeAcross({
   body: Type.Object({
     prefix: Prefix,
     currency: Currency,
-    minute: AmountIn({ description: 'Major units a minute; at most 10000000' }),
+    minute: AmountIn({ description: 'Price per minute in major units; at most 10000000' }),
   }),
   reply: { status: 200, schema: RateRecord },
   errors: ['VALIDATION_ERROR'],
@@ -83,8 +83,8 @@ const remove = writeAcross({
   summary: 'Delete the call rate of a prefix',
   scope: 'operator',
   params: Type.Object({
-    prefix: Type.String({ description: 'With the plus written %2B' }),
-    currency: Type.String({ description: 'Of the price, such as KES' }),
+    prefix: Type.String({ description: 'Prefix, with the plus written %2B' }),
+    currency: Type.String({ description: 'Currency of the price, such as KES' }),
   }),
   needs: 'nothing',
   reply: { status: 200, schema: Deleted },

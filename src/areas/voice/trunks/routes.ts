@@ -36,7 +36,7 @@ const TrunkCost = Type.Object({
   minute: Type.Number({
     minimum: 0,
     maximum: 1_000_000,
-    description: 'Price of a minute, in the one currency that you compare trunks in',
+    description: 'Price per minute, in the currency used to compare all trunks',
   }),
 })
 
@@ -44,56 +44,58 @@ const fields = {
   host: Type.String({
     pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$',
     rule: 'must be a host name or an address',
-    description: 'Where the network takes calls',
+    description: 'Host of the network',
   }),
   port: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 65_535,
-      description: 'Port of the network; 5060, or 5061 for TLS, unless told',
+      description: 'Port of the network; default 5060, or 5061 for TLS',
     }),
   ),
-  transport: Type.Optional(
-    OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network; udp unless told' }),
-  ),
+  transport: Type.Optional(OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network; default udp' })),
   domain: Type.Optional(Nullable(Text('Name of the network in SIP addresses, where it is not the host'))),
-  username: Type.Optional(Nullable(Text('For networks that ask for a password'))),
+  username: Type.Optional(Nullable(Text('User name, for networks that ask for a password'))),
   password: Type.Optional(
     Nullable(
       Type.String({
         minLength: 1,
         maxLength: 256,
         sensitive: true,
-        description: 'Kept encrypted and never shown; null takes it away',
+        description: 'Password, stored encrypted and never shown; null removes it',
       }),
     ),
   ),
   registers: Type.Optional(
-    Type.Boolean({ description: 'Whether this side registers there, so that it can be called behind its address' }),
+    Type.Boolean({
+      description: 'Whether this side registers with the network, so that calls reach it behind its address',
+    }),
   ),
   prefixes: Type.Optional(
     Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone takes every number' }), {
       minItems: 1,
       maxItems: 500,
-      description: 'Numbers that it takes, by their first digits; the longest that fits decides',
+      description: 'Prefixes of the numbers that it takes; the longest match wins',
     }),
   ),
-  priority: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1_000, description: 'Lower comes first; 100 unless told' }),
-  ),
+  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Lower comes first; default 100' })),
   max_calls: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: 'Calls at once, for each node; 100 unless told' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'Maximum number of concurrent calls per node; default 100',
+    }),
   ),
   sources: Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9a-fA-F.:]{2,45}$', rule: 'must be an address' }), {
       maxItems: 100,
-      description: 'Further addresses that its calls come from',
+      description: 'Further addresses that inbound calls come from',
     }),
   ),
   number_format: Type.Optional(
     OneOf(numberFormats, {
       description:
-        'Form of the numbers sent to it: e164 (+254711000001, the default), digits (254711000001), international (00254711000001) or national (0711000001; numbers of other countries as international). Every form is understood from it',
+        'Form of the numbers sent to it: e164 (+254711000001, the default), digits (254711000001), international (00254711000001) or national (0711000001; numbers of other countries as international). Every form is accepted from it',
     }),
   ),
   country: Type.Optional(
@@ -128,7 +130,7 @@ const fields = {
   caller_ids: Type.Optional(
     Type.Array(Type.String({ pattern: '^\\+\\d{1,15}$', rule: 'must begin with a plus' }), {
       maxItems: 500,
-      description: 'First digits of the numbers that the network lets us show; empty shows every number',
+      description: 'Prefixes of the caller numbers that the network accepts; empty accepts every number',
     }),
   ),
   caller_id: Type.Optional(
@@ -136,7 +138,7 @@ const fields = {
       Type.String({
         pattern: '^\\+\\d{5,15}$',
         rule: 'must be a number such as +254700000000',
-        description: 'Number shown instead of one that the network does not let us show; null passes the trunk over',
+        description: 'Caller number used instead of one that the network does not accept; null skips the trunk',
       }),
     ),
   ),
@@ -146,7 +148,7 @@ const fields = {
         'Whether a redirect (302) is followed to an address of the trunk: its host or one of its sources. False by default',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False disables calls over it, outbound and inbound' })),
 }
 
 const TrunkName = ConnectionName({ description: 'Unique name of the trunk; it cannot be changed' })
@@ -156,18 +158,18 @@ const TrunkChange = Type.Partial(Type.Object(fields))
 const TrunkRecord = Type.Object(
   {
     name: Type.String({ description: 'Unique name used in requests' }),
-    host: Type.String({ description: 'Where the network takes calls' }),
-    port: Type.Integer({ description: 'Its port there; 5060, or 5061 for TLS, unless told' }),
-    transport: OneOf(['udp', 'tcp', 'tls'], { description: 'How SIP travels to the network' }),
+    host: Type.String({ description: 'Host of the network' }),
+    port: Type.Integer({ description: 'Port of the network; default 5060, or 5061 for TLS' }),
+    transport: OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network' }),
     domain: Nullable(Type.String({ description: 'Name of the network in SIP addresses; null where it is the host' })),
-    username: Nullable(Type.String({ description: 'Ours there; null for a network that asks for none' })),
-    has_password: Type.Boolean({ description: 'Whether a password is kept, which is never shown' }),
-    registers: Type.Boolean({ description: 'Whether this side registers there' }),
+    username: Nullable(Type.String({ description: 'User name at the network; null for one that asks for none' })),
+    has_password: Type.Boolean({ description: 'Whether a password is stored; it is never shown' }),
+    registers: Type.Boolean({ description: 'Whether this side registers with the network' }),
     prefixes: Type.Array(Type.String(), {
       description: 'First digits of the numbers that it takes; + alone takes every number',
     }),
-    priority: Type.Integer({ description: 'Of trunks that fit as well, the lower comes first' }),
-    max_calls: Type.Integer({ description: 'Calls at once, for each node' }),
+    priority: Type.Integer({ description: 'Lower comes first among matching trunks' }),
+    max_calls: Type.Integer({ description: 'Maximum number of concurrent calls per node' }),
     sources: Type.Array(Type.String(), { description: 'Addresses that its calls come from, beside that of the host' }),
     number_format: OneOf(numberFormats, { description: 'Form of the numbers sent to it' }),
     country: Nullable(
@@ -177,22 +179,24 @@ const TrunkRecord = Type.Object(
     weight: Type.Integer({ description: 'Share of calls among trunks with the same prefix, priority and cost' }),
     costs: Type.Array(TrunkCost, { description: 'Prices of this network, by which the cheapest trunk is chosen' }),
     caller_ids: Type.Array(Type.String(), {
-      description: 'First digits of the numbers that the network lets us show; empty shows every number',
+      description: 'Prefixes of the caller numbers that the network accepts; empty accepts every number',
     }),
     caller_id: Nullable(
-      Type.String({ description: 'Number shown instead of one that may not be; null passes the trunk over' }),
+      Type.String({
+        description: 'Caller number used instead of one that the network does not accept; null skips the trunk',
+      }),
     ),
     follows_redirects: Type.Boolean({ description: 'Whether a redirect to an address of the trunk is followed' }),
-    enabled: Type.Boolean({ description: 'False: no calls go over it, and none are taken from it' }),
-    is_up: Type.Boolean({ description: 'Whether it answers, as the answering node sees it' }),
+    enabled: Type.Boolean({ description: 'False disables calls over it, outbound and inbound' }),
+    is_up: Type.Boolean({ description: 'Whether it answers, according to the answering node' }),
     is_registered: Type.Boolean({
-      description: 'Whether the network took our registration, as the answering node sees it',
+      description: 'Whether the network accepted our registration, according to the answering node',
     }),
     calls: Type.Integer({ description: 'Calls over it on the answering node' }),
     last_error: Nullable(
-      Type.String({ description: 'Why it is down, as the answering node sees it; null while it is up' }),
+      Type.String({ description: 'Reason why it is down, according to the answering node; null while it is up' }),
     ),
-    created_at: At({ description: 'When it was entered' }),
+    created_at: At({ description: 'Time of entry' }),
     updated_at: At({ description: 'When its settings last changed' }),
   },
   { title: 'VoiceTrunk' },
@@ -219,8 +223,7 @@ const createTrunk = writeAcross({
   path: '/v1/operator/voice/trunks',
   operation: 'operator.createVoiceTrunk',
   summary: 'Create a SIP trunk',
-  description:
-    'Calls with live keys go over trunks: over the one with the longest prefix, then over the others in turn.',
+  description: 'Calls with live keys go over the trunk with the longest prefix, then over the others in turn.',
   scope: 'operator',
   body: TrunkCreate,
   reply: { status: 201, schema: TrunkRecord, location: ({ name }) => `/v1/operator/voice/trunks/${name}` },

@@ -129,14 +129,16 @@ const Replay = Type.Object({
   from: Type.String({ maxLength: 40, description: 'From this time or day, inclusive' }),
   to: Type.String({ maxLength: 40, description: 'To this time, exclusive, or to the end of this day' }),
   status: Type.Optional(
-    OneOf(['failed', 'all'], { description: 'Only what failed and was not heard since, unless asked otherwise' }),
+    OneOf(['failed', 'all'], {
+      description: 'Deliveries to repeat; default: those that failed and did not succeed since',
+    }),
   ),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 60 }), {
       minItems: 1,
       maxItems: maxEvents,
       rule: `must be a list of 1 to ${maxEvents} names`,
-      description: 'Only these, in the words of a subscription: names such as `sms.delivered`, or `sms.*`',
+      description: 'Event names or patterns, such as `sms.delivered` or `sms.*`',
     }),
   ),
 })
@@ -157,7 +159,7 @@ export const replayWindow = write({
   operation: 'webhooks.replay',
   summary: 'Replay the events of a time window',
   description:
-    'At most 100,000 deliveries, 50 a second. Bytes and event ids are those of the first time; the webhook shows how far it is. What failed and was heard when it was sent again is not among what failed. A disabled webhook is refused it. 10 replays a minute.',
+    'At most 100,000 deliveries, 50 a second, with the original bytes and event ids; the webhook shows the progress. Deliveries that failed and succeeded when they were sent again do not count as failed. Refused for a disabled webhook. 10 replays a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Replay,

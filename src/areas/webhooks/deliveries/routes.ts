@@ -29,38 +29,38 @@ type Status = (typeof statuses)[number]
 
 const fields = {
   id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
-  webhook_id: Type.String({ description: 'The webhook it goes to' }),
-  event_id: Type.String({ description: 'The same on every attempt, replay and endpoint' }),
+  webhook_id: Type.String({ description: 'Id of the webhook it is sent to' }),
+  event_id: Type.String({ description: 'Id of the event, the same on every attempt, replay and endpoint' }),
   event: Type.String({ description: 'Name of the event, such as `sms.delivered`' }),
-  resource_id: Type.String({ description: 'What the event is about' }),
+  resource_id: Type.String({ description: 'Id of the resource that the event is about' }),
   status: OneOf(statuses, { description: '`failed` once no further attempt is made' }),
-  attempts: Type.Integer({ description: 'How often it was tried' }),
+  attempts: Type.Integer({ description: 'Number of attempts' }),
   created_at: At({ description: 'When the event happened' }),
-  delivered_at: Nullable(At({ description: 'When the endpoint took it' })),
-  next_attempt_at: Nullable(At({ description: 'When it is tried again; null if it is not' })),
-  last_error: Nullable(Type.String({ description: 'Such as HTTP_STATUS or TIMEOUT' })),
-  response_status: Nullable(Type.Integer({ description: 'What the endpoint last answered, such as 503' })),
-  duration_ms: Nullable(Type.Integer({ description: 'Milliseconds that the last attempt took' })),
-  test: Type.Boolean({ description: 'It was sent by POST /v1/webhooks/{id}/test' }),
-  replay_of: Nullable(Type.String({ description: 'The delivery that this one repeats' })),
+  delivered_at: Nullable(At({ description: 'Time of acceptance by the endpoint' })),
+  next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
+  last_error: Nullable(Type.String({ description: 'Error code such as HTTP_STATUS or TIMEOUT' })),
+  response_status: Nullable(Type.Integer({ description: 'Last HTTP status of the endpoint, such as 503' })),
+  duration_ms: Nullable(Type.Integer({ description: 'Duration of the last attempt in milliseconds' })),
+  test: Type.Boolean({ description: 'True if it was sent by POST /v1/webhooks/{id}/test' }),
+  replay_of: Nullable(Type.String({ description: 'Id of the delivery that this one repeats' })),
 }
 
 const DeliveryRecord = Type.Object(fields, { title: 'Delivery' })
 
 const Attempt = Type.Object({
-  attempt: Type.Integer({ description: 'Which one, from 1' }),
-  at: Type.String({ format: 'date-time', description: 'When it was made' }),
-  url: Type.String({ description: 'Where it went: the webhook’s URL at that time' }),
+  attempt: Type.Integer({ description: 'Number of the attempt, from 1' }),
+  at: Type.String({ format: 'date-time', description: 'Time of creation' }),
+  url: Type.String({ description: 'URL of the webhook at that time' }),
   status: Nullable(Type.Integer({ description: 'HTTP status of the answer; null without one' })),
   duration_ms: Type.Integer({ description: 'Milliseconds in all' }),
   dns_ms: Nullable(Type.Integer({ description: 'Milliseconds until the name was resolved' })),
   connect_ms: Nullable(Type.Integer({ description: 'Milliseconds until the connection was there' })),
   tls_ms: Nullable(Type.Integer({ description: 'Milliseconds until TLS was agreed' })),
   ip: Nullable(Type.String({ description: 'Address that was connected to' })),
-  error: Nullable(Type.String({ description: 'Such as TIMEOUT; null if it succeeded' })),
-  reason: Nullable(Type.String({ description: 'A sentence about what went wrong' })),
-  response_headers: Nullable(Type.Record(Type.String(), Type.String(), { description: 'Of the answer' })),
-  response_body: Nullable(Type.String({ description: 'At most 4 KiB' })),
+  error: Nullable(Type.String({ description: 'Error code such as TIMEOUT; null if it succeeded' })),
+  reason: Nullable(Type.String({ description: 'Explanation of the failure' })),
+  response_headers: Nullable(Type.Record(Type.String(), Type.String(), { description: 'Headers of the reply' })),
+  response_body: Nullable(Type.String({ description: 'Body of the reply, at most 4 KiB' })),
 })
 
 const DeliveryDetail = Type.Object(
@@ -68,11 +68,15 @@ const DeliveryDetail = Type.Object(
     ...fields,
     request: Type.Object(
       {
-        url: Type.String({ description: 'Where to' }),
-        headers: Type.Record(Type.String(), Type.String(), { description: 'Values of your own headers are masked' }),
-        body: Nullable(Type.String({ description: 'The event as it is signed; null once it is no longer kept' })),
+        url: Type.String({ description: 'URL of the request' }),
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: 'Headers of the request; values of your own ones are masked',
+        }),
+        body: Nullable(
+          Type.String({ description: 'Body of the event as it is signed; null once it is no longer kept' }),
+        ),
       },
-      { description: 'What is sent' },
+      { description: 'Request that is sent' },
     ),
     attempts_log: Type.Array(Attempt, { description: 'Each attempt, oldest first' }),
   },
@@ -206,16 +210,16 @@ const deliveriesList = list({
     event: Type.Optional(
       Type.String({
         maxLength: 60,
-        description: 'Only events of this name, in the words of a subscription: `sms.*` too',
+        description: 'Filter by event name or pattern, such as `sms.*`',
       }),
     ),
     event_id: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Id of the event, such as `evt_…`: one row for each time it was to be delivered here',
+        description: 'Id of the event, such as `evt_…`: one row per delivery of it to this webhook',
       }),
     ),
-    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only what happened to this object' })),
+    resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by id of the resource' })),
     ...timeWindowQuery,
   }),
   row: DeliveryRecord,
@@ -262,8 +266,8 @@ const deliveryGet = read({
 
 const Redelivery = Type.Object(
   {
-    delivery_id: Type.String({ description: 'The new delivery' }),
-    replay_of: Type.String({ description: 'The delivery that is sent again' }),
+    delivery_id: Type.String({ description: 'Id of the new delivery' }),
+    replay_of: Type.String({ description: 'Id of the delivery that is sent again' }),
   },
   { title: 'Redelivery' },
 )
@@ -277,7 +281,7 @@ const redeliverOne = write({
   operation: 'webhooks.redeliver',
   summary: 'Redeliver an event',
   description:
-    'Whatever became of the first: the same bytes and event id under a new delivery, signed anew. It waits neither for the breaker nor, where order is kept, for older deliveries; once it is heard, the delivery that it repeats is not tried any more and is `delivered` too. A disabled webhook is refused it. 60 a minute.',
+    'Sends the same bytes and event id again as a new delivery with a new signature, whatever the outcome of the first. It waits neither for the breaker nor, on ordered webhooks, for older deliveries; once it succeeds, the repeated delivery is not retried and is `delivered` too. Refused for a disabled webhook. 60 a minute.',
   scope: 'webhooks:write',
   params: DeliveryParams,
   reply: { status: 200, schema: Redelivery },
