@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call centre for tests: agents with telephones of the sandbox, queues, and callers who really call.
 import assert from 'node:assert/strict'
+import { writeWav } from '../src/protocols/audio/wav.ts'
 import { type Account, eventually } from './world.ts'
 
 const numbers = new Map<string, string>()
@@ -96,4 +97,19 @@ export async function later(ada: Account, seconds: number): Promise<void> {
 export async function eventsOf(ada: Account, type: string) {
   const { body } = await ada.client.get(`/v1/events?event=${type}&limit=200&order=asc`)
   return body.data
+}
+
+/** Uploads a sound as a prompt, or a file as it is. */
+export function uploadPrompt(ada: Account, sound: Int16Array | Buffer) {
+  const file = sound instanceof Int16Array ? writeWav([sound]) : sound
+  const type = file.subarray(0, 4).toString() === 'RIFF' ? 'audio/wav' : 'audio/mpeg'
+  const part = (name: string, more = '') => `--pamoja\r\ncontent-disposition: form-data; name="${name}"${more}\r\n`
+  const raw = Buffer.concat([
+    Buffer.from(`${part('name')}\r\nwelcome\r\n`),
+    Buffer.from(`${part('file', '; filename="welcome.wav"')}content-type: ${type}\r\n\r\n`),
+    file,
+    Buffer.from('\r\n--pamoja--\r\n'),
+  ])
+  const headers = { 'content-type': 'multipart/form-data; boundary=pamoja' }
+  return ada.client.request('POST', '/v1/voice/prompts', { raw, headers })
 }

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { agentIs, assign, done, later, login, numberOf, queueOf } from '../callcentre.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
+import { agentIs, assign, done, later, login, numberOf, queueOf, uploadPrompt } from '../callcentre.ts'
+import { refusal } from '../client.ts'
 import { openStream } from '../stream.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -423,6 +425,167 @@ test('a menu finds people by their names, spelled on keys or said', async () => 
       { main: { directory: { entries: [{ name: 'x', action: { type: 'queue', id: 'que_none' } }] } } },
     ].map((menus): Refusal => ['/v1/voice/ivr', { name: 'x', entry: 'main', menus }, 422, 'VALIDATION_ERROR']),
   )
+})
+
+test('where a caller at 18:05 from Mombasa who speaks Swahili goes is asked, and so is one an hour earlier', async () => {
+  const ada = await open()
+  const day = await queueOf(ada, { name: 'Pwani' })
+  const hours = await done(ada, '/v1/voice/routing/business-hours', {
+    name: 'Office',
+    timezone: 'Africa/Nairobi',
+    weekly: { wednesday: [{ open: '08:00', close: '18:00' }] },
+  })
+  const mombasa = { field: 'from_prefix', op: 'eq', value: '+25441' }
+  const swahili = { field: 'language', op: 'eq', value: 'sw-KE' }
+  const isOpen = { field: 'business_hours', op: 'open', value: hours.business_hours_id }
+  const rules = '/v1/voice/routing/rules'
+  const rule = (name: string, priority: number, conditions: object[], action: object) =>
+    done(ada, rules, { name, priority, conditions, action }, 201)
+  const coast = await rule('Coast', 10, [mombasa, swahili, isOpen], { type: 'queue', id: day })
+  const night = await rule('Coast at night', 20, [mombasa, swahili], { type: 'voicemail', language: 'sw-KE' })
+  const call = { to: numberOf(ada), from: '+254412000001', language: 'sw-KE' }
+  const asked = (at: string, more: object = {}) => done(ada, '/v1/voice/routing/simulate', { ...call, at, ...more })
+  const late = await asked('2027-01-20T18:05:00+03:00')
+  assert.deepEqual([late.destination.type, late.matched_rule_id], ['voicemail', night.rule_id])
+  const early = await asked('2027-01-20T17:05:00+03:00')
+  assert.deepEqual([early.destination.id, early.matched_rule_id], [day, coast.rule_id])
+  assert.deepEqual(
+    late.trace.map(({ kind, result }: { kind: string; result: string }) => `${kind} ${result}`).slice(-2),
+    ['rule skipped', 'rule matched'],
+  )
+  assert.equal((await asked('2027-01-20T18:05:00+03:00', { language: 'en-KE' })).destination, null)
+  assert.equal((await asked('2027-01-20T18:05:00+03:00', { from: '+254202000001' })).destination, null)
+})
+
+test('every version of a menu is kept, can be looked at, and comes back as a new one', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { name: 'Sales' })
+  const said = (text: string, action: object) => ({ main: { prompt: { text }, options: { '1': { action } } } })
+  const wanted = { name: 'Reception', entry: 'main', menus: said('One.', { type: 'queue', id: queue }) }
+  const ivr = await done(ada, '/v1/voice/ivr', wanted, 201)
+  const path = `/v1/voice/ivr/${ivr.ivr_id}`
+  await ada.client.patch(path, { menus: said('Two.', { type: 'hangup' }), status: 'draft' })
+  const { body: listed } = await ada.client.get(`${path}/versions`)
+  assert.deepEqual(
+    listed.data.map((one: { version: number; status: string; menu_count: number }) => [
+      one.version,
+      one.status,
+      one.menu_count,
+    ]),
+    [
+      [2, 'draft', 1],
+      [1, 'active', 1],
+    ],
+  )
+  const { body: first } = await ada.client.get(`${path}/versions/1`)
+  assert.deepEqual(
+    [first.version, first.menus.main.prompt.text, first.restored_from, /^key:key_/.test(first.saved_by)],
+    [1, 'One.', null, true],
+  )
+  const restored = await done(ada, `${path}/versions/1/restore`, {})
+  assert.deepEqual(
+    [restored.version, restored.menus.main.prompt.text, restored.status],
+    [3, 'One.', 'draft'],
+    'what it says is that of before, whether calls reach it is not',
+  )
+  assert.equal((await ada.client.get(`${path}/versions/3`)).body.restored_from, 1)
+  for (const gone of [`${path}/versions/9`, `${path}/versions/x`, '/v1/voice/ivr/ivr_x/versions'])
+    assert.equal((await ada.client.get(gone)).status, 404, gone)
+  const other = await open()
+  await refused(other, [[`${path}/versions/1/restore`, {}, 404, 'NOT_FOUND']])
+  // Fifty are kept: the first ones are forgotten.
+  for (let version = 4; version <= 53; version++) await ada.client.patch(path, { language: 'sw-KE' })
+  const { body: kept } = await ada.client.get(`${path}/versions?limit=200`)
+  assert.deepEqual([kept.data.length, kept.data[0].version, kept.data.at(-1).version], [50, 53, 4])
+  assert.equal((await ada.client.get(`${path}/versions/3`)).status, 404)
+})
+
+test('a version that leads to something that is gone is not restored', async () => {
+  const ada = await open()
+  const { body: prompt } = await uploadPrompt(ada, tone([440], 500))
+  const menus = { main: { prompt: { prompt_id: prompt.prompt_id }, options: { '1': { action: { type: 'hangup' } } } } }
+  const ivr = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
+  const own = `/v1/voice/prompts/${prompt.prompt_id}`
+  assert.deepEqual(await refusal(ada.client.delete(own)), [409, 'CONFLICT'], 'a prompt that is played stays')
+  await ada.client.patch(`/v1/voice/ivr/${ivr.ivr_id}`, {
+    menus: { main: { ...menus.main, prompt: { text: 'One.' } } },
+  })
+  assert.equal((await ada.client.delete(own)).status, 204)
+  assert.equal((await ada.client.get(`${own}/audio`)).status, 404)
+  await refused(ada, [[`/v1/voice/ivr/${ivr.ivr_id}/versions/1/restore`, {}, 422, 'VALIDATION_ERROR']])
+})
+
+test('a prompt is uploaded as WAV or MP3, heard again, and refused when it is neither', async () => {
+  const ada = await open()
+  const { status, body: made } = await uploadPrompt(ada, tone([440], 1_500))
+  assert.deepEqual([status, made.name, made.duration_seconds], [201, 'welcome', 1.5])
+  const { status: took, body: hum } = await uploadPrompt(ada, readFileSync('test/sounds/hum-440.mp3'))
+  assert.equal(took, 201, JSON.stringify(hum))
+  assert.ok(hum.duration_seconds > 0.5, String(hum.duration_seconds))
+  const { body: listed } = await ada.client.get('/v1/voice/prompts')
+  assert.deepEqual(
+    listed.data.map(({ prompt_id }: { prompt_id: string }) => prompt_id),
+    [hum.prompt_id, made.prompt_id],
+  )
+  const heard = await ada.client.get(`/v1/voice/prompts/${made.prompt_id}/audio`, { headers: { range: 'bytes=0-47' } })
+  assert.deepEqual(
+    [heard.status, heard.text.slice(0, 4), heard.headers['content-range']],
+    [206, 'RIFF', 'bytes 0-47/24044'],
+  )
+  const other = await open()
+  assert.equal((await other.client.get(`/v1/voice/prompts/${made.prompt_id}/audio`)).status, 404)
+  for (const [content, code] of [
+    [Buffer.from('these are words, and no sound'), 422],
+    [Buffer.alloc(10 * 1_024 * 1_024 + 1), 413],
+    [tone([440], 301_000), 422],
+  ] as const)
+    assert.equal((await uploadPrompt(ada, content)).status, code)
+  assert.equal((await ada.client.get('/v1/voice/prompts')).body.data.length, 2, 'nothing stays of what is refused')
+  const menus = (prompt: object) => ({ main: { prompt, options: { '1': { action: { type: 'hangup' } } } } })
+  await refused(ada, [
+    ['/v1/voice/ivr', { name: 'x', entry: 'main', menus: menus({ prompt_id: 'prm_x' }) }, 422, 'VALIDATION_ERROR'],
+    [
+      '/v1/voice/ivr',
+      { name: 'x', entry: 'main', menus: menus({ prompt_id: made.prompt_id, text: 'One.' }) },
+      422,
+      'VALIDATION_ERROR',
+    ],
+  ])
+})
+
+test('reports by mail refuse who cannot get them, and what is not there', async () => {
+  const ada = await open()
+  const path = '/v1/call-center/report-schedules'
+  const good = { name: 'Week', report: 'agents', every: 'week', recipients: ['lead@shop.example'] }
+  await refused(ada, [
+    [path, { ...good, recipients: ['nobody'] }, 422, 'INVALID_EMAIL'],
+    [path, { ...good, recipients: [] }, 422, 'VALIDATION_ERROR'],
+    [
+      path,
+      { ...good, recipients: Array.from({ length: 11 }, (_, i) => `a${i}@shop.example`) },
+      422,
+      'VALIDATION_ERROR',
+    ],
+    [path, { ...good, hour: 24 }, 422, 'VALIDATION_ERROR'],
+    [path, { ...good, day_of_month: 29 }, 422, 'VALIDATION_ERROR'],
+    [path, { ...good, queue_id: nobody }, 422, 'VALIDATION_ERROR'],
+    [path, { ...good, formats: [] }, 422, 'VALIDATION_ERROR'],
+  ])
+  const made = await done(ada, path, { ...good, weekday: 'friday', hour: 18, formats: ['csv'] }, 201)
+  const next = new Date(made.next_at)
+  assert.deepEqual([next.getUTCDay(), made.weekday, made.formats], [5, 'friday', ['csv']])
+  const own = `${path}/${made.report_schedule_id}`
+  const renamed = await ada.client.patch(own, { name: 'Friday' })
+  assert.deepEqual([renamed.body.name, renamed.body.next_at], ['Friday', made.next_at], 'its time stays')
+  const daily = await ada.client.patch(own, { every: 'day' })
+  assert.ok(new Date(daily.body.next_at).getTime() <= Date.now() + 86_400_000)
+  assert.deepEqual(
+    (await ada.client.get(path)).body.data.map(({ name }: { name: string }) => name),
+    ['Friday'],
+  )
+  const other = await open()
+  assert.equal((await other.client.get(own)).status, 404)
+  assert.equal((await other.client.delete(own)).status, 404)
 })
 
 test('calls, transfers, conferences and monitors refuse what cannot be', async () => {

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { distributeCalls } from '../../src/areas/callcenter/calls/distribution.ts'
+import { mailReportJob } from '../../src/areas/callcenter/reports/mail.ts'
 import { voice } from '../../src/areas/voice/area.ts'
 import { callSessions } from '../../src/areas/voice/calls/call-sessions.ts'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
-import { newUuid } from '../../src/kernel/ids.ts'
+import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { type RunningNode, startNode } from '../../src/node/server.ts'
 import { one, statement } from '../../src/platform/db.ts'
 import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
@@ -134,6 +135,102 @@ test('two nodes that look at once give each agent one call, and each call one ag
   elsewhere.close()
   for (const call of calls) await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
+
+test('a report is mailed once to everybody for each period, whichever nodes run its job, and also when it runs again', async () => {
+  const ada = await open()
+  assert.equal((await ada.client.patch('/v1/account', { timezone: 'Africa/Nairobi' })).status, 200)
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  const call = await callerOf(ada)
+  await callIs(ada, call, ({ phase }) => phase === 'queued', 'the caller to wait')
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  await ended(ada, call)
+  const path = '/v1/call-center/report-schedules'
+  const recipients = ['lead@shop.example', 'boss@shop.example']
+  const made = await done(ada, path, { name: 'Yesterday', report: 'queues', every: 'day', hour: 7, recipients }, 201)
+  assert.deepEqual(
+    [made.timezone, made.mail_configured, made.last, made.formats, made.next_at.slice(11)],
+    ['Africa/Nairobi', true, null, ['pdf', 'csv'], '04:00:00.000Z'],
+  )
+  const own = `${path}/${made.report_schedule_id}`
+  const now = async () => (await ada.client.get(own)).body
+  const mailed = async () => {
+    const { body } = await ada.client.get('/v1/sandbox/email/messages?limit=100')
+    return body.data.filter(({ subject }: { subject: string }) => subject.startsWith('Yesterday: '))
+  }
+  await later(ada, 2 * 86_400)
+  const both = await eventually(async () => {
+    const mails = await mailed()
+    return mails.length >= 4 && mails
+  }, 'the mails of two days')
+  assert.deepEqual(
+    both.map(({ to, subject }: { to: string; subject: string }) => `${subject} ${to}`).sort(),
+    [0, 1]
+      .flatMap((days) => {
+        const at = new Date(Date.parse(made.next_at) + (days - 1) * 86_400_000)
+        return recipients.map((to) => `Yesterday: ${at.toISOString().slice(0, 10)} ${to}`)
+      })
+      .sort(),
+  )
+  const { body: mail } = await ada.client.get(`/v1/sandbox/email/messages/${both[0].id}`)
+  assert.deepEqual(
+    mail.attachments.map(({ filename, content_type }: { filename: string; content_type: string }) => [
+      filename.replace(/[\d-]+/, ''),
+      content_type,
+    ]),
+    [
+      ['queues.pdf', 'application/pdf'],
+      ['queues.csv', 'text/csv'],
+    ],
+  )
+  const { text: raw } = await ada.client.get(`/v1/sandbox/email/messages/${both[0].id}/raw`)
+  assert.match(raw, /^JVBERi0/m, 'a PDF')
+  const after = await now()
+  const dueAgain = new Date(Date.parse(made.next_at) + 2 * 86_400_000)
+  assert.deepEqual([after.last.status, after.last.code, after.next_at], ['sent', null, dueAgain.toISOString()])
+
+  const tenant = tenantOf(ada)
+  const schedule = uuidOf('reportSchedule', made.report_schedule_id) ?? ''
+  const at = new Date(Date.parse(made.next_at) + 86_400_000)
+  await world.app.db.query(dueAt, { ...tenant, schedule, at })
+  const run = { id: newUuid(Date.now()), bucket: tenant.bucket, tenant, key: schedule, place: null, attempt: 1 }
+  const payload = { schedule, atMs: at.getTime() }
+  const again = [world.app, second.app].map((app) => mailReportJob.handle(app, { ...run, failures: 0, payload }))
+  assert.deepEqual(await Promise.all(again), [{ kind: 'done' }, { kind: 'done' }])
+  assert.equal((await now()).next_at, dueAgain.toISOString())
+  assert.equal((await mailed()).length, 4, 'a job that died before it noted what it mailed mails nobody twice')
+
+  assert.equal((await ada.client.patch(own, { enabled: false })).body.next_at, null)
+  await later(ada, 2 * 86_400)
+  assert.equal((await mailed()).length, 4, 'one that is switched off mails nothing')
+  assert.equal((await ada.client.delete(own)).status, 204)
+  assert.equal((await ada.client.get(own)).status, 404)
+})
+
+test('a report that cannot be mailed says so, mails nothing, and is tried the next time', async () => {
+  const ada = await open()
+  const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const live = { ...ada, client: world.stranger.as(key.key) }
+  const path = '/v1/call-center/report-schedules'
+  const wanted = { name: 'Month', report: 'calls', every: 'month', recipients: ['lead@shop.example'] }
+  const made = await done(live, path, wanted, 201)
+  assert.deepEqual([made.mail_configured, made.day_of_month, made.hour], [false, 1, 7])
+  const tenant: Tenant = { ...tenantOf(ada), environment: 'live' }
+  const schedule = uuidOf('reportSchedule', made.report_schedule_id) ?? ''
+  const at = new Date(Date.now() - 60_000)
+  await world.app.db.query(dueAt, { ...tenant, schedule, at })
+  const run = { id: newUuid(Date.now()), bucket: tenant.bucket, tenant, key: schedule, place: null, attempt: 1 }
+  await mailReportJob.handle(world.app, { ...run, failures: 0, payload: { schedule, atMs: at.getTime() } })
+  const { body: after } = await live.client.get(`${path}/${made.report_schedule_id}`)
+  assert.deepEqual([after.last.status, after.last.code, after.next_at], ['failed', 'MAIL_NOT_CONFIGURED', made.next_at])
+  assert.deepEqual((await live.client.get('/v1/email')).body.data, [])
+})
+
+const dueAt = statement.tenant<Tenant & { schedule: string; at: Date }, object>(
+  'test.report_due_at',
+  `update callcenter.report_schedules set next_at = $at
+    where bucket = $bucket and account_id = $account and environment = $environment and id = $schedule`,
+)
 
 const loseNode = statement.tenant<{ bucket: number; account: string }, object>(
   'test.lose_node',

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
-import { rms } from '../../src/protocols/audio/tones.ts'
+import { rms, tone } from '../../src/protocols/audio/tones.ts'
 import {
   agentIs,
   agentNow,
@@ -23,8 +23,9 @@ import {
   numberOf,
   phoneOf,
   queueOf,
+  uploadPrompt,
 } from '../callcentre.ts'
-import { framesWith, hearsNow } from '../hearing.ts'
+import { framesWith, hasHeard, hearsNow } from '../hearing.ts'
 import { type SpeechProgram, speechProgram, spokenHertz } from '../speech-program.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -554,8 +555,10 @@ test('a conference calls everybody, one is muted and held, and it ends with the 
 test('a caller walks through menus into a queue, and the agent sees the way', async () => {
   const ada = await open()
   const queue = await queueOf(ada)
+  const { body: prompt } = await uploadPrompt(ada, tone([440], 3_000))
   const menus = {
     main: {
+      prompt: { prompt_id: prompt.prompt_id },
       options: { '1': { label: 'Account', action: { menu: 'account' } }, '9': { action: { repeat: true } } },
       input: { timeout: 20 },
     },
@@ -569,6 +572,8 @@ test('a caller walks through menus into a queue, and the agent sees the way', as
   await assign(ada, { ivr_id: ivr.ivr_id })
   const call = await callerOf(ada)
   await callIs(ada, call, ({ phase, ivr_id }) => phase === 'ivr' && ivr_id === ivr.ivr_id, 'the menu')
+  const heard = () => simulatedCarrier.of(world.app)?.heard(call)?.samples ?? new Int16Array()
+  await eventually(async () => hasHeard(heard(), 440), 'the uploaded prompt to be heard')
   await done(ada, `/v1/sandbox/voice/${call}/input`, { dtmf: '1' })
   await eventually(async () => {
     const { body } = await ada.client.get(`/v1/voice/${call}/events?limit=200`)
@@ -610,6 +615,50 @@ test('a caller spells a name, chooses among those that have it, and reaches the 
   const { body: context } = await ada.client.get('/v1/voice/agent/amina/context')
   assert.deepEqual(context.call.ivr_path, [{ menu: 'main', digit: '2', label: 'Amina Otieno' }])
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
+test('a shift of eight hours: a call every hour, a break that ends by itself, and a report with each of them', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 30 })
+  await assign(ada, { queue_id: queue })
+  for (const [i, agent] of ['amina', 'baraka'].entries()) await login(ada, agent, i + 1, { queues: [queue] })
+  const nowText = async (): Promise<string> =>
+    (await ada.client.get('/v1/call-center/metrics/realtime')).body.generated_at
+  const from = await nowText()
+  for (let hour = 0; hour < 8; hour++) {
+    const call = await callerOf(ada)
+    const { agent_id: agent } = await callIs(ada, call, ({ phase }) => phase === 'connected', `call ${hour} to connect`)
+    await later(ada, 240)
+    await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+    await ended(ada, call)
+    await agentIs(ada, agent, 'wrap_up')
+    await later(ada, 31)
+    await agentIs(ada, agent, 'available')
+    if (hour === 3) {
+      const until = new Date(Date.parse(await nowText()) + 900_000).toISOString()
+      await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'break', reason: 'lunch', until })
+    }
+    await later(ada, 3_600 - 271)
+    if (hour === 3) await agentIs(ada, 'amina', 'available')
+  }
+  const to = await nowText()
+  assert.ok(Date.parse(to) - Date.parse(from) >= 8 * 3_600_000)
+  const report = async (more: string) =>
+    (await ada.client.get(`/v1/call-center/reports?from=${from}&to=${to}&${more}`)).body
+  const hours = await report('interval=hour')
+  assert.deepEqual(
+    hours.rows.map((row: { offered: number; answered: number }) => [row.offered, row.answered]),
+    Array.from({ length: 8 }, () => [1, 1]),
+  )
+  const { totals } = hours
+  assert.ok(totals.talk_seconds >= 8 * 240 && totals.talk_seconds < 8 * 300, `${totals.talk_seconds} s of talk`)
+  assert.ok(totals.occupancy_percent > 3 && totals.occupancy_percent < 8, `${totals.occupancy_percent} %`)
+  const people = await report('interval=month&group_by=agent')
+  assert.deepEqual(new Set(people.rows.map((row: { agent_id: string }) => row.agent_id)), new Set(['amina', 'baraka']))
+  for (const agent of ['amina', 'baraka']) {
+    const out = await done(ada, '/v1/voice/agent/logout', { agent_id: agent })
+    assert.ok(out.session_seconds >= 8 * 3_600, `${agent} was there for ${out.session_seconds} s`)
+  }
 })
 
 test('rules decide about numbers that nothing else answers, live as simulated', async () => {

@@ -16,6 +16,9 @@ import { erasables } from './erase.ts'
 import { agentEvents, conferenceEvents, monitorEvents, queueEvents, voicemailEvents } from './events.ts'
 import { forgetRuns } from './ivr/store.ts'
 import { metricRoutes } from './metrics/routes.ts'
+import { promptRoutes } from './prompts/routes.ts'
+import { mailReportJob } from './reports/mail.ts'
+import { reportRoutes } from './reports/routes.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { ivrRoutes } from './routes/ivr.ts'
 import { queueRoutes } from './routes/queues.ts'
@@ -43,24 +46,26 @@ export const callcenter: Area = {
       about: 'Agents and the queues they serve, menus, routing, transfers, conferences, supervision, metrics.',
     },
   },
-  uses: ['voice'],
+  uses: ['email', 'voice'],
   // An agent's token may act as an agent and read what agents see.
   scopes: [scopeArea('callcenter', { words: { read: ['write', 'agent'], agent: ['write'] } })],
   routes: [
     ...agentRoutes,
     ...queueRoutes,
     ...ivrRoutes,
+    ...promptRoutes,
     ...routingRoutes,
     ...callRoutes,
     ...transferRoutes,
     ...conferenceRoutes,
     ...monitorRoutes,
     ...metricRoutes,
+    ...reportRoutes,
   ].map(whileLoggedIn),
   erasables,
   sockets: [deskSocket],
   topics: [deskTopic],
-  jobs: [tickJob],
+  jobs: [tickJob, mailReportJob],
   chores: [
     orphanChore([deskSessions]),
     {

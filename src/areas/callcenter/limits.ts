@@ -16,6 +16,8 @@ const limits = {
   queues: { most: 2_000, count: countOf('queues'), words: 'queues' },
   ivrs: { most: 1_000, count: countOf('ivrs'), words: 'IVRs' },
   rules: { most: 2_000, count: countOf('rules'), words: 'routing rules' },
+  prompts: { most: 1_000, count: countOf('prompts'), words: 'prompts' },
+  reportSchedules: { most: 100, count: countOf('report_schedules'), words: 'report schedules' },
   businessHours: { most: 1_000, count: countOf('business_hours'), words: 'business hours' },
 } as const
 

@@ -40,6 +40,7 @@ import { simulatedCarrier } from './trunks/sandbox-carrier.ts'
 import { trunkTopic } from './trunks/store.ts'
 import { telephoneNetworkOf } from './trunks/telephone-network.ts'
 
+export { wavHeader } from '../../protocols/audio/wav.ts'
 export type { BrowserAudio } from './browser/audio-pool.ts'
 export { iceServers, openBrowserAudio } from './browser/browser-audio.ts'
 export { isBlocked } from './calls/blocked-prefixes.ts'
@@ -55,6 +56,7 @@ export {
   type Refusal,
 } from './followers.ts'
 export { type LegToRing, liveCalls } from './live-calls.ts'
+export { maxPromptSeconds, maxPromptUploadBytes, openPrompt, storePrompt } from './media/stored-prompts.ts'
 export { firstNumber, numberTarget } from './numbers/store.ts'
 export { CustomData } from './schema.ts'
 export { localeFor, locales as spokenLanguages } from './speech/voices.ts'

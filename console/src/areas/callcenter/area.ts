@@ -25,6 +25,7 @@ export const area: Area = {
     'agents/*': page(() => import('./agent.tsx').then(({ AgentPage }) => AgentPage)),
     'voice-menus': list(() => import('./lists.tsx').then(({ menus }) => menus)),
     'voice-menus/*': page(() => import('./menu.tsx').then(({ MenuPage }) => MenuPage)),
+    'voice-prompts': list(() => import('./prompts.tsx').then(({ prompts }) => prompts)),
     'routing-rules': page(() => import('./rules.tsx').then(({ Rules }) => Rules)),
     'routing-rules/*': page(() => import('./rules.tsx').then(({ RulePage }) => RulePage)),
     hours: list(() => import('./lists.tsx').then(({ hours }) => hours)),

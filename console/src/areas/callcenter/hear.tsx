@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prompt of a menu, heard in the browser with the voice that callers hear.
+// A prompt of a menu, heard in the browser as callers hear it: in the voice that speaks it, or as the sound that was uploaded.
 import { useEffect, useState } from 'preact/hooks'
 import { voiceListVoices, voiceSampleVoice } from '#sdk/operations.ts'
 import type { Ivr } from '#sdk/schemas.ts'
@@ -24,6 +24,12 @@ interface HearProps {
 }
 
 export function HearIt({ text, language, variables }: HearProps) {
+  const said = text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? name))
+  return <HearButton isReady={text.trim() !== ''} play={(signal) => hear(said, language, signal)} />
+}
+
+/** Plays a prompt, and stops it when pressed again. */
+export function HearButton({ isReady, play }: { isReady: boolean; play(signal: AbortSignal): Promise<void> }) {
   const { run, error } = useDoing()
   const [playing, setPlaying] = useState<AbortController | null>(null)
   useEffect(() => () => playing?.abort(), [playing])
@@ -34,12 +40,11 @@ export function HearIt({ text, language, variables }: HearProps) {
     const mine = new AbortController()
     current = mine
     setPlaying(mine)
-    const said = text.replaceAll(/\{\{\s*([\w-]+)\s*\}\}/g, (_, name: string) => String(variables[name] ?? name))
-    run(() => hear(said, language, mine.signal).finally(() => setPlaying((now) => (now === mine ? null : now))))
+    run(() => play(mine.signal).finally(() => setPlaying((now) => (now === mine ? null : now))))
   }
   return (
     <>
-      <button type="button" class="btn small" disabled={text.trim() === ''} onClick={press}>
+      <button type="button" class="btn small" disabled={!isReady} onClick={press}>
         <Icon name={playing ? 'stop' : 'speaker'} />
         {playing ? t('Stop the voice') : t('Hear the prompt')}
       </button>

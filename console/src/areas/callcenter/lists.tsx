@@ -107,6 +107,7 @@ export const menus: ListOf = {
   title: 'Voice menus',
   icon: 'tree',
   deeds: [{ name: 'Create voice menu', icon: 'plus', isMain: true, scope, form: makeMenu }],
+  links: [{ to: '/voice-prompts', name: 'Uploaded prompts' }],
   path: callcenterListIvrs.at(),
   keyField: 'ivr_id',
   open: ['/voice-menus/', 'ivr_id'],

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A voice menu as a map and a list of its steps: what is said, where each key leads, and what happens when nothing or something else is
-// pressed. A fault stands at the step that has it, and changes can be undone until they are saved.
+// pressed. A fault stands at the step that has it; changes can be undone one by one until they are saved, and a saved version
+// stays among the earlier ones.
 import { useState } from 'preact/hooks'
-import { callcenterChangeIvr, callcenterGetIvr } from '#sdk/operations.ts'
+import { callcenterChangeIvr, callcenterGetIvr, callcenterRestoreIvrVersion } from '#sdk/operations.ts'
 import type { Ivr } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
-import { say } from '../../kit/dialogs.tsx'
+import { undoable } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Choice, Field, problemOf, TextField } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
@@ -18,6 +19,8 @@ import { Where } from './choose.tsx'
 import { DirectoryFields } from './directory.tsx'
 import { HearIt } from './hear.tsx'
 import { MenuMap } from './menu-map.tsx'
+import { PromptField } from './prompts.tsx'
+import { Versions } from './versions.tsx'
 
 type Steps = Ivr['menus']
 type Step = Steps[string]
@@ -54,6 +57,7 @@ export function MenuPage({ id: ivr_id }: PageProps) {
           raw={value}
         >
           <Builder key={value.version} menu={value} onSaved={menu.reload} />
+          <Versions menu={value} onRestored={menu.reload} />
         </Detail>
       )}
     </Opened>
@@ -97,8 +101,13 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
   }
   const save = (): void =>
     run(async () => {
-      await callcenterChangeIvr(api, { ivr_id: menu.ivr_id, body: { entry, menus: steps } })
-      say(t('Saved'))
+      const { ivr_id, version } = menu
+      const change = () => callcenterChangeIvr(api, { ivr_id, body: { entry, menus: steps } })
+      const back = async () => {
+        await callcenterRestoreIvrVersion(api, { ivr_id, version: String(version) })
+        await onSaved()
+      }
+      await undoable(t('Saved'), change, back)
       await onSaved()
     })
   const names = Object.keys(steps)
@@ -177,6 +186,7 @@ interface StepProps {
 
 function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
   const { prompt, options, collect, directory } = step
+  const kind = prompt?.prompt_id !== undefined ? 'prompt_id' : prompt?.url !== undefined ? 'url' : 'text'
   const parts = [
     '.prompt',
     '.collect',
@@ -227,7 +237,19 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
           {problem('')}
         </p>
       )}
-      {prompt?.url === undefined ? (
+      <Choice
+        label="What is heard"
+        value={kind}
+        among={['text', 'prompt_id', 'url']}
+        names={{
+          text: t('A text that is spoken'),
+          prompt_id: t('An uploaded sound'),
+          url: t('A sound at an address'),
+        }}
+        isRequired
+        onChange={(to) => set({ prompt: { [to]: '' } })}
+      />
+      {kind === 'text' && (
         <TextField
           label="Prompt"
           value={prompt?.text ?? ''}
@@ -235,26 +257,27 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
           problem={problem('.prompt')}
           onInput={(text) => set({ prompt: { ...prompt, text } })}
         />
-      ) : (
+      )}
+      {kind === 'prompt_id' && (
+        <PromptField
+          value={prompt?.prompt_id ?? ''}
+          problem={problem('.prompt')}
+          onInput={(prompt_id) => set({ prompt: { prompt_id } })}
+        />
+      )}
+      {kind === 'url' && (
         <Field
           label="Address of the sound"
-          value={prompt.url}
+          value={prompt?.url ?? ''}
           problem={problem('.prompt')}
           onInput={(url) => set({ prompt: { url } })}
         />
       )}
-      <div class="row">
-        {prompt?.url === undefined && may('voice:read') && (
+      {kind === 'text' && may('voice:read') && (
+        <div class="row">
           <HearIt text={prompt?.text ?? ''} language={prompt?.language ?? menu.language} variables={menu.variables} />
-        )}
-        <button
-          type="button"
-          class="btn quiet small"
-          onClick={() => set({ prompt: prompt?.url === undefined ? { url: '' } : { text: '' } })}
-        >
-          {prompt?.url === undefined ? t('Play a sound instead') : t('Say a text instead')}
-        </button>
-      </div>
+        </div>
+      )}
       {Object.entries(options ?? {}).map(([key, option], i) => (
         <div class="form in-line option" key={i}>
           <Choice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Report of calls: by hour or day, in time, by person and outcome, as charts and as a file.
+// Report of calls: by hour or day, in time, by person and outcome, as charts, as a file and by mail.
 import { callcenterReport } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
@@ -13,6 +13,7 @@ import { filterBy, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { share } from './lists.tsx'
 import { useNames } from './names.ts'
+import { ReportsByMail } from './reports-by-mail.tsx'
 import { clockOf } from './states.tsx'
 
 const dayMs = 86_400_000
@@ -136,6 +137,7 @@ export function CallReport({ session }: PageProps) {
           </Card>
         </div>
       )}
+      <ReportsByMail />
     </div>
   )
 }

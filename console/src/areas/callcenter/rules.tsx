@@ -11,11 +11,11 @@ import type { CallDestination, RoutingRule, RoutingSimulation } from '#sdk/schem
 import { api, may } from '../../api.ts'
 import { removing } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
-import { Field, problemOf } from '../../kit/fields.tsx'
+import { Choice, Field, problemOf } from '../../kit/fields.tsx'
 import { Card, Problem } from '../../kit/kit.tsx'
 import { type ListOf, ListPage, type Row } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
-import { momentAt, words } from '../../kit/words.ts'
+import { language as languageName, momentAt, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { placeName } from './choose.tsx'
 import { conditionWords } from './conditions.tsx'
@@ -92,6 +92,9 @@ export const RulePage = recordPage<RoutingRule>({
   ],
 })
 
+/** Languages that callers speak, as rules and menus name them. */
+const languages = ['sw-KE', 'en-KE', 'en-NG', 'en-ZA', 'fr-SN', 'pt-AO', 'ar-EG', 'am-ET', 'ha-NG', 'zu-ZA'] as const
+
 /** Where a caller would go, told step by step; nobody is called. */
 function WhatIf() {
   const { run, error, isBusy } = useDoing()
@@ -99,14 +102,20 @@ function WhatIf() {
   const [from, setFrom] = useState('')
   const [at, setAt] = useState('')
   const [digits, setDigits] = useState('')
+  const [language, setLanguage] = useState<(typeof languages)[number]>()
   const [told, setTold] = useState<RoutingSimulation | null>(null)
   const ask = (event: Event): void => {
     event.preventDefault()
     const keys = digits.split(/[\s,]+/).filter(Boolean)
-    const body = { to, from, ...(at === '' ? {} : { at: momentAt(at) }), ...(keys.length > 0 ? { digits: keys } : {}) }
+    const body = {
+      ...{ to, from },
+      ...(at === '' ? {} : { at: momentAt(at) }),
+      ...(language === undefined ? {} : { language }),
+      ...(keys.length > 0 ? { digits: keys } : {}),
+    }
     run(async () => setTold(await callcenterSimulateRouting(api, { body })))
   }
-  const isNamed = ['to', 'from', 'at', 'digits'].some((name) => problemOf(error, name) !== undefined)
+  const isNamed = ['to', 'from', 'at', 'language', 'digits'].some((name) => problemOf(error, name) !== undefined)
   return (
     <Card title="Where would a call go?">
       <form class="form in-line" onSubmit={ask}>
@@ -120,6 +129,14 @@ function WhatIf() {
         />
         <Field label="Caller" type="phone" value={from} onInput={setFrom} required problem={problemOf(error, 'from')} />
         <Field label="At" type="moment" value={at} onInput={setAt} problem={problemOf(error, 'at')} />
+        <Choice
+          label="Language of the caller"
+          value={language ?? ''}
+          among={['', ...languages]}
+          names={{ '': t('Not known'), ...Object.fromEntries(languages.map((tag) => [tag, languageName(tag)])) }}
+          isRequired
+          onChange={(tag) => setLanguage(languages.find((one) => one === tag))}
+        />
         <Field label="Keys pressed" value={digits} onInput={setDigits} problem={problemOf(error, 'digits')} />
         <button type="submit" class="btn primary" disabled={isBusy}>
           {t('Try it')}

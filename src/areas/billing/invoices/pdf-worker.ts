@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker thread that draws invoice PDFs: one answer per request, in order.
-
-import { parentPort } from 'node:worker_threads'
+// Worker thread that draws invoice PDFs.
+import { serveDrawings } from '../../../platform/paper/drawing-worker.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { pdfOf } from './pdf.ts'
 import type { InvoiceRow } from './store.ts'
@@ -13,15 +12,4 @@ export interface Paper {
   readonly url: string
 }
 
-/** PDF bytes, or the error. */
-export type Drawn = { readonly bytes: Uint8Array } | { readonly problem: string }
-
-parentPort?.on('message', async (paper: Paper) => parentPort?.postMessage(await drawn(paper)))
-
-async function drawn({ invoice, accountName, brand, url }: Paper): Promise<Drawn> {
-  try {
-    return { bytes: await pdfOf(invoice, accountName, url, brand) }
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'unknown' }
-  }
-}
+serveDrawings<Paper>(({ invoice, accountName, brand, url }) => pdfOf(invoice, accountName, url, brand))

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invoice PDF, drawn in a worker thread (render.ts) and reproducible byte for byte. The standard fonts cover Western
-// European letters only: other letters lose their accents or become a question mark; the invoice page shows them all.
+// Invoice PDF, drawn in a worker thread (render.ts) and reproducible byte for byte. Letters that the standard fonts do not
+// have are written without accents or as a question mark; the invoice page shows them all.
 import qrcode from 'qrcode-generator'
 import { formatMicros } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'
+import { type Column, colours, margin, paperOf, Sheet, type Style, width } from '../../../platform/paper/sheet.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import { readerOf } from '../../../platform/web/reader.ts'
 import { dueOf, itemFrom } from './invoice.ts'
 import type { InvoiceRow } from './store.ts'
 
-const margin = 50
-const width = 495
-const bottom = 770
 /** Height up to which a description is kept on one page; a taller one starts where a few lines fit. */
 const [keptTogether, fewLines] = [200, 60]
-
-type Column = readonly [x: number, width: number, align: 'left' | 'right']
 
 const columns = {
   description: [0, 245, 'left'],
@@ -26,77 +22,16 @@ const columns = {
   sum: [330, 165, 'right'],
 } as const satisfies Record<string, Column>
 
-/** Colours of the web pages, for paper. */
-const colours = { text: '#17211e', soft: '#52625c', accent: '#0b6b5a', line: '#c9d3cf' } as const
-
 /** Fixed language and time zone, so that an invoice always gives the same bytes. */
 const reader = readerOf({}, 'UTC')
 
 export async function pdfOf(invoice: InvoiceRow, accountName: string, url: string, brand: Brand = {}): Promise<Buffer> {
-  const title = `Invoice ${invoice.number}`
-  // pdfkit loads with the first PDF: it is the slowest module and few nodes need it.
-  const { default: PDFDocument } = await import('pdfkit')
-  const document = new PDFDocument({
-    size: 'A4',
-    margin,
-    info: { Title: plain(title), Author: plain(accountName), CreationDate: invoice.opened_at ?? invoice.created_at },
-  })
-  const chunks: Buffer[] = []
-  document.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const ended = new Promise<void>((resolve, reject) => document.on('end', resolve).on('error', reject))
-  draw(document, invoice, { accountName, brand, url })
-  document.end()
-  await ended
-  return Buffer.concat(chunks)
-}
-
-type Style = readonly [size: number, colour: string, isBold?: true]
-
-/** Writes from top to bottom and starts pages as they fill. */
-class Sheet {
-  readonly #document: PDFKit.PDFDocument
-  y = margin
-
-  constructor(document: PDFKit.PDFDocument) {
-    this.#document = document
+  const info = {
+    title: `Invoice ${invoice.number}`,
+    author: accountName,
+    createdAt: invoice.opened_at ?? invoice.created_at,
   }
-
-  /** Writes text in a column, optionally linked; returns where it ends. */
-  text(words: string, [x, most, align]: Column, [size, colour, isBold]: Style, link?: string): number {
-    const font = isBold ? 'Helvetica-Bold' : 'Helvetica'
-    this.#document.font(font).fontSize(size).fillColor(colour)
-    this.#document.text(plain(words), margin + x, this.y, { width: most, align, ...(link ? { link } : {}) })
-    return this.#document.y
-  }
-
-  /** Writes a number on one line, in a smaller size when long: a wrapped number would be misread. */
-  figure(words: string, column: Column, [size, colour, isBold]: Style): void {
-    const [, most] = column
-    this.#document.font(isBold ? 'Helvetica-Bold' : 'Helvetica').fontSize(size)
-    const long = this.#document.widthOfString(plain(words))
-    const fitting = Math.min(size, Math.floor((10 * size * most) / long) / 10)
-    this.text(words, column, isBold ? [fitting, colour, isBold] : [fitting, colour])
-  }
-
-  /** Starts a page when `height` does not fit. */
-  room(height: number): void {
-    if (this.y + height <= bottom) return
-    this.#document.addPage()
-    this.y = margin
-  }
-
-  heightOf(words: string, most: number, size: number): number {
-    return this.#document.font('Helvetica').fontSize(size).heightOfString(plain(words), { width: most })
-  }
-
-  line(x = 0): void {
-    const from = margin + x
-    this.#document
-      .moveTo(from, this.y)
-      .lineTo(margin + width, this.y)
-      .lineWidth(0.5)
-      .stroke(colours.line)
-  }
+  return paperOf(info, (document) => draw(document, invoice, { accountName, brand, url }))
 }
 
 interface Seller {
@@ -226,16 +161,4 @@ function sums(invoice: InvoiceRow): [name: string, amount: bigint, isMain?: true
   if (amount_refunded > 0n) rows.push(['Refunded', amount_refunded])
   rows.push(['Due', dueOf(invoice), true])
   return rows
-}
-
-/** Characters of Windows-1252 beyond Latin-1. */
-const others = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ'
-const isKnown = (character: string): boolean => /^[\n\x20-\x7e\xa0-\xff]$/.test(character) || others.includes(character)
-
-export function plain(text: string): string {
-  return Array.from(text.normalize('NFC').replace(/\r\n?|\t/g, ' '), (character) => {
-    if (isKnown(character)) return character
-    const bare = character.normalize('NFKD').replace(/\p{M}/gu, '')
-    return [...bare].every(isKnown) ? bare : '?'
-  }).join('')
 }

@@ -59,7 +59,8 @@ function offer(names: readonly string[], tag: string, bargeIn: boolean): Action 
 }
 
 function spoken(prompt: IvrPrompt, language: string, { variables }: WalkState, bargeIn: boolean): Action {
-  if (prompt.url !== undefined) return { action: 'stream', streamUrl: [prompt.url], bargeIn }
+  const sound = prompt.prompt_id === undefined ? prompt.url : `prompt:${prompt.prompt_id}`
+  if (sound !== undefined) return { action: 'stream', streamUrl: [sound], bargeIn }
   return {
     action: 'talk',
     text: filledIn(prompt.text ?? ' ', variables),

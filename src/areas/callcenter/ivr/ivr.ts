@@ -15,6 +15,9 @@ const Prompt = Type.Object(
     ),
     language: Type.Optional(Language),
     url: Type.Optional(Url('URL of a sound to play instead of the text')),
+    prompt_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'Id of an uploaded prompt to play instead of the text, `prm_…`' }),
+    ),
   },
   { description: 'Text to speak' },
 )
@@ -232,6 +235,7 @@ export interface IvrPrompt {
   text?: string
   language?: string
   url?: string
+  prompt_id?: string
 }
 
 interface IvrOtherwise {
@@ -295,6 +299,11 @@ export function actionsOf({ options = {}, collect, directory, on_timeout, on_inv
   return direct.flatMap((action) => (action.then ? [action, action.then] : [action]))
 }
 
+/** All prompts of a menu. */
+export function promptsOf({ prompt, on_timeout, on_invalid }: IvrMenu): IvrPrompt[] {
+  return [prompt, on_timeout?.prompt, on_invalid?.prompt].filter((one) => one !== undefined)
+}
+
 /** Destination of an action; null when it has none. */
 export function destinationIn({ type, ...action }: IvrAction): DestinationOf | null {
   return type === undefined ? null : plainDestination({ type, ...action })
@@ -316,13 +325,17 @@ export function ivrProblem(ivr: IvrDocument): { field: string; problem: string }
 }
 
 function menuProblem(ivr: IvrDocument, menu: IvrMenu): string | null {
-  const { options, collect, directory, prompt } = menu
+  const { options, collect, directory } = menu
   if ([options, collect, directory].filter((one) => one !== undefined).length !== 1)
     return 'must have exactly one of options, collect and directory'
   if (directory?.agents === false && (directory.entries ?? []).length === 0)
     return 'must have somebody in its directory'
-  if (prompt && (prompt.text === undefined) === (prompt.url === undefined))
-    return 'must have either text or url in its prompt'
+  if (
+    promptsOf(menu).some(
+      ({ text, url, prompt_id: id }) => [text, url, id].filter((one) => one !== undefined).length !== 1,
+    )
+  )
+    return 'must have exactly one of text, url and prompt_id in its prompts'
   if (collect?.pattern !== undefined && !isQuickPattern(collect.pattern))
     return `must have a pattern of ${quickPatternRule}`
   if (collect && (collect.min ?? 1) > (collect.max ?? 20)) return 'must not collect more digits at least than at most'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL of IVRs and of the calls in them.
+// SQL of IVRs, of their saved versions and of the calls in them.
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { IvrDocument } from './ivr.ts'
@@ -41,6 +41,45 @@ export const saveIvr = statement.tenant<One & { document: string; at: Date }, Iv
   'callcenter.save_ivr',
   `update callcenter.ivrs set version = version + 1, document = $document::jsonb, updated_at = $at where ${mine} and id = $id
    returning ${columns}`,
+)
+
+/** Versions kept of an IVR: the newest ones. */
+export const maxVersions = 50
+
+export interface VersionRow {
+  version: number
+  document: IvrDocument
+  restored_from: number | null
+  saved_by: string | null
+  saved_at: Date
+}
+
+type VersionKey = Tenant & { ivr: string; version: number }
+
+const versionColumns = 'version, document, restored_from, saved_by, saved_at'
+
+/** Keeps the IVR as it was just saved, and forgets the versions beyond the newest. */
+export const keepVersion = statement.tenant<
+  VersionKey & { document: string; restoredFrom: number | null; by: string; at: Date; forgotten: number },
+  object
+>(
+  'callcenter.keep_ivr_version',
+  `with forgotten as (
+     delete from callcenter.ivr_versions where ${mine} and ivr_id = $ivr and version <= $forgotten
+   )
+   insert into callcenter.ivr_versions
+     (bucket, account_id, environment, ivr_id, version, document, restored_from, saved_by, saved_at)
+   values ($bucket, $account, $environment, $ivr, $version, $document::jsonb, $restoredFrom, $by, $at)`,
+)
+
+export const listVersions = statement.tenant<Tenant & { ivr: string }, VersionRow>(
+  'callcenter.list_ivr_versions',
+  `select ${versionColumns} from callcenter.ivr_versions where ${mine} and ivr_id = $ivr order by version desc limit ${maxVersions}`,
+)
+
+export const findVersion = statement.tenant<VersionKey, VersionRow>(
+  'callcenter.find_ivr_version',
+  `select ${versionColumns} from callcenter.ivr_versions where ${mine} and ivr_id = $ivr and version = $version`,
 )
 
 interface RunRow {

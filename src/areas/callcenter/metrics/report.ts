@@ -30,10 +30,11 @@ const maxRows = 5_000
 const maxContacts = 2_000_000
 const pageSize = 20_000
 
-interface ReportWish {
+export interface ReportWish {
   from: Date
   to: Date
-  interval: Interval
+  /** Length of a row; `whole`: all of the time. */
+  interval: Interval | 'whole'
   groups: readonly Group[]
   timezone: string
   queue: string | null
@@ -69,7 +70,7 @@ function bound(text: string, timezone: string, plusDays: number): Date | null {
 }
 
 function requireRows({ interval, from, to }: ReportWish): void {
-  if (countOf(interval, from.getTime(), to.getTime()) > maxRows)
+  if (interval !== 'whole' && countOf(interval, from.getTime(), to.getTime()) > maxRows)
     throw new AppError(
       'INVALID_DATE_RANGE',
       `the report would have more than ${maxRows} rows: take longer intervals, or fewer days`,
@@ -166,10 +167,12 @@ class Sums {
 
   /** Cache key: time zone offsets are multiples of 15 minutes, so a quarter of an hour lies in one interval. */
   #startOf(moment: Date): Date {
+    const { interval, from, timezone } = this.#wish
+    if (interval === 'whole') return from
     const quarter = Math.floor(moment.getTime() / (15 * minuteMs))
     let start = this.#starts.get(quarter)
     if (!start) {
-      start = startOf(moment, this.#wish.interval, this.#wish.timezone)
+      start = startOf(moment, interval, timezone)
       this.#starts.set(quarter, start)
     }
     return start
@@ -203,7 +206,8 @@ class Sums {
         // Agent time belongs to no queue or number: it is reported per agent and in total only.
         const isTold = by.every((group) => group === 'agent')
         const sinceMs = Math.max(start.getTime(), from.getTime())
-        const untilMs = Math.min(endOf(start, interval, timezone).getTime(), to.getTime(), this.#nowMs)
+        const end = interval === 'whole' ? to : endOf(start, interval, timezone)
+        const untilMs = Math.min(end.getTime(), to.getTime(), this.#nowMs)
         return {
           ...tally.more,
           interval_start: start,

@@ -8,15 +8,17 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { type Reader, type Route, read, type StreamMessage } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import type { Queryable } from '../../../platform/db.ts'
 import { csvLine } from '../../../platform/http/csv.ts'
 import { Amount, At, Nullable, OneOf, TimeZone } from '../../../platform/schema/fields.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { Sla } from '../queues/queue.ts'
 import { agentStatuses } from '../schema.ts'
 import { occasionOf } from '../switchboard.ts'
 import { realtime, realtimeText } from './boards.ts'
 import { intervals } from './intervals.ts'
 import { type Window, windows } from './realtime.ts'
-import { type Group, groupColumns, groups, type ReportRow, rangeOf, report } from './report.ts'
+import { type Group, groupColumns, groups, type ReportRow, type ReportWish, rangeOf, report } from './report.ts'
 
 const pushEveryMs = 1_000
 /** Age of metrics that streams of an account share. */
@@ -138,7 +140,7 @@ async function* pushed(
   }
 }
 
-const reported = {
+const metricColumns = {
   ...counts,
   talk_seconds: count('Seconds of talk, without hold'),
   hold_seconds: count('Seconds that callers were kept on hold'),
@@ -153,7 +155,7 @@ const reported = {
   ),
   cost: Amount({ description: 'Cost of the calls, in major units of the account’s currency' }),
 }
-type Metric = keyof typeof reported
+type Metric = keyof typeof metricColumns
 const metricNames: readonly Metric[] = [
   'offered',
   'answered',
@@ -176,7 +178,7 @@ const metricNames: readonly Metric[] = [
   'cost',
 ]
 
-const someMetrics = Type.Partial(Type.Object(reported), { description: 'Over all rows' })
+const someMetrics = Type.Partial(Type.Object(metricColumns), { description: 'Over all rows' })
 const someKeys = {
   queue_id: Type.Optional(
     Nullable(Type.String({ description: 'Queue of the row, grouped by queue; null: calls without one' })),
@@ -254,30 +256,49 @@ const reports = read({
     const by = groups.filter((group) => query.group_by?.includes(group))
     const metrics = metricNames.filter((name) => query.metrics === undefined || query.metrics.includes(name))
     const wish = { ...range, interval, groups: by, timezone, queue: queueIn(query.queue_id), agent: agent_id }
-    const { rows, totals } = await report(app.db, tenant, wish, nowMs)
-    return {
-      ...range,
-      interval,
-      timezone,
-      group_by: by,
-      metrics: [...metrics],
-      rows: rows.map((row) => ({
-        interval_start: row.interval_start ?? range.from,
-        ...keysOf(row, by),
-        ...only(row, metrics),
-      })),
-      totals: only(totals, metrics),
-    }
+    return { interval, ...(await reported(app.db, tenant, wish, nowMs, metrics)) }
   },
-  csv: ({ rows, metrics, group_by }) => {
-    const columns = metricNames.filter((name) => metrics.includes(name))
-    const keys = group_by.map((group) => groupColumns[group])
-    const lines = rows.map((row) =>
-      csvLine([row.interval_start, ...keys.map((key) => row[key] ?? null), ...columns.map((name) => plain(row[name]))]),
-    )
-    return csvLine(['interval_start', ...keys, ...columns]) + lines.join('')
-  },
+  csv: reportCsv,
 })
+
+/** A report as it is answered. */
+export async function reported(
+  queryable: Queryable,
+  tenant: Tenant,
+  wish: ReportWish,
+  nowMs: number,
+  metrics: readonly Metric[] = metricNames,
+): Promise<Omit<Static<typeof Report>, 'interval'>> {
+  const { from, to, timezone, groups: by } = wish
+  const { rows, totals } = await report(queryable, tenant, wish, nowMs)
+  return {
+    from,
+    to,
+    timezone,
+    group_by: [...by],
+    metrics: [...metrics],
+    rows: rows.map((row) => ({
+      interval_start: row.interval_start ?? from,
+      ...keysOf(row, by),
+      ...only(row, metrics),
+    })),
+    totals: only(totals, metrics),
+  }
+}
+
+/** A report as a file, with a line for each row. */
+export function reportCsv({
+  rows,
+  metrics,
+  group_by,
+}: Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>): string {
+  const columns = metricNames.filter((name) => metrics.includes(name))
+  const keys = group_by.map((group) => groupColumns[group])
+  const lines = rows.map((row) =>
+    csvLine([row.interval_start, ...keys.map((key) => row[key] ?? null), ...columns.map((name) => plain(row[name]))]),
+  )
+  return csvLine(['interval_start', ...keys, ...columns]) + lines.join('')
+}
 
 function plain(value: number | bigint | null | undefined): string | number | null {
   return typeof value === 'bigint' ? formatMicros(value) : (value ?? null)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of IVRs.
+// Routes of IVRs and of their saved versions.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one } from '../../../platform/db.ts'
+import type { Caller } from '../../../platform/auth.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { requireDestination, requireHours } from '../checks.ts'
+import { requireDestination, requireHours, requirePrompts } from '../checks.ts'
 import {
   actionsOf,
   destinationIn,
@@ -18,8 +19,21 @@ import {
   type IvrDocument,
   ivrDocument,
   ivrProblem,
+  promptsOf,
 } from '../ivr/ivr.ts'
-import { findIvr, type IvrRow, insertIvr, listIvrs, lockIvr, saveIvr } from '../ivr/store.ts'
+import {
+  findIvr,
+  findVersion,
+  type IvrRow,
+  insertIvr,
+  keepVersion,
+  listIvrs,
+  listVersions,
+  lockIvr,
+  maxVersions,
+  saveIvr,
+  type VersionRow,
+} from '../ivr/store.ts'
 import { requireFewer } from '../limits.ts'
 import { Destination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
@@ -56,6 +70,18 @@ function plainMenus(menus: IvrDocument['menus']): Static<typeof IvrCreate>['menu
   return JSON.parse(JSON.stringify(menus))
 }
 
+/** Keeps what was just saved among the versions of the IVR. */
+async function keep(
+  tx: Tx,
+  { id, version, document }: IvrRow,
+  { tenant, actor, nowMs }: Caller,
+  restoredFrom: number | null = null,
+): Promise<void> {
+  const forgotten = version - maxVersions
+  const saved = { document: JSON.stringify(document), restoredFrom, by: actor, at: new Date(nowMs), forgotten }
+  await tx.query(keepVersion, { ...tenant, ivr: id, version, ...saved })
+}
+
 const noIvr = () => new AppError('NOT_FOUND', 'there is no such IVR; ids of IVRs begin with ivr_')
 
 function ivrUuid(id: string): string {
@@ -70,6 +96,13 @@ async function checkIvr(app: App, tenant: Tenant, ivr: IvrDocument): Promise<voi
   if (problem) throw invalid(problem.field, problem.problem)
   await requireHours(app, tenant, 'business_hours_id', ivr.business_hours_id)
   if (ivr.closed) await requireDestination(app, tenant, 'closed', ivr.closed)
+  await requirePrompts(
+    app,
+    tenant,
+    Object.entries(ivr.menus).flatMap(([key, menu]) =>
+      promptsOf(menu).flatMap(({ prompt_id: id }) => (id === undefined ? [] : [{ field: `menus.${key}.prompt`, id }])),
+    ),
+  )
   for (const [key, menu] of Object.entries(ivr.menus))
     for (const action of actionsOf(menu)) {
       const destination = destinationIn(action)
@@ -113,11 +146,13 @@ const create = write({
     },
   ],
   prepare: (app, { body }, { tenant }) => checkIvr(app, tenant, ivrDocument(body)),
-  handle: async (_app, tx, { body }, { tenant, receivedMs, nowMs }) => {
+  handle: async (_app, tx, { body }, caller) => {
+    const { tenant, receivedMs, nowMs } = caller
     await holdSwitchboard(tx, tenant)
     const row = { ...tenant, id: newUuid(receivedMs), at: new Date(nowMs) }
     const made = await one(tx.query(insertIvr, { ...row, document: JSON.stringify(ivrDocument(body)) }))
     await requireFewer(tx, tenant, 'ivrs')
+    await keep(tx, made, caller)
     return ivrRecord(made)
   },
 })
@@ -127,7 +162,8 @@ const change = write({
   path: '/v1/voice/ivr/:ivr_id',
   operation: 'callcenter.changeIvr',
   summary: 'Update an IVR',
-  description: 'Creates a new version; calls in progress keep theirs. Menus are replaced as a whole.',
+  description:
+    'Creates a new version; calls in progress keep theirs. Menus are replaced as a whole. Earlier versions can be restored.',
   scope: 'callcenter:write',
   params: IvrId,
   body: IvrChange,
@@ -139,7 +175,8 @@ const change = write({
     if (!row) throw noIvr()
     await checkIvr(app, tenant, { ...row.document, ...body })
   },
-  handle: async (_app, tx, { params, body }, { tenant, nowMs }) => {
+  handle: async (_app, tx, { params, body }, caller) => {
+    const { tenant, nowMs } = caller
     const ivr = { ...tenant, id: ivrUuid(params.ivr_id) }
     const row = await maybe(tx.query(lockIvr, ivr))
     if (!row) throw noIvr()
@@ -147,7 +184,9 @@ const change = write({
     // Recheck: the menus may have changed since they were read.
     const problem = ivrProblem(document)
     if (problem) throw invalid(problem.field, problem.problem)
-    return ivrRecord(await one(tx.query(saveIvr, { ...ivr, document: JSON.stringify(document), at: new Date(nowMs) })))
+    const saved = await one(tx.query(saveIvr, { ...ivr, document: JSON.stringify(document), at: new Date(nowMs) }))
+    await keep(tx, saved, caller)
+    return ivrRecord(saved)
   },
 })
 
@@ -181,4 +220,114 @@ const listOwn = list({
   },
 })
 
-export const ivrRoutes: readonly Route[] = [create, change, get, listOwn]
+const about = {
+  version: Type.Integer({ description: 'Number of the version, from 1' }),
+  saved_at: At({ description: 'Time of saving' }),
+  saved_by: Nullable(
+    Type.String({ description: 'Key or member that saved it, such as `key:key_…` or `member:mbr_…`; null for versions from before this was recorded' }),
+  ),
+  restored_from: Nullable(
+    Type.Integer({ description: 'Version that this one restored; null if it was saved by a change' }),
+  ),
+  status: IvrRecord.properties.status,
+}
+
+const IvrVersionSummary = Type.Object(
+  { ...about, menu_count: Type.Integer({ description: 'Number of its menus' }) },
+  { title: 'IvrVersionSummary' },
+)
+
+const { name, language, entry, menus, variables, business_hours_id, closed } = IvrRecord.properties
+const IvrVersion = Type.Object(
+  { ...about, name, language, entry, menus, variables, business_hours_id, closed },
+  { title: 'IvrVersion' },
+)
+
+function aboutVersion({ version, saved_at, saved_by, restored_from, document: { status } }: VersionRow) {
+  return { version, saved_at, saved_by, restored_from, status }
+}
+
+const VersionParam = Type.Object({
+  ...IvrId.properties,
+  version: Type.String({ description: 'Number of the version, such as 3' }),
+})
+
+/** Saved version of an IVR; refuses one that is not there, or no longer. */
+async function versionWith(
+  app: App,
+  tenant: Tenant,
+  { ivr_id, version }: Static<typeof VersionParam>,
+): Promise<VersionRow> {
+  const ivr = ivrUuid(ivr_id)
+  const row = /^[1-9]\d{0,8}$/.test(version)
+    ? await maybe(app.db.query(findVersion, { ...tenant, ivr, version: Number(version) }))
+    : null
+  if (!row) throw new AppError('NOT_FOUND', `there is no such version; the newest ${maxVersions} of an IVR are kept`)
+  return row
+}
+
+const versions = list({
+  path: '/v1/voice/ivr/:ivr_id/versions',
+  operation: 'callcenter.listIvrVersions',
+  summary: 'List versions of an IVR',
+  description: `The newest ${maxVersions} versions, newest first.`,
+  scope: 'callcenter:read',
+  params: IvrId,
+  query: Type.Object(listQuery),
+  row: IvrVersionSummary,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, { tenant }) => {
+    const ivr = ivrUuid(params.ivr_id)
+    const rows = await app.db.query(listVersions, { ...tenant, ivr })
+    if (rows.length === 0) throw noIvr()
+    const summaries = rows.map((row) => ({
+      ...aboutVersion(row),
+      menu_count: Object.keys(row.document.menus).length,
+    }))
+    return pageOfWhole({ limit: 50, ...query }, summaries, ({ version }) => String(version))
+  },
+})
+
+const getVersion = read({
+  method: 'GET',
+  path: '/v1/voice/ivr/:ivr_id/versions/:version',
+  operation: 'callcenter.getIvrVersion',
+  summary: 'Get a version of an IVR',
+  scope: 'callcenter:read',
+  params: VersionParam,
+  reply: { status: 200, schema: IvrVersion },
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params }, { tenant }) => {
+    const row = await versionWith(app, tenant, params)
+    const { menus, ...rest } = row.document
+    return { ...rest, ...aboutVersion(row), menus: plainMenus(menus) }
+  },
+})
+
+const restore = write({
+  method: 'POST',
+  path: '/v1/voice/ivr/:ivr_id/versions/:version/restore',
+  operation: 'callcenter.restoreIvrVersion',
+  summary: 'Restore a version of an IVR',
+  description:
+    'Saves a copy of an earlier version as the newest one; versions in between stay. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
+  scope: 'callcenter:write',
+  params: VersionParam,
+  reply: { status: 200, schema: IvrRecord },
+  errors: ['NOT_FOUND', ...errors],
+  prepare: async (app, { params }, { tenant }) =>
+    checkIvr(app, tenant, (await versionWith(app, tenant, params)).document),
+  handle: async (app, tx, { params }, caller) => {
+    const { tenant, nowMs } = caller
+    const ivr = { ...tenant, id: ivrUuid(params.ivr_id) }
+    const row = await maybe(tx.query(lockIvr, ivr))
+    if (!row) throw noIvr()
+    const { version, document } = await versionWith(app, tenant, params)
+    const restored = JSON.stringify({ ...document, status: row.document.status })
+    const saved = await one(tx.query(saveIvr, { ...ivr, document: restored, at: new Date(nowMs) }))
+    await keep(tx, saved, caller, version)
+    return ivrRecord(saved)
+  },
+})
+
+export const ivrRoutes: readonly Route[] = [create, change, get, listOwn, versions, getVersion, restore]

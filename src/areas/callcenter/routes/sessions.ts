@@ -30,6 +30,14 @@ export function whileLoggedIn(route: Route): Route {
         : {}),
     }
   }
+  if (route.kind === 'download')
+    return {
+      ...route,
+      handle: async (...[app, input, caller]: Parameters<typeof route.handle>) => {
+        await requireReader(app, caller, route.operation)
+        return route.handle(app, input, caller)
+      },
+    }
   if (route.kind !== 'write') throw new Error(`${route.operation} does not look at the session of its agent`)
   return {
     ...route,

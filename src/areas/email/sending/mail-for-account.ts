@@ -81,6 +81,11 @@ export async function mailForAccount(
   }
 }
 
+/** Whether the account has what mail is sent from, on an installation that mail leaves. */
+export async function canMail(app: App, tenant: Tenant): Promise<boolean> {
+  return canLeave(app, tenant) && (await sendersOf(app, tenant)).length > 0
+}
+
 /** Whether live mail can leave: a host name under .test would be refused everywhere. */
 function canLeave({ config }: App, { environment }: Tenant): boolean {
   if (environment === 'test' || config.NODE_ENV !== 'production') return true

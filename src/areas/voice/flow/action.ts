@@ -11,6 +11,11 @@ const maxText = 3_000
 
 const Url = Type.String({ maxLength: 2_048, pattern: '^https?://\\S+$' })
 const Urls = Type.Array(Url, { minItems: 1, maxItems: 5 })
+/** Addresses of sounds: also of uploaded prompts, `prompt:prm_…`. */
+const SoundUrls = Type.Array(Type.String({ maxLength: 2_048, pattern: '^(https?://|prompt:prm_)\\S+$' }), {
+  minItems: 1,
+  maxItems: 5,
+})
 /** Addresses that are asked or told, which may have the dialect of another provider before them. */
 const EventUrls = Type.Array(Type.String({ maxLength: 2_048, pattern: '^([a-z.]+\\+)?https?://\\S+$' }), {
   minItems: 1,
@@ -34,7 +39,7 @@ const Talk = Type.Object({
   bargeIn,
 })
 
-const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: Urls, loop: Loop, level: Level, bargeIn })
+const Stream = Type.Object({ action: Type.Literal('stream'), streamUrl: SoundUrls, loop: Loop, level: Level, bargeIn })
 
 const socketContents = ['audio/l16;rate=8000', 'audio/l16;rate=16000'] as const
 type SocketContent = (typeof socketContents)[number]

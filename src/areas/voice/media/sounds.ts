@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cache of sounds from customers' URLs: fetched with the outbound checks, bounded in size, converted to telephone audio
-// and cached by URL while the ETag is unchanged. WAV (PCM or G.711) and MP3.
+// Cache of sounds: those from customers' URLs are fetched with the outbound checks, bounded in size, converted to telephone
+// audio and kept while the ETag is unchanged; uploaded prompts come from the files of the account.
+import { uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { looksLikeMp3 } from '../../../protocols/audio/mp3.ts'
-import { readWav } from '../../../protocols/audio/wav.ts'
-import { askEngine, soundReaderOf } from '../engines/engines.ts'
-import { readSound } from '../engines/tasks.ts'
+import { soundIn } from './sound-file.ts'
+import { promptSound } from './stored-prompts.ts'
 
 const maxBytes = 10 * 1_024 * 1_024
 const fetchMs = 5_000
 const maxKept = 200
 /** Cache limit: an hour of sound, some 60 MB. */
 const maxKeptSamples = 3_600 * 8_000
-/** Larger files are decoded in another process, so that signalling is not delayed. */
-const readHereBytes = 64 * 1_024
-const readMs = 20_000
+/** Addresses of uploaded prompts begin so; their ids follow. */
+const promptAddress = 'prompt:'
 
 interface Kept {
   etag: string
@@ -28,6 +26,7 @@ const kept = onePerApp(() => ({ sounds: new Map<string, Kept>(), samples: 0 }))
 
 /** Telephone audio of a URL, or the reason for failure. */
 export async function fetchSound(app: App, tenant: Tenant, url: string): Promise<Int16Array | string> {
+  if (url.startsWith(promptAddress)) return uploaded(app, tenant, url)
   const cache = kept(app)
   const key = `${tenant.account} ${url}`
   const known = cache.sounds.get(key)
@@ -60,12 +59,19 @@ export async function fetchSound(app: App, tenant: Tenant, url: string): Promise
   return samples
 }
 
-/** Telephone audio of a file, or the reason for failure. */
-export async function soundIn(app: App, file: Buffer, tenant: Tenant | null = null): Promise<Int16Array | string> {
-  if (!looksLikeMp3(file) && file.length <= readHereBytes) return readWav(file)
-  const outcome = await askEngine(app, readSound, { file }, readMs, { engine: soundReaderOf(app), tenant })
-  if (outcome.kind === 'fault') return outcome.message
-  return 'samples' in outcome.answer ? outcome.answer.samples : outcome.answer.problem
+/** Telephone audio of an uploaded prompt, or the reason for failure. Prompts never change, so that one is read once. */
+async function uploaded(app: App, tenant: Tenant, address: string): Promise<Int16Array | string> {
+  const id = uuidOf('prompt', address.slice(promptAddress.length))
+  const stored = id === null ? null : await app.storage.find(tenant, id)
+  if (id === null || stored === null || stored === 'gone') return `${address}: there is no such prompt`
+  const cache = kept(app)
+  const key = `${tenant.account} ${tenant.environment} ${address}`
+  const known = cache.sounds.get(key)
+  if (known) return known.samples
+  const samples = await promptSound(app, tenant, id)
+  if (samples === null) return `${address}: there is no such prompt`
+  keep(cache, key, { etag: '', samples })
+  return samples
 }
 
 function keep(cache: ReturnType<typeof kept>, key: string, sound: Kept): void {

@@ -19,7 +19,7 @@ import type { CallHandlers, Invitation } from '../../../protocols/sip/switchboar
 import type { Peer } from '../../../protocols/sip/transport.ts'
 import { speakersOf } from '../engines/engines.ts'
 import { MediaPool } from '../media/pool.ts'
-import { soundIn } from '../media/sounds.ts'
+import { soundIn } from '../media/sound-file.ts'
 import { FileSpeech } from '../speech/file-speech.ts'
 import { PackageEngine } from '../speech/package-engine.ts'
 import { ProgramEngine } from '../speech/program-engine.ts'
