@@ -8,7 +8,7 @@ import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { AttributeTypes } from '../attributes.ts'
 import { rehearsed } from './batch.ts'
-import { importedRows, piece, type Row, toldColumns, writtenAs } from './rows.ts'
+import { importedRows, piece, type Row, type RowProblem, toldColumns, writtenAs } from './rows.ts'
 import { formats, type Import } from './schema.ts'
 
 const shownRows = 20
@@ -72,14 +72,13 @@ export const preview = read({
       ? await firstRows(app, caller.tenant, beginning, format)
       : { rows: [], reason: null }
     const done = await rehearsed(app.db, caller, rows)
+    const created = new Set(done.flatMap((one) => ('outcome' in one && one.outcome === 'created' ? one.draft.id : [])))
     return {
       ...{ format, columns: columns.map(({ name, field, isKnown }) => ({ name: name.slice(0, 100), field, known: isKnown })) },
       rows: rows.map(({ line }, i) => {
         const one = done[i]
-        if (one === undefined || 'problem' in one) {
-          const { field = null, message = '' } = one?.problem ?? {}
-          return { line, outcome: 'failed' as const, ...nobody, problem: field === null ? message : `${field} ${message}` }
-        }
+        if (one === undefined || 'problem' in one)
+          return { line, outcome: 'failed' as const, ...nobody, problem: one ? told(one.problem, created) : null }
         const { name, external_id, phones, emails, tags } = one.fields
         return { line, outcome: one.outcome, name, external_id, phones, emails, tags, problem: null }
       }),
@@ -87,6 +86,12 @@ export const preview = read({
     }
   },
 })
+
+/** What is wrong with a row. Whoever an earlier row would create has no id yet. */
+function told({ field, message, customer }: RowProblem, created: ReadonlySet<string>): string {
+  const said = customer !== null && created.has(customer) ? 'has one that belongs to an earlier row' : message
+  return field === null ? said : `${field} ${said}`
+}
 
 const nobody = { name: null, external_id: null, phones: [], emails: [], tags: [] }
 
