@@ -118,7 +118,7 @@ async function makeOneOfEach({ url, caFile, credentials }: NodeProcess, key: str
 }
 
 /** An id of the hour before `$4`, in the order of a number. */
-const idOf = (n: string): string =>
+export const idOf = (n: string): string =>
   `(lpad(to_hex($4::bigint - 3600000 + ${n} % 3600000), 12, '0')
      || '7' || lpad(to_hex(${n} % 4096), 3, '0') || '8' || left(md5((${n})::text), 15))::uuid`
 
@@ -137,7 +137,7 @@ async function fill(database: pg.Client, scale: number): Promise<void> {
   await copies(database, 'sms.messages', many(full.texts), text)
 }
 
-async function copies(database: pg.Client, table: string, many: number, changes: string): Promise<void> {
+export async function copies(database: pg.Client, table: string, many: number, changes: string): Promise<void> {
   const { rows } = await database.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t limit 1`)
   const sample = rows[0]?.row
   if (sample === undefined) throw new Error(`${table} has no row to copy`)
@@ -150,7 +150,7 @@ async function copies(database: pg.Client, table: string, many: number, changes:
 }
 
 /** Waits until autovacuum has nothing to do any more. */
-async function quiet(database: pg.Client): Promise<void> {
+export async function quiet(database: pg.Client): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c join pg_namespace s on s.oid = c.relnamespace
       where c.relkind = 'r' and s.nspname in ('accounts', 'webhooks', 'customers', 'ledger', 'sms')`,

@@ -5,6 +5,7 @@ import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
 import { cpuMeter, sumOf } from './cpu.ts'
+import { customers } from './customers.ts'
 import { durableWrite } from './durable-write.ts'
 import { email } from './email.ts'
 import { faults } from './faults.ts'
@@ -59,6 +60,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   fraud,
   identity,
   renewals,
+  customers,
   growth,
   faults,
   'faults-payments': faultsPayments,

@@ -2,6 +2,7 @@
 // The console as a whole in a real browser: it asks its server little while a campaign runs, keeps what was typed when a session
 // ends, counts down when it asked too often, finds a stopped server again, and every page is readable, wide and narrow, light and dark.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { accessibilityProblems, buildConsole, entriesOf, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
@@ -431,6 +432,44 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(await accessibilityProblems(page), [])
     assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0)
     await page.setViewportSize(wide)
+  })
+
+  test('a file of customers is looked at, imported and followed to its end, and what is filtered comes as a file', async () => {
+    await page.goto(`${given().url}/customers`)
+    await page.getByRole('link', { name: 'Import', exact: true }).click()
+    const file = page.getByLabel('CSV or JSON lines')
+    const csv = (...lines: string[]) => ({
+      ...{ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) },
+    })
+    await file.setInputFiles(csv('name,phone,shoe', 'Zuri Were,+254711000082,42'))
+    await page.getByText('Not known: shoe.').waitFor()
+    await file.setInputFiles(
+      csv('name,phone,tags,sms_marketing,attributes.plan', 'Zuri Were,+254711000082,imported,granted,gold', 'Bad,0711,,,'),
+    )
+    await page.getByText('Attribute plan').waitFor()
+    await page.getByText('phones[0] must be E.164, such as +254711000001').waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.setViewportSize(narrow)
+    assert.deepEqual(await accessibilityProblems(page), [])
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0)
+    await shot(page, 'customers-import')
+    await page.setViewportSize(wide)
+    await page.getByRole('button', { name: 'Import 2 rows' }).click()
+    await page.getByText('2 rows are done.').waitFor()
+    await page.getByText('1 rows were not imported.').waitFor()
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download the errors' }).click()
+    assert.match(await readFile(await (await saving).path(), 'utf8'), /^3,INVALID_PHONE/m)
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.goto(`${given().url}/customers?tag=imported`)
+    await page.getByText('Zuri Were').waitFor()
+    const exporting = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV' }).click()
+    const exported = await readFile(await (await exporting).path(), 'utf8')
+    assert.deepEqual([exported.trimEnd().split('\r\n').length, /granted/.test(exported)], [2, true])
+    await page.goto(`${given().url}/customers/imports`)
+    await page.getByText('people.csv').first().waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
   })
 
   /** PAMOJA_TEST_SHOTS=folder keeps a picture of every page at both widths. */

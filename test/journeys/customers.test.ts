@@ -488,6 +488,20 @@ test('a file of customers is imported, bad rows are told of, and the same file t
     's-1;;;;;;;8;;',
     ...many.map((line) => line.replaceAll(',', ';')),
   ].join('\r\n')
+  const looked = await client.post(`${customers}/import/preview`, { beginning: csv.slice(0, csv.indexOf('b-15;')) })
+  assert.deepEqual(
+    looked.body.columns.map(({ field }: Counts) => field),
+    [
+      ...['external_id', 'name', 'phones', 'emails', 'tags', 'sms_marketing', 'messenger_service'],
+      ...['attributes.visits', 'attributes.code', 'consent_source'],
+    ],
+  )
+  assert.deepEqual(
+    looked.body.rows.map(({ outcome }: Counts) => outcome).join(' '),
+    `created updated updated failed failed failed failed updated${' created'.repeat(12)}`,
+  )
+  assert.deepEqual(looked.body.rows[5].problem, 'phones has one that belongs to an earlier row')
+  assert.deepEqual(await found(client, 'external_id=s-1'), [], 'a preview stores nothing')
   const first = await bring(csv)
   assert.deepEqual(counts(first), ['completed', 1_108, 1_101, 3, 0, 4, 1])
   assert.equal(first.bytes_read, first.file_bytes)
@@ -528,6 +542,7 @@ test('a file of customers is imported, bad rows are told of, and the same file t
     omit((await client.get(`${customers}/${asha}`)).body),
   )
   assert.equal((await client.get(`${customers}/export?tag=vip`)).text.trimEnd().split('\r\n').length, 2)
+  assert.equal((await client.get(`${customers}/export?q=many%20109`)).text.trimEnd().split('\r\n').length, 12)
   for (const file of [whole.text, lines.text]) {
     const { state, unchanged, failed } = await bring(file)
     assert.deepEqual([state, unchanged, failed], ['completed', 1_103, 0], 'what was exported is there already')
@@ -556,6 +571,18 @@ test('a file of customers is imported, bad rows are told of, and the same file t
   assert.deepEqual((await client.get(`${customers}/${asha}`)).body.attributes, { visits: 8, member: true })
   const cut = await bring('name,email\nA,a@example.com\nB,"b@example.com\n')
   assert.deepEqual([cut.state, cut.created, cut.reason], ['failed', 1, 'the file ends inside a quoted cell'])
+  const strange = await client.post(`${customers}/import/preview`, { beginning: 'name,phone,shoe,id\nA,+254711000399,9,x\n' })
+  assert.deepEqual(
+    [strange.body.rows, ...strange.body.columns.map((one: Counts) => [one.field, one.known])],
+    [[], ['name', true], ['phones', true], [null, false], [null, true]],
+  )
+  const shown = await client.post(`${customers}/import/preview`, { beginning: jsonl })
+  assert.deepEqual(
+    shown.body.columns.filter(({ known }: Counts) => !known),
+    [{ name: 'nickname', field: null, known: false }],
+  )
+  const broken = await client.post(`${customers}/import/preview`, { beginning: 'name,email\nA,a@example.com\nB,"b' })
+  assert.equal(broken.body.reason, 'the file ends inside a quoted cell')
   const unknown = parts({}, [{ part: 'file', content: 'name,phone,shoe\n' }])
   assert.deepEqual(await refusal(client.request('POST', `${customers}/import`, unknown)), [422, 'VALIDATION_ERROR'])
   const told = (await client.get('/v1/events?limit=200')).body.data.filter(

@@ -31,9 +31,6 @@ const without: Readonly<Record<string, readonly string[]>> = {
   ],
   'people import a file; programs send rows': ['operatorImportPrices'],
   'keys for a program that plays the provider': ['sandboxMessengerProvider', 'sandboxPaymentProviders'],
-  'files of customers are sent and fetched by a program or the command line': [
-    ...['customersImport', 'customersListImports', 'customersGetImport', 'customersGetImportErrors', 'customersExport'],
-  ],
   'a stream, for the command line': ['webhooksListen'],
   'it takes the number of a card, or pictures in the request itself: hosted pages and checks do it': [
     ...['paymentsCreate', 'identityScanDocument', 'identityMatchFaces', 'identityCheckLiveness'],

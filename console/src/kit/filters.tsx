@@ -8,12 +8,15 @@ import { t } from '../words.ts'
 import { complain } from './dialogs.tsx'
 import { Choice } from './fields.tsx'
 import { Icon } from './icons.tsx'
+import { useLoad } from './load.ts'
 import { isoDay, momentOfDay, nowMs } from './words.ts'
 
 export interface FilterOf {
   readonly name: string
   readonly label: string
   readonly among?: readonly string[]
+  /** Records to choose from, by id, with the name of each. */
+  readonly records?: () => Promise<Readonly<Record<string, string>>>
 }
 
 interface Filtered {
@@ -56,8 +59,16 @@ export function Filters({
   const { filters = [], dates } = list
   return (
     <search class="filters">
-      {filters.map(({ name, label, among }) =>
-        among ? (
+      {filters.map(({ name, label, among, records }) =>
+        records ? (
+          <ChosenRecord
+            key={name}
+            label={t(label)}
+            value={typed[name] ?? ''}
+            records={records}
+            onChange={(value) => filterBy({ ...typed, [name]: value })}
+          />
+        ) : among ? (
           <Choice
             key={name}
             label={t(label)}
@@ -77,6 +88,25 @@ export function Filters({
       {dates && <Days dates={dates} typed={typed} />}
       {children}
     </search>
+  )
+}
+
+/** A choice among records that the server names. */
+function ChosenRecord({
+  label,
+  value,
+  records,
+  onChange,
+}: {
+  label: string
+  value: string
+  records(): Promise<Readonly<Record<string, string>>>
+  onChange(value: string): void
+}) {
+  const named = useLoad(label, records).value ?? {}
+  const among = [...new Set([...Object.keys(named), value])].filter(Boolean)
+  return among.length === 0 ? null : (
+    <Choice label={label} value={value} among={among} names={named} onChange={onChange} />
   )
 }
 
@@ -162,19 +192,22 @@ function Day({ label, value, onValue }: { label: string; value: string; onValue(
   )
 }
 
+/** Saves a file on the reader's computer. */
+export function saved(file: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
+
 /** The whole list as the API's CSV, with the filters that are on. */
 export function ExportButton({ path, query, name }: { path: string; query: Record<string, string>; name: string }) {
   const [isBusy, setIsBusy] = useState(false)
   const save = (): void => {
     setIsBusy(true)
     exported(path, query)
-      .then((file) => {
-        const link = document.createElement('a')
-        link.href = URL.createObjectURL(file)
-        link.download = `${name.toLowerCase().replaceAll(' ', '-')}-${isoDay(nowMs())}.csv`
-        link.click()
-        setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
-      }, complain)
+      .then((file) => saved(file, `${name.toLowerCase().replaceAll(' ', '-')}-${isoDay(nowMs())}.csv`), complain)
       .finally(() => setIsBusy(false))
   }
   return (

@@ -10,7 +10,7 @@ import { type Answer, complain, confirm, type Question, say } from './dialogs.ts
 import { ExportButton, type FilterOf, Filters, filtersOf } from './filters.tsx'
 import { type FormOf, Making } from './form.tsx'
 import { FormBox } from './form-box.tsx'
-import type { IconName } from './icons.tsx'
+import { Icon, type IconName } from './icons.tsx'
 import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
 import { Records } from './records.tsx'
 import type { Column } from './table.tsx'
@@ -77,6 +77,8 @@ export interface ListOf {
   readonly note?: string
   readonly icon?: IconName
   readonly path: string
+  /** Where the API gives all rows as a file, if not at `path`. */
+  readonly exportPath?: string
   readonly columns: readonly ColumnOf[]
   readonly filters?: readonly FilterOf[]
   /** Names of the parameters of the first and the last day. */
@@ -113,11 +115,13 @@ export function ListPage({ children, ...list }: ListPageProps) {
   const [turn, setTurn] = useState(0)
   const filters = filtersOf(list, query)
   const links = (list.links ?? []).filter(({ scope }) => scope === undefined || may(scope))
+  const hasMain = list.deeds?.some(({ isMain }) => isMain) ?? false
   return (
     <div class="page">
       <PageHead title={t(list.title)} {...(list.note === undefined ? {} : { note: t(list.note) })}>
-        {links.map(({ to, name }, i) => (
-          <Link key={to} to={to} class={i === 0 ? 'btn primary' : 'btn'}>
+        {links.map(({ to, name, icon }, i) => (
+          <Link key={to} to={to} class={i === 0 && !hasMain ? 'btn primary' : 'btn'}>
+            {icon && <Icon name={icon} />}
             {t(name)}
           </Link>
         ))}
@@ -126,7 +130,7 @@ export function ListPage({ children, ...list }: ListPageProps) {
       {children}
       {list.form && <Making form={list.form} onMade={() => setTurn((before) => before + 1)} />}
       <Filters list={list} filters={filters}>
-        <ExportButton path={list.path} query={{ ...list.query, ...filters.asked }} name={list.title} />
+        <ExportButton path={list.exportPath ?? list.path} query={{ ...list.query, ...filters.asked }} name={list.title} />
       </Filters>
       <ListRecords list={list} turn={turn} onTurn={() => setTurn((before) => before + 1)} />
     </div>

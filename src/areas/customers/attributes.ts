@@ -104,10 +104,13 @@ function wrongType(name: string, type: AttributeType): AppError {
   })
 }
 
+/** New attributes with their types. */
+export type FreshTypes = ReadonlyMap<string, AttributeType>
+
 /** Types of the attributes of an account, for many customers: read once, and new ones declared some at a time. */
 export class AttributeTypes {
   readonly #known: Map<string, AttributeType>
-  #fresh: string[] = []
+  #fresh = new Map<string, AttributeType>()
 
   private constructor(known: Map<string, AttributeType>) {
     this.#known = known
@@ -141,22 +144,25 @@ export class AttributeTypes {
       if (type !== undefined) continue
       if (this.#known.size >= maxOfAccount)
         throw invalid('attributes', `must not bring the account beyond ${maxOfAccount} different ones`)
-      this.#known.set(name, wanted.get(name) ?? typeOf(value))
-      this.#fresh.push(name)
+      const decided = wanted.get(name) ?? typeOf(value)
+      this.#known.set(name, decided)
+      this.#fresh.set(name, decided)
     }
   }
 
-  /** Declares the new ones; false when another request gave one of them another type at the same moment. */
-  async declare(tx: Tx, tenant: Tenant): Promise<boolean> {
-    if (this.#fresh.length === 0) return true
-    const names = this.#fresh
-    await tx.query(declareTypes, { ...tenant, names, types: names.map((name) => this.#known.get(name) ?? 'text') })
-    const declared = await tx.query(typesOf, { ...tenant, names })
-    return declared.every(({ name, type }) => this.#known.get(name) === type)
+  /** The new ones since this was asked before. */
+  takeFresh(): FreshTypes {
+    const fresh = this.#fresh
+    this.#fresh = new Map()
+    return fresh
   }
+}
 
-  /** The new ones are committed. */
-  noteDeclared(): void {
-    this.#fresh = []
-  }
+/** Declares new attributes; false when another request gave one of them another type at the same moment. */
+export async function declareFresh(tx: Tx, tenant: Tenant, fresh: FreshTypes): Promise<boolean> {
+  if (fresh.size === 0) return true
+  const names = [...fresh.keys()]
+  await tx.query(declareTypes, { ...tenant, names, types: [...fresh.values()] })
+  const declared = await tx.query(typesOf, { ...tenant, names })
+  return declared.every(({ name, type }) => fresh.get(name) === type)
 }

@@ -155,7 +155,7 @@ export async function writeConsents(
 }
 
 /** Wish of an imported customer, for each of their addresses that it is about. */
-interface ImportedWish {
+export interface ImportedWish {
   readonly wish: Wish
   readonly address: string
   /** Customer whose address it is. */
@@ -167,6 +167,7 @@ export function importedWishes(addresses: Addresses, wishes: readonly Wish[], cu
   return wishes.flatMap((wish, i) => addressesOf(addresses, wish, i).map((address) => ({ wish, address, customer })))
 }
 
+/** Writes consents that were not known; fails with a unique violation for one that is. */
 const saveGrants = statement.tenant<
   Tenant & {
     channels: readonly string[]
@@ -181,8 +182,7 @@ const saveGrants = statement.tenant<
   `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
    select $bucket::smallint, $account::uuid, $environment::text, g.channel, g.address, g.purpose, nullif(g.source, ''), $at::timestamptz
      from unnest($channels::text[], $addresses::text[], $purposes::text[], $sources::text[]) g(channel, address, purpose, source)
-    order by g.channel, g.address, g.purpose
-   on conflict do nothing`,
+    order by g.channel, g.address, g.purpose`,
 )
 
 /**

@@ -12,7 +12,7 @@ import type { Window } from '../../platform/schema/lists.ts'
 import { listTypes } from './attributes.ts'
 import { consentsOf } from './consents.ts'
 import { toldOf } from './events.ts'
-import { listedCustomers, listedInSegment } from './list.ts'
+import { type CustomerFilter, listedCustomers, listedInSegment } from './list.ts'
 import { Customer, CustomerList, purposes } from './schema.ts'
 import { segmentWith } from './segments/segment.ts'
 import type { CustomerRow } from './store.ts'
@@ -24,18 +24,18 @@ const channels = ['sms', 'messenger', 'email'] as const
 const before = ['id', 'external_id', 'name', 'language', 'country', 'timezone', 'phones', 'emails', 'tags'] as const
 const after = ['first_seen_at', 'last_seen_at', 'created_at', 'updated_at'] as const
 const wishes = channels.flatMap((channel) => purposes.map((purpose) => ({ channel, purpose })))
-const { tag, segment } = CustomerList.properties
+const { limit: _, cursor: __, order: ___, ...filters } = CustomerList.properties
 
 export const exportAll = download({
   path: '/v1/customers/export',
   operation: 'customers.export',
   summary: 'Export customers',
   description:
-    'All customers, or those of a segment or with a tag, oldest first, as a file that `POST /v1/customers/import` takes. JSON lines have every consent by address; CSV says `granted` where all addresses of the channel have it, and `withdrawn` where one has.',
+    'All customers, or those that the filters of the list find, oldest first, as a file that `POST /v1/customers/import` takes. JSON lines have every consent by address; CSV says `granted` where all addresses of the channel have it, and `withdrawn` where one has.',
   scope: 'customers:read',
   query: Type.Object({
     format: Type.Optional(OneOf(['csv', 'jsonl'], { description: 'CSV, or JSON lines: one customer a line' })),
-    ...{ tag, segment },
+    ...filters,
   }),
   needs: 'nothing',
   types: ['text/csv', 'application/x-ndjson'],
@@ -55,7 +55,7 @@ export const exportAll = download({
 async function* pagesOf(
   app: App,
   { tenant, nowMs }: Caller,
-  { segment: named, ...filter }: { tag?: string; segment?: string },
+  { segment: named, ...filter }: CustomerFilter & { readonly segment?: string },
 ): AsyncGenerator<Shown[]> {
   const at = new Date(nowMs)
   let last: string | null = null

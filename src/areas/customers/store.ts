@@ -188,7 +188,7 @@ export const listCustomers = statement.tenant<
                      union all
                      select a.customer_id from customers.addresses a
                       where a.bucket = $bucket and a.account_id = $account and a.environment = $environment
-                        and a.address ~>=~ $begins and a.address ~<~ ($begins || chr(1114111))))
+                        and a.address >= $begins and a.address < ($begins || chr(1114111))))
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,

@@ -38,6 +38,10 @@ function decoded(decode: () => string): string {
   }
 }
 
+/** What means something outside quotes, and inside them. */
+const plainSign = /[",;\t\r\n\u0000\ufeff]/g
+const quotedSign = /["\u0000]/g
+
 class RowReader {
   #separator = ''
   #isCertain = false
@@ -58,12 +62,37 @@ class RowReader {
 
   read(text: string): Row[] {
     const rows: Row[] = []
-    for (const letter of text) this.#take(letter, rows)
+    for (let at = 0; at < text.length; ) {
+      const next = this.#signAfter(text, at)
+      if (next > at) this.#add(text.slice(at, next))
+      if (next < text.length) this.#take(text.charAt(next), rows)
+      at = next + 1
+    }
     return rows
   }
 
+  /** Place of the next letter that is more than a part of a cell. */
+  #signAfter(text: string, at: number): number {
+    if (this.#hadQuote || this.#hadReturn) return at
+    const sign = this.#isQuoted ? quotedSign : plainSign
+    sign.lastIndex = at
+    return sign.exec(text)?.index ?? text.length
+  }
+
+  /** Adds letters that are a part of the cell and nothing else. */
+  #add(letters: string): void {
+    this.#grow(letters.length)
+    this.#cell += letters
+    if (this.#isQuoted) for (let at = letters.indexOf('\n'); at >= 0; at = letters.indexOf('\n', at + 1)) this.#line++
+  }
+
+  #grow(letters: number): void {
+    this.#length += letters
+    if (this.#length > maxRowLength) throw this.#wrong(`has more than ${maxRowLength} characters`)
+  }
+
   #take(letter: string, rows: Row[]): void {
-    if (++this.#length > maxRowLength) throw this.#wrong(`has more than ${maxRowLength} characters`)
+    this.#grow(1)
     const isSecondHalf = this.#hadReturn && letter === '\n'
     this.#hadReturn = false
     if (isSecondHalf) return

@@ -10,7 +10,7 @@ import {
   customersTimeline,
   customersUpdate,
 } from '#sdk/operations.ts'
-import type { CustomerConsent, CustomerRecord, CustomerTimelineEntry } from '#sdk/schemas.ts'
+import type { CustomerRecord, CustomerTimelineEntry } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
@@ -25,7 +25,7 @@ import { go, Link } from '../../place.tsx'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
 import { changeForm, mergeForm, noteForm, textForm } from './forms.ts'
-import { Tags } from './lists.tsx'
+import { answerOf, Tags } from './lists.tsx'
 
 const happenings = 'sms. messenger. email. call. ussd. payment. refund. invoice. customer.'
 
@@ -251,15 +251,6 @@ const channels = [
   ['email', 'Emails', 'emails'],
 ] as const
 
-type State = 'granted' | 'withdrawn' | null
-
-/** One answer of a channel for advertising: no wins over yes, and yes over what was never asked. */
-function stateOf(consents: readonly CustomerConsent[], channel: string): State {
-  const own = consents.filter((one) => one.channel === channel && one.purpose === 'marketing')
-  if (own.some(({ state }) => state === 'withdrawn')) return 'withdrawn'
-  return own.length > 0 ? 'granted' : null
-}
-
 const looks = {
   granted: ['Agreed', 'good', 'active'],
   withdrawn: ['Said no', 'bad', 'blocked'],
@@ -280,7 +271,7 @@ export function Consents({ customer, onDone }: { customer: CustomerRecord; onDon
       {reachable.length === 0 && <p class="soft">{t('No number and no address is known.')}</p>}
       <ul class="story consents">
         {reachable.map(([channel, name]) => {
-          const state = stateOf(consents, channel)
+          const state = answerOf(consents, channel)
           const next = state === 'granted' ? 'withdrawn' : 'granted'
           const back = state ?? 'unknown'
           const about = consents.find((one) => one.channel === channel && one.state === state)

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// List of customers.
-import { customersList, sandboxInventCustomers } from '#sdk/operations.ts'
+// Lists of customers, and of the files that brought them.
+import {
+  customersExport,
+  customersList,
+  customersListImports,
+  sandboxInventCustomers,
+  segmentsList,
+} from '#sdk/operations.ts'
+import type { CustomerConsent } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
+import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, TwoLines } from '../../kit/kit.tsx'
 import { type ListOf, type Row, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
@@ -27,14 +35,85 @@ export function Tags({ tags, most = tags.length }: { tags: readonly string[]; mo
   )
 }
 
+const channels: readonly (readonly [channel: string, name: string, icon: IconName])[] = [
+  ['sms', 'Texts', 'message'],
+  ['messenger', 'Chats', 'chat'],
+  ['email', 'Emails', 'mail'],
+]
+
+/** One answer of a channel for advertising: no wins over yes, and yes over what was never asked. */
+export function answerOf(consents: readonly CustomerConsent[], channel: string): 'granted' | 'withdrawn' | null {
+  const own = consents.filter((one) => one.channel === channel && one.purpose === 'marketing')
+  if (own.some(({ state }) => state === 'withdrawn')) return 'withdrawn'
+  return own.length > 0 ? 'granted' : null
+}
+
+const answers = {
+  granted: ['Agreed', 'good', 'check'],
+  withdrawn: ['Said no', 'bad', 'x'],
+} as const
+
+/** What somebody agreed to, channel by channel; nothing where they were never asked. */
+function Agreed({ consents }: { consents: readonly CustomerConsent[] }) {
+  const told = channels.flatMap(([channel, name, icon]) => {
+    const answer = answerOf(consents, channel)
+    return answer === null ? [] : [{ name, icon, answer: answers[answer] }]
+  })
+  if (told.length === 0) return <span class="soft small">{t('Never asked')}</span>
+  return (
+    <span class="tags">
+      {told.map(({ name, icon, answer: [word, tone, sign] }) => (
+        <span key={name} class={`pill ${tone}`} title={`${t(name)}: ${t(word)}`}>
+          <Icon name={icon} />
+          <Icon name={sign} />
+          <span class="hidden">{`${t(name)}: ${t(word)}`}</span>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** Segments by their ids, newest first. */
+async function segmentNames(): Promise<Record<string, string>> {
+  const { data } = await segmentsList(api, { query: { limit: 100 } })
+  return Object.fromEntries(data.map(({ id, name }) => [id, name]))
+}
+
+const consentsOf = (row: Row): readonly CustomerConsent[] => (Array.isArray(row.consents) ? row.consents : [])
+
+export const imports: ListOf = {
+  title: 'Imports',
+  icon: 'into',
+  path: customersListImports.at(),
+  keyField: 'import_id',
+  open: ['/customers/imports/', 'import_id'],
+  sorts: true,
+  live: 'customer.import_finished',
+  links: [{ to: '/customers/import', name: 'Import a file', scope: 'customers:write', icon: 'into' }],
+  columns: [
+    { name: 'File', field: 'file_name', priority: 1, card: 'title', grows: true },
+    { name: 'State', field: 'state', as: 'state', priority: 1, card: 'state' },
+    { name: 'New', field: 'created', as: 'count', priority: 2 },
+    { name: 'Changed', field: 'updated', as: 'count', priority: 3 },
+    { name: 'Not imported', field: 'failed', as: 'count', priority: 2 },
+    { name: 'Created', field: 'created_at', as: 'time', priority: 1, card: 'end' },
+  ],
+  none: {
+    ...{ title: 'No imports', advice: 'Bring customers from a file; what it would do is shown first.' },
+    ...{ to: '/customers/import', action: 'Import a file' },
+  },
+}
+
 export const customers: ListOf = {
   title: 'Customers',
   icon: 'users',
   path: customersList.at(),
+  exportPath: customersExport.at(),
   keyField: 'id',
   open: ['/customers/', 'id'],
   sorts: true,
   live: 'customer.',
+  links: [{ to: '/customers/import', name: 'Import', scope: 'customers:write', icon: 'into' }],
   deeds: [
     {
       ...{ name: 'Invent customers', scope: 'sandbox:write' },
@@ -58,6 +137,10 @@ export const customers: ListOf = {
     },
     { name: 'Tags', field: 'tags', priority: 2, show: (row) => <Tags tags={membersOf(row, 'tags')} most={1} /> },
     {
+      ...{ name: 'Agreed to', field: 'consents', priority: 2, card: 'state' },
+      show: (row) => <Agreed consents={consentsOf(row)} />,
+    },
+    {
       ...{ name: 'Last seen', field: 'last_seen_at', priority: 1, card: 'end' },
       show: (row) => <Ago at={textOf(row.last_seen_at) || null} />,
     },
@@ -66,6 +149,7 @@ export const customers: ListOf = {
   filters: [
     { name: 'q', label: 'Search' },
     { name: 'tag', label: 'Tag' },
+    { name: 'segment', label: 'Segment', records: segmentNames },
   ],
   none: {
     title: 'No customers',

@@ -4,18 +4,18 @@ import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import type { Tx } from '../../../platform/db.ts'
+import type { Queryable, Tx } from '../../../platform/db.ts'
 import { listed, maxAddresses } from '../addresses.ts'
 import { changed } from '../attributes.ts'
 import { type Fields, nothingKnown } from '../change.ts'
-import { importConsents, importedWishes } from '../consents.ts'
-import { type AddressKind, findOwners, lockCustomers } from '../store.ts'
+import { type ImportedWish, importConsents, importedWishes } from '../consents.ts'
+import { type AddressKind, findCustomers, findOwners, lockCustomers } from '../store.ts'
 import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
-import { claimMany, writeCustomers } from './store.ts'
+import { changeMany, claimMany, createMany } from './store.ts'
 
 const maxTags = 20
 
-/** Somebody else claimed a number or address at the same moment: the batch is to be repeated. */
+/** The import went on elsewhere, or an attribute got another type: what was read is to be read again. */
 export class Collided extends Error {}
 
 export interface BatchResult {
@@ -29,42 +29,44 @@ export interface BatchResult {
 /** Customer as the rows of a batch leave them. */
 interface Draft {
   readonly id: string
+  readonly isNew: boolean
   isChanged: boolean
   fields: Fields
 }
 
 /** Customer and what a row does to them. */
-interface Taken {
+interface Applied {
   readonly draft: Draft
-  outcome: 'created' | 'updated' | 'unchanged'
+  readonly outcome: 'created' | 'updated' | 'unchanged'
 }
 
-/** Imports rows in a transaction in which nobody else changes customers of the account. Throws Collided. */
+type Done =
+  | (Applied & {
+      /** The customer after the row. */
+      readonly fields: Fields
+      readonly wishes: readonly ImportedWish[]
+    })
+  | { readonly problem: RowProblem }
+
+/** Imports rows in a transaction in which nobody else changes customers of the account. */
 export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
-  const people = await People.of(tx, caller, rows)
-  const problems: RowProblem[] = []
-  const taken: Taken[] = []
-  const wishes: ReturnType<typeof importedWishes> = []
-  for (const row of rows) {
-    if ('problem' in row) {
-      problems.push(row.problem)
-      continue
-    }
-    try {
-      const one = people.take(row.input)
-      taken.push(one)
-      wishes.push(...importedWishes(one.draft.fields, row.input.consents ?? [], one.draft.id))
-    } catch (error) {
-      problems.push(problemOf(row.line, error, error instanceof Taker ? error.customer : null))
-    }
-  }
+  const people = await People.of(tx, caller, rows, lockCustomers)
+  const done = rows.map((row) => people.apply(row))
   await people.write(tx)
+  const wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
   const { changed: consenting, withdrawn } =
     wishes.length === 0 ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes)
   const counted = { created: 0, updated: 0, unchanged: 0 }
-  for (const { draft, outcome } of taken)
-    counted[outcome === 'unchanged' && consenting.has(draft.id) ? 'updated' : outcome]++
-  return { ...counted, withdrawn, problems }
+  for (const one of done)
+    if ('outcome' in one)
+      counted[one.outcome === 'unchanged' && consenting.has(one.draft.id) ? 'updated' : one.outcome]++
+  return { ...counted, withdrawn, problems: done.flatMap((one) => ('problem' in one ? one.problem : [])) }
+}
+
+/** What rows would do, consents aside; nothing is written. */
+export async function rehearsed(queryable: Queryable, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
+  const people = await People.of(queryable, caller, rows, findCustomers)
+  return rows.map((row) => people.apply(row))
 }
 
 /** Refusal of an address that another customer has. */
@@ -91,24 +93,41 @@ class People {
     this.#caller = caller
   }
 
-  /** Reads and locks those whom the rows name. */
-  static async of(tx: Tx, caller: Caller, rows: readonly Row[]): Promise<People> {
+  /** Reads those whom the rows name. */
+  static async of(
+    queryable: Queryable,
+    caller: Caller,
+    rows: readonly Row[],
+    find: typeof findCustomers | typeof lockCustomers,
+  ): Promise<People> {
     const people = new People(caller)
     const named = rows.flatMap((row) => ('input' in row ? [namedBy(row.input)] : []))
     const kinds = named.flatMap((one) => one.kinds)
     const addresses = named.flatMap((one) => one.addresses)
     const { tenant } = caller
-    for (const { kind, address, customer_id } of await tx.query(findOwners, { ...tenant, kinds, addresses }))
+    for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, kinds, addresses }))
       people.#owners.set(keyOf(kind, address), customer_id)
     const ids = [...new Set(people.#owners.values())]
     if (ids.length > 0)
-      for (const row of await tx.query(lockCustomers, { ...tenant, ids }))
-        people.#drafts.set(row.id, { id: row.id, isChanged: false, fields: row })
+      for (const row of await queryable.query(find, { ...tenant, ids }))
+        people.#drafts.set(row.id, { id: row.id, isNew: false, isChanged: false, fields: row })
     return people
   }
 
-  /** Applies a row. Throws CUSTOMER_CONFLICT, or what is wrong with what the customer would have then. */
-  take(input: Imported): Taken {
+  /** Applies a row, if there is nothing wrong with it. */
+  apply(row: Row): Done {
+    if ('problem' in row) return row
+    try {
+      const applied = this.#take(row.input)
+      const { id, fields } = applied.draft
+      return { ...applied, fields, wishes: importedWishes(fields, row.input.consents ?? [], id) }
+    } catch (error) {
+      return { problem: problemOf(row.line, error, error instanceof Taker ? error.customer : null) }
+    }
+  }
+
+  /** Throws CUSTOMER_CONFLICT, or what is wrong with what the customer would have then. */
+  #take(input: Imported): Applied {
     const { kinds, addresses } = namedBy(input)
     const known = this.#knownBy(input)
     const fresh: { kind: AddressKind; address: string }[] = []
@@ -126,7 +145,7 @@ class People {
       this.#claims.push({ kind, address, customer: id })
     }
     if (known === null) {
-      const draft = { id, isChanged: true, fields }
+      const draft = { id, isNew: true, isChanged: true, fields }
       this.#drafts.set(id, draft)
       return { draft, outcome: 'created' }
     }
@@ -158,19 +177,21 @@ class People {
     return owner === undefined ? null : (this.#drafts.get(owner) ?? null)
   }
 
-  /** Writes whom the rows created and changed. Throws Collided. */
+  /** Writes whom the rows created and changed. */
   async write(tx: Tx): Promise<void> {
     const { tenant, nowMs } = this.#caller
     const claims = this.#claims
-    if (claims.length > 0) {
-      const claimed = await tx.query(claimMany, {
+    if (claims.length > 0)
+      await tx.query(claimMany, {
         ...{ ...tenant, kinds: claims.map(({ kind }) => kind), addresses: claims.map(({ address }) => address) },
         customers: claims.map(({ customer }) => customer),
       })
-      if (claimed.length < claims.length) throw new Collided()
-    }
     const drafts = [...this.#drafts.values()].filter(({ isChanged }) => isChanged)
-    if (drafts.length > 0) await tx.query(writeCustomers, { ...tenant, ...columnsOf(drafts), at: new Date(nowMs) })
+    for (const [statement, some] of [
+      [createMany, drafts.filter(({ isNew }) => isNew)],
+      [changeMany, drafts.filter(({ isNew }) => !isNew)],
+    ] as const)
+      if (some.length > 0) await tx.query(statement, { ...tenant, ...columnsOf(some), at: new Date(nowMs) })
   }
 }
 

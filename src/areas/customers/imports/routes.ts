@@ -15,6 +15,7 @@ import { FileRefused, fileKind } from '../../../platform/storage/file-kind.ts'
 import type { ArrivedFile } from '../../../platform/storage.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { importOf } from './events.ts'
+import { preview } from './preview.ts'
 import { formatOf, maxFileBytes, maxRows } from './rows.ts'
 import { importJob } from './run.ts'
 import { Import } from './schema.ts'
@@ -180,4 +181,4 @@ async function importWith(app: App, tenant: Tenant, id: string): Promise<ImportR
   return row
 }
 
-export const importRoutes: readonly Route[] = [begin, listAll, get, getErrors]
+export const importRoutes: readonly Route[] = [begin, preview, listAll, get, getErrors]

@@ -66,6 +66,47 @@ function columnOf(written: string): Column | null {
   return named !== undefined && type === null ? null : { kind: 'attribute', name: attribute, type }
 }
 
+/** What a column is, as a preview tells it. */
+export interface ToldColumn {
+  readonly name: string
+  /** Field of the customer that it fills; null where it fills none. */
+  readonly field: string | null
+  readonly isKnown: boolean
+}
+
+function toldColumn(name: string): ToldColumn {
+  const column = columnOf(name)
+  const field = ((): string | null => {
+    if (column === null || column.kind === 'ignored') return null
+    if (column.kind === 'attribute') return `attributes.${column.name}`
+    if (column.kind === 'consent') return `${column.channel}_${column.purpose}`
+    return column.kind === 'source' ? 'consent_source' : column.field
+  })()
+  return { name, field, isKnown: column !== null }
+}
+
+/** Columns of a file by its beginning: those of its first row, or the fields of the JSON lines that are whole. */
+export async function toldColumns(beginning: string, format: ImportRow['format']): Promise<ToldColumn[]> {
+  if (format === 'csv') {
+    const { value: [first] = [] } = await rowsOf(piece(Buffer.from(beginning)), maxFileBytes).next()
+    return (first?.cells ?? []).map(toldColumn)
+  }
+  const names = new Set(beginning.split('\n').flatMap((line) => Object.keys(objectIn(line) ?? {})))
+  return [...names].map((name) => {
+    const isField = Object.hasOwn(ImportedRow.properties, name)
+    return { name, field: isField ? name : null, isKnown: isField || readOnly.has(name) }
+  })
+}
+
+function objectIn(line: string): object | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
 /** Columns of the first row. Throws VALIDATION_ERROR. */
 function columnsOf(cells: readonly string[]): readonly Column[] {
   const found = cells.map((name) => ({ name, column: columnOf(name) }))
@@ -81,9 +122,14 @@ function columnsOf(cells: readonly string[]): readonly Column[] {
   return columns
 }
 
+/** Format of a file by its beginning. */
+export function writtenAs(beginning: string): ImportRow['format'] {
+  return beginning.replace(/^\ufeff/, '').trimStart().startsWith('{') ? 'jsonl' : 'csv'
+}
+
 /** Format of a file by its beginning, and whether its columns are known. Throws VALIDATION_ERROR. */
 export async function formatOf(beginning: Buffer): Promise<ImportRow['format']> {
-  if (beginning.toString().trimStart().startsWith('{')) return 'jsonl'
+  if (writtenAs(beginning.toString()) === 'jsonl') return 'jsonl'
   const read = rowsOf(piece(beginning), maxFileBytes)
   const { value: [first] = [] } = await read.next()
   if (!first) throw new AppError('VALIDATION_ERROR', 'the file has no row of columns in its first 64 KB')
@@ -91,7 +137,7 @@ export async function formatOf(beginning: Buffer): Promise<ImportRow['format']> 
   return 'csv'
 }
 
-async function* piece(bytes: Buffer): AsyncGenerator<Buffer> {
+export async function* piece(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
   yield Buffer.from('\n')
 }

@@ -7,12 +7,12 @@ import { idOf } from '../../../kernel/ids.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, sqlState, type Tx } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { OpenedFile } from '../../../platform/storage.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
-import { AttributeTypes } from '../attributes.ts'
+import { AttributeTypes, declareFresh, type FreshTypes } from '../attributes.ts'
 import { callerOf } from '../caller.ts'
 import { lockAccount } from '../store.ts'
 import { type BatchResult, Collided, importBatch } from './batch.ts'
@@ -24,6 +24,10 @@ const rowsAtOnce = 1_000
 /** Time of one run; then other imports have their turn. */
 const runMs = 30_000
 const collidedMs = 100
+/** SQL state of a unique violation: somebody else took a number or address at the same moment. */
+const taken = '23505'
+/** Attempts at the same rows, one right after the other. */
+const maxTries = 5
 /** Delay before the import of a suspended account is tried again. */
 const suspendedMs = minuteMs
 
@@ -56,26 +60,38 @@ export const importJob: Job<App, typeof Payload> = {
   },
 }
 
-/** Imports rows after those that are done, for a while; true when there are no more. Throws what the file is refused for. */
+/**
+ * Imports rows after those that are done, for a while; true when there are no more. Rows are read while those before them are
+ * written. Throws what the file is refused for.
+ */
 async function readSome(app: App, caller: Caller, row: ImportRow, { read }: OpenedFile): Promise<boolean> {
   const untilMs = performance.now() + runMs
   const types = await AttributeTypes.of(app.db, caller.tenant)
   const counted = { bytes: 0 }
   let done = row.rows_read
   let waiting: Row[] = []
+  let writing: Promise<void> = Promise.resolve()
   const store = async (): Promise<void> => {
     const rows = waiting.splice(0, rowsAtOnce)
     if (done + rows.length > maxRows) throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxRows} rows`)
-    await importSome(app, caller, row, types, { rows, done, bytes: counted.bytes })
+    const some = { rows, done, bytes: counted.bytes, fresh: types.takeFresh() }
+    await writing
     done += rows.length
+    writing = importSome(app, caller, row, some)
+    // Told by whoever waits for it.
+    writing.catch(() => undefined)
   }
   const refused: { error: AppError | null } = { error: null }
-  for await (const rows of readable(importedRows(counting(read(), counted), row.format, types, done), refused)) {
-    waiting = waiting.concat(rows)
-    while (waiting.length >= rowsAtOnce) await store()
-    if (performance.now() > untilMs) return false
+  try {
+    for await (const rows of readable(importedRows(counting(read(), counted), row.format, types, done), refused)) {
+      waiting = waiting.concat(rows)
+      while (waiting.length >= rowsAtOnce) await store()
+      if (performance.now() > untilMs) return false
+    }
+    if (waiting.length > 0) await store()
+  } finally {
+    await writing
   }
-  if (waiting.length > 0) await store()
   if (refused.error) throw refused.error
   return true
 }
@@ -102,11 +118,23 @@ interface Some {
   /** Rows that are done before. */
   readonly done: number
   readonly bytes: number
+  /** Attributes that these rows are the first to have. */
+  readonly fresh: FreshTypes
 }
 
-async function importSome(app: App, caller: Caller, row: ImportRow, types: AttributeTypes, some: Some): Promise<void> {
+/** Imports some rows; at once again when somebody took one of their numbers or addresses meanwhile. Throws Collided. */
+async function importSome(app: App, caller: Caller, row: ImportRow, some: Some): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await importOnce(app, caller, row, some)
+    } catch (error) {
+      if (sqlState(error) !== taken) throw error
+      if (tries === maxTries) throw new Collided()
+    }
+}
+
+async function importOnce(app: App, caller: Caller, row: ImportRow, { rows, done, bytes, fresh }: Some): Promise<void> {
   const { tenant } = caller
-  const { rows, done, bytes } = some
   await app.db.tx(
     tenant,
     async (tx) => {
@@ -114,7 +142,7 @@ async function importSome(app: App, caller: Caller, row: ImportRow, types: Attri
       const now = await one(tx.query(lockImport, { ...tenant, id: row.id }))
       // Another node that took this for dead has gone on.
       if (now.state !== 'running' || now.rows_read !== done) throw new Collided()
-      if (!(await types.declare(tx, tenant))) throw new Collided()
+      if (!(await declareFresh(tx, tenant, fresh))) throw new Collided()
       const { problems, ...counts } = await importBatch(app, tx, caller, rows)
       await noteErrors(tx, tenant, row.id, problems)
       const noted = { bytes: BigInt(bytes), rows: rows.length, failed: problems.length, ...counts }
@@ -122,7 +150,6 @@ async function importSome(app: App, caller: Caller, row: ImportRow, types: Attri
     },
     { statementTimeoutMs: minuteMs },
   )
-  types.noteDeclared()
 }
 
 async function noteErrors(tx: Tx, tenant: Tenant, id: string, problems: BatchResult['problems']): Promise<void> {
