@@ -4,6 +4,7 @@
 import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
+import { consoleLists } from './console-lists.ts'
 import { cpuMeter, sumOf } from './cpu.ts'
 import { customers } from './customers.ts'
 import { durableWrite } from './durable-write.ts'
@@ -62,6 +63,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   renewals,
   customers,
   growth,
+  'console-lists': consoleLists,
   faults,
   'faults-payments': faultsPayments,
   'faults-sms': faultsSms,

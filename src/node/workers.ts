@@ -15,6 +15,7 @@ import {
   runMaintenance,
 } from '../platform/nodes/maintenance.ts'
 import { joinNodes } from '../platform/nodes/nodes.ts'
+import { trafficChore } from '../platform/operator/tallies.ts'
 import { troublesOf } from '../platform/operator/troubles.ts'
 import { queues, strandedLanes } from '../platform/work/queues.ts'
 import { watchFigures } from './figures.ts'
@@ -55,6 +56,7 @@ export async function startWorkers(
     ...platformChores(partitionsOf(areas)),
     ...ledgerChores(app),
     jobsChore,
+    trafficChore,
     ...areas.flatMap((area) => area.chores ?? []),
   ]
   if (app.config.PAMOJA_ROLES.includes('timers')) stops.push(runMaintenance(app, chores))

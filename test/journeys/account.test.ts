@@ -2,7 +2,8 @@
 // What an account is set to, what its keys are, and what it used: as its owner changes and reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { startWorld, type World } from '../world.ts'
+import { trafficChore } from '../../src/platform/operator/tallies.ts'
+import { doChores, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -133,6 +134,30 @@ test('one search finds what a number and a reference have, of this account alone
   assert.deepEqual(await found(phone, other.client), [])
   const { body } = await client.post('/v1/api-keys', { name: 'Money', scopes: ['account:read', 'payments:read'] })
   assert.deepEqual(await found(phone, world.stranger.as(body.key)), [payment])
+})
+
+test('records of all accounts are counted once for the operator, by channel and by connection', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const traffic = async (): Promise<[sms: number, mpesa: number]> => {
+    const { body } = await world.operator.get('/v1/operator/traffic?environment=test&range=week')
+    assert.equal(body.channels.length, 7)
+    const named = (name: string, all: { name: string; values: number[] }[]): number =>
+      all.filter((one) => one.name === name).reduce((sum, one) => sum + (one.values.at(-1) ?? 0), 0)
+    return [named('sms', body.channels), named('mpesa', body.connections)]
+  }
+  const count = (): Promise<void> => {
+    const clock = { nowMs: () => world.app.clock.nowMs() + 61_000 }
+    return doChores({ ...world.app, clock }, [trafficChore])
+  }
+  await count()
+  const [sms, mpesa] = await traffic()
+  await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
+  const charge = { amount: 100, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
+  assert.equal((await client.post('/v1/payments/mobile/initiate', charge)).status, 201)
+  await Promise.all([count(), count()])
+  await count()
+  assert.deepEqual(await traffic(), [sms + 1, mpesa + 1])
+  assert.equal((await client.get('/v1/operator/traffic')).status, 403)
 })
 
 test('what waits is counted in one answer, with the clock; traffic is told by channel; the clock goes back', async () => {

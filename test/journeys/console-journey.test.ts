@@ -157,6 +157,12 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await main.getByText('Attempt 1').click()
     await main.getByText('webhook-signature').waitFor()
     await isFine('timeline of a delivery')
+    assert.equal(await page.locator('.hops').count(), 0, 'a delivery has no networks and no phones')
+    const { body } = await world.demo.get('/v1/sms?direction=inbound')
+    await page.goto(`${given().url}/messages/${body.data[0].message_id}`)
+    const stops = page.locator('.hops strong')
+    await stops.first().waitFor()
+    assert.equal((await stops.allTextContents())[0], 'Phone', 'who wrote comes first')
   })
 
   test('finds the same text as the operator', async () => {

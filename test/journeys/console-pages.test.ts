@@ -211,6 +211,25 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.keyboard.press('Escape')
   })
 
+  test('is gone through by keys, which ? lists', async () => {
+    await page.goto(given().url)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('?')
+    const list = page.getByRole('dialog')
+    await list.getByText('Next and previous row').waitFor()
+    await page.keyboard.press('Escape')
+    await list.waitFor({ state: 'detached' })
+    await page.keyboard.press('g')
+    await page.keyboard.press('m')
+    await page.getByRole('region', { name: 'Messages' }).locator('tr.r').first().waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.locator('tr.r').first().locator('.open:focus').waitFor()
+    await page.keyboard.press('c')
+    await page.getByRole('heading', { name: 'Send a text', level: 1 }).waitFor()
+  })
+
   /** A member of a role, signed in by the invitation, in a window of their own. */
   const memberOf = async (role: string): Promise<Page> => {
     const invited = await world.demo.post('/v1/team/members', { email: `${role}@example.com`, role })
@@ -507,6 +526,10 @@ describe('the console', { skip: withoutChromium() }, () => {
           problems.push(`${address} ${size.width} wide, ${theme}: ${one}`)
       }
       await page.setViewportSize(wide)
+      const cut = await page.evaluate(
+        `[...document.querySelectorAll('.tbl-scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).length`,
+      )
+      if (cut !== 0) problems.push(`${address} has a table that is cut off, with the phone open`)
       await shot(page, address)
       await page.setViewportSize(narrow)
       await shot(page, address)

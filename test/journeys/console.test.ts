@@ -123,6 +123,16 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     await page.getByRole('cell', { name: 'Habari Ada, oda yako imetumwa.' }).waitFor()
     assert.equal(await page.getByLabel('State').inputValue(), 'delivered')
     await isFine('messages')
+    let asked = 0
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/sms?')) asked++
+    })
+    const to = page.getByRole('main').getByLabel('To', { exact: true })
+    await to.pressSequentially(phone)
+    assert.equal(await page.locator('tr.r').count(), 1, 'what is there stays while one types')
+    await page.waitForURL(/to=%2B254/)
+    await page.getByRole('cell', { name: 'Habari Ada, oda yako imetumwa.' }).waitFor()
+    assert.ok(asked <= 3, `${asked} requests for ${phone.length} letters`)
   })
 
   test('payments, webhooks with their deliveries, requests, keys and sessions are there', async () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of records: filtered by the server, read a page at a time as one scrolls, and never moved under the reader's hand by
-// what is new.
+// what is new. Pages far from the window are let go of and read again when one comes back, so that a list of any length stays small.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Page } from '#sdk/client.ts'
@@ -10,7 +10,7 @@ import { t } from '../words.ts'
 import { Icon } from './icons.tsx'
 import { Problem } from './kit.tsx'
 import { useLoad } from './load.ts'
-import { type Column, Table, TableSkeleton } from './table.tsx'
+import { type Batch, BatchTable, batchOf, type Column, TableSkeleton } from './table.tsx'
 import { count } from './words.ts'
 
 export interface RecordsProps<Row> {
@@ -35,23 +35,36 @@ export interface RecordsProps<Row> {
   bulk?(rows: readonly Row[], clear: () => void): ComponentChildren
 }
 
+/** A page after the first, and where it begins. */
+interface Later<Row> extends Batch<Row> {
+  readonly cursor: string
+  readonly next: string | null
+}
+
+/** Pages that are kept on either side of those in the window. */
+const keptPages = 20
+
 export function Records<Row>(props: RecordsProps<Row>) {
-  const { label, path, query = {}, columns, keyOf, empty, live, limit = 50, isPreview = false, bulk, turn = 0 } = props
+  const { label, path, query = {}, columns, empty, live, limit = 50, isPreview = false, bulk, turn = 0 } = props
   const asked = { ...query, limit: String(limit) }
   const key = `${path}?${new URLSearchParams(asked)}`
   const first = useLoad<Page<Row>>(key, () => pageAt<Row>(path, asked), { keeps: true })
-  const [more, setMore] = useState<Page<Row> | null>(null)
+  const [later, setLater] = useState<readonly Later<Row>[]>([])
   const [error, setError] = useState<Error | null>(null)
   const [newer, setNewer] = useState(0)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map())
+  const latest = useRef(key)
+  latest.current = key
+  const reading = useRef(new Set<string>()).current
   useEffect(() => {
-    setMore(null)
+    setLater([])
     setNewer(0)
-    setChosen(new Set())
+    setChosen(new Map())
   }, [key])
   useEffect(() => {
     if (turn === 0) return
-    setMore(null)
+    setLater([])
+    setChosen(new Map())
     void first.reload()
   }, [turn])
   const isEmpty = first.value?.data.length === 0
@@ -68,21 +81,45 @@ export function Records<Row>(props: RecordsProps<Row>) {
 
   if (first.error && !first.value) return <Problem error={first.error} retry={first.reload} />
   if (!first.value) return <TableSkeleton label={label} columns={columns} rows={Math.min(limit, 8)} />
-  const rows = [...first.value.data, ...(more?.data ?? [])]
-  const cursor = isPreview ? null : (more ?? first.value).next_cursor
+  const cursor = isPreview ? null : later.length > 0 ? (later.at(-1)?.next ?? null) : first.value.next_cursor
+  const batches = [batchOf(first.value.data), ...later]
+  const length = batches.reduce((sum, { count: rows }) => sum + rows, 0)
   const showNewer = (): void => {
-    setMore(null)
+    setLater([])
     setNewer(0)
     void first.reload()
   }
-  const showMore = async (): Promise<void> => {
+  const read = async (
+    from: string,
+    then: (before: readonly Later<Row>[], read: Later<Row>) => readonly Later<Row>[],
+  ) => {
     setError(null)
-    await pageAt<Row>(path, { ...asked, cursor: cursor ?? undefined }).then(
-      (page) => setMore({ ...page, data: [...(more?.data ?? []), ...page.data] }),
-      setError,
+    await pageAt<Row>(path, { ...asked, cursor: from }).then(
+      ({ data, next_cursor }) => {
+        const page = { ...batchOf(data), cursor: from, next: next_cursor }
+        // What was asked with other filters is of no use any more.
+        if (latest.current === key) setLater((before) => then(before, page))
+      },
+      (failed: Error) => latest.current === key && setError(failed),
     )
   }
-  const rowsChosen = rows.filter((row) => chosen.has(keyOf(row)))
+  const showMore = async (): Promise<void> => {
+    if (cursor)
+      await read(cursor, (before, page) => (before.at(-1)?.cursor === page.cursor ? before : [...before, page]))
+  }
+  const near = (from: number, upto: number): void => {
+    // The first page is no later one, and is always kept.
+    const isFar = (i: number): boolean => i + 1 < from - keptPages || i + 1 >= upto + keptPages
+    if (later.some(({ rows }, i) => rows !== null && isFar(i)))
+      setLater((before) => before.map((page, i) => (page.rows !== null && isFar(i) ? { ...page, rows: null } : page)))
+    for (const { rows, cursor: its } of later.slice(Math.max(0, from - 1), Math.max(0, upto - 1))) {
+      if (rows !== null || reading.has(its)) continue
+      reading.add(its)
+      void read(its, (before, page) =>
+        before.map((one) => (one.cursor === its ? { ...page, next: one.next } : one)),
+      ).finally(() => reading.delete(its))
+    }
+  }
   return (
     <div class="records">
       {newer > 0 && (
@@ -94,9 +131,10 @@ export function Records<Row>(props: RecordsProps<Row>) {
       {isEmpty ? (
         empty
       ) : (
-        <Table
+        <BatchTable
           {...tableProps(props)}
-          rows={rows}
+          batches={batches}
+          onNear={near}
           isBusy={first.isBusy}
           {...(bulk ? { chosen, onChoose: setChosen } : {})}
         />
@@ -106,15 +144,15 @@ export function Records<Row>(props: RecordsProps<Row>) {
       {!isPreview && !isEmpty && (
         <p class="tbl-foot">
           {cursor
-            ? t('{count} shown, more as you scroll', { count: count(rows.length) })
-            : t('{count} in all', { count: count(rows.length) })}
+            ? t('{count} shown, more as you scroll', { count: count(length) })
+            : t('{count} in all', { count: count(length) })}
         </p>
       )}
-      {bulk && rowsChosen.length > 0 && (
+      {bulk && chosen.size > 0 && (
         <div class="bulk" role="toolbar" aria-label={t('Actions for selected rows')}>
-          <strong>{t('{count} selected', { count: count(rowsChosen.length) })}</strong>
-          {bulk(rowsChosen, () => setChosen(new Set()))}
-          <button type="button" class="btn quiet small" onClick={() => setChosen(new Set())}>
+          <strong>{t('{count} selected', { count: count(chosen.size) })}</strong>
+          {bulk([...chosen.values()], () => setChosen(new Map()))}
+          <button type="button" class="btn quiet small" onClick={() => setChosen(new Map())}>
             {t('Clear selection')}
           </button>
         </div>

@@ -24,41 +24,65 @@ export interface Column<Row> {
   readonly isActions?: boolean
 }
 
+/** Rows that are read, drawn and let go of together. Of rows that were let go of, their number and the last of them are kept. */
+export interface Batch<Row> {
+  readonly rows: readonly Row[] | null
+  readonly count: number
+  readonly last: Row | undefined
+}
+
+function batchesOf<Row>(rows: readonly Row[]): Batch<Row>[] {
+  return range(0, Math.ceil(rows.length / batchRows)).map((i) =>
+    batchOf(rows.slice(i * batchRows, (i + 1) * batchRows)),
+  )
+}
+
+export const batchOf = <Row,>(rows: readonly Row[]): Batch<Row> => ({ rows, count: rows.length, last: rows.at(-1) })
+
 export interface TableProps<Row> {
   label: string
   columns: readonly Column<Row>[]
-  rows: readonly Row[]
+  batches: readonly Batch<Row>[]
+  /** Is told which batches are near the window, from the first up to the last. */
+  onNear?(first: number, last: number): void
   keyOf(row: Row): string
   /** Address of a row's own page. */
   open?(row: Row): string | null
   /** Time by which rows are grouped into days. */
   timeOf?(row: Row): string | null
-  /** Keys of the chosen rows, where rows can be chosen. */
-  chosen?: ReadonlySet<string>
-  onChoose?(keys: ReadonlySet<string>): void
+  /** The chosen rows by their keys, where rows can be chosen. */
+  chosen?: ReadonlyMap<string, Row>
+  onChoose?(rows: ReadonlyMap<string, Row>): void
   order?: 'asc' | 'desc'
   onOrder?(order: 'asc' | 'desc'): void
   /** Whether what is shown is about to be replaced. */
   isBusy?: boolean
 }
 
-/** Rows that are drawn or left out together. */
-const chunkRows = 40
+const batchRows = 50
 /** Height of rows that were never drawn; true heights are measured. */
 const rowPx = 40
 /** What is drawn beyond the edges of the window. */
 const sparePx = 900
 
-export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, keyOf, chosen, onChoose, isBusy } = props
+/** Table of rows that are all at hand. */
+export function Table<Row>({ rows, ...props }: Omit<TableProps<Row>, 'batches'> & { rows: readonly Row[] }) {
+  return <BatchTable<Row> {...props} batches={batchesOf(rows)} />
+}
+
+export function BatchTable<Row>(props: TableProps<Row>) {
+  const { label, columns, batches, onNear, keyOf, chosen, onChoose, isBusy } = props
   const table = useRef<HTMLTableElement>(null)
-  const chunks = Math.ceil(rows.length / chunkRows)
-  const { first, last, heights } = useWindow(chunks, table)
+  const { first, last, heights } = useWindow(batches, table)
   const span = columns.length + (onChoose ? 1 : 0)
-  const all = rows.map(keyOf)
-  const chooseAll = (event: { currentTarget: HTMLInputElement }): void =>
-    onChoose?.(new Set(event.currentTarget.checked ? all : []))
+  const chooseAll = (event: { currentTarget: HTMLInputElement }): void => {
+    const all = event.currentTarget.checked ? batches.flatMap(({ rows }) => rows ?? []) : []
+    onChoose?.(new Map(all.map((row) => [keyOf(row), row])))
+  }
   useRowKeys(table)
+  useEffect(() => onNear?.(first, last), [first, last, batches.length])
+  const before = batches.slice(0, first).reduce((sum, { count }) => sum + count, 0)
+  const shown = batches.slice(first, last)
   return (
     <div class={isBusy ? 'tbl busy' : 'tbl'} aria-busy={isBusy ? 'true' : undefined}>
       <section
@@ -67,7 +91,7 @@ export function Table<Row>(props: TableProps<Row>) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         tabIndex={0}
       >
-        <table ref={table} aria-rowcount={rows.length + 1}>
+        <table ref={table} aria-rowcount={batches.reduce((sum, { count }) => sum + count, 1)}>
           <thead>
             <tr>
               {onChoose && (
@@ -75,7 +99,9 @@ export function Table<Row>(props: TableProps<Row>) {
                   <input
                     type="checkbox"
                     aria-label={t('Select all shown')}
-                    checked={all.length > 0 && chosen?.size === all.length}
+                    checked={
+                      (chosen?.size ?? 0) > 0 && chosen?.size === batches.reduce((sum, { count }) => sum + count, 0)
+                    }
                     onChange={chooseAll}
                   />
                 </th>
@@ -85,11 +111,23 @@ export function Table<Row>(props: TableProps<Row>) {
               ))}
             </tr>
           </thead>
-          <Gap px={sum(heights, 0, first)} columns={span} />
-          {range(first, last).map((chunk) => (
-            <Chunk key={chunk} {...props} from={chunk * chunkRows} chunk={chunk} heights={heights} />
-          ))}
-          <Gap px={sum(heights, last, chunks)} columns={span} />
+          <Gap px={sum(heights, batches, 0, first)} columns={span} />
+          {shown.map((batch, i) =>
+            batch.rows === null ? (
+              <Gap key={first + i} px={sum(heights, batches, first + i, first + i + 1)} columns={span} />
+            ) : (
+              <BatchRows
+                key={first + i}
+                {...props}
+                rows={batch.rows}
+                above={batches[first + i - 1]?.last}
+                from={shown.slice(0, i).reduce((sum, { count }) => sum + count, before)}
+                at={first + i}
+                heights={heights}
+              />
+            ),
+          )}
+          <Gap px={sum(heights, batches, last, batches.length)} columns={span} />
         </table>
       </section>
     </div>
@@ -97,8 +135,17 @@ export function Table<Row>(props: TableProps<Row>) {
 }
 
 const range = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)
-const sum = (heights: ReadonlyMap<number, number>, from: number, to: number): number =>
-  range(from, to).reduce((px, chunk) => px + (heights.get(chunk) ?? chunkRows * rowPx), 0)
+
+function sum(
+  heights: ReadonlyMap<number, number>,
+  batches: readonly Batch<unknown>[],
+  from: number,
+  to: number,
+): number {
+  let px = 0
+  for (let i = from; i < to; i++) px += heights.get(i) ?? (batches[i]?.count ?? 0) * rowPx
+  return px
+}
 const orderOf = <Row,>({ order, onOrder }: TableProps<Row>) => ({ order: order ?? 'desc', onOrder }) as const
 
 /** Room of the rows that are not drawn; a picture, because it needs no style. */
@@ -115,26 +162,29 @@ function Gap({ px, columns }: { px: number; columns: number }) {
   )
 }
 
-/** Chunks that are near the window, from the first up to the last. */
-function useWindow(chunks: number, table: RefObject<HTMLTableElement | null>) {
+/** Batches that are near the window, from the first up to the last. */
+function useWindow(batches: readonly Batch<unknown>[], table: RefObject<HTMLTableElement | null>) {
   const heights = useRef(new Map<number, number>()).current
-  const [near, setNear] = useState({ first: 0, last: Math.min(chunks, 3) })
+  const [near, setNear] = useState({ first: 0, last: Math.min(batches.length, 3) })
+  const latest = useRef(batches)
+  latest.current = batches
   useEffect(() => {
     let frame = 0
     const look = (): void => {
       frame = 0
       const box = table.current?.getBoundingClientRect()
       if (!box) return
-      let [y, first, last] = [box.top, chunks, 0]
-      for (let chunk = 0; chunk < chunks; chunk++) {
-        const below = y + (heights.get(chunk) ?? chunkRows * rowPx)
-        if (below > -sparePx && y < window.innerHeight + sparePx) {
-          first = Math.min(first, chunk)
-          last = chunk + 1
+      const { length } = latest.current
+      let [y, first, last] = [box.top, length, 0]
+      for (let i = 0; i < length && y < window.innerHeight + sparePx; i++) {
+        const below = y + sum(heights, latest.current, i, i + 1)
+        if (below > -sparePx) {
+          first = Math.min(first, i)
+          last = i + 1
         }
         y = below
       }
-      if (last === 0) [first, last] = [0, Math.min(1, chunks)]
+      if (last === 0) [first, last] = [0, Math.min(1, length)]
       setNear((before) => (before.first === first && before.last === last ? before : { first, last }))
     }
     const plan = (): void => {
@@ -148,8 +198,9 @@ function useWindow(chunks: number, table: RefObject<HTMLTableElement | null>) {
       window.removeEventListener('scroll', plan)
       window.removeEventListener('resize', plan)
     }
-  }, [chunks])
-  return { first: Math.min(near.first, chunks), last: Math.min(Math.max(near.last, 1), chunks), heights }
+  }, [batches.length])
+  const { length } = batches
+  return { first: Math.min(near.first, length), last: Math.min(Math.max(near.last, 1), length), heights }
 }
 
 function classOf<Row>({ priority, card, isNumber, grows, isActions }: Column<Row>): string {
@@ -184,27 +235,31 @@ function Head<Row>({
   )
 }
 
-interface ChunkProps<Row> extends TableProps<Row> {
+interface BatchProps<Row> extends TableProps<Row> {
+  rows: readonly Row[]
+  /** The row above the first of these. */
+  above: Row | undefined
+  /** Number of the first of these in the table, and of the batch. */
   from: number
-  chunk: number
+  at: number
   heights: Map<number, number>
 }
 
-function Chunk<Row>({ from, chunk, heights, ...props }: ChunkProps<Row>) {
-  const { rows, keyOf, timeOf, columns, onChoose } = props
+function BatchRows<Row>({ rows, above, from, at, heights, ...props }: BatchProps<Row>) {
+  const { keyOf, timeOf, columns, onChoose } = props
   const body = useRef<HTMLTableSectionElement>(null)
   useLayoutEffect(() => {
-    if (body.current) heights.set(chunk, body.current.offsetHeight)
+    if (body.current) heights.set(at, body.current.offsetHeight)
   })
   const dayOf = (row: Row | undefined): string => {
-    const at = row === undefined ? null : (timeOf?.(row) ?? null)
-    return at === null ? '' : day(at)
+    const time = row === undefined ? null : (timeOf?.(row) ?? null)
+    return time === null ? '' : day(time)
   }
   return (
     <tbody ref={body}>
-      {rows.slice(from, from + chunkRows).flatMap((row, i) => {
+      {rows.flatMap((row, i) => {
         const today = dayOf(row)
-        const isNewDay = today !== '' && today !== dayOf(rows[from + i - 1])
+        const isNewDay = today !== '' && today !== dayOf(i === 0 ? above : rows[i - 1])
         return [
           isNewDay && (
             <tr key={today} class="day">
@@ -233,8 +288,8 @@ function Line<Row>({
   const to = open?.(row) ?? null
   const isChosen = chosen?.has(key) ?? false
   const choose = (): void => {
-    const next = new Set(chosen)
-    if (!next.delete(key)) next.add(key)
+    const next = new Map(chosen)
+    if (!next.delete(key)) next.set(key, row)
     onChoose?.(next)
   }
   return (

@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 interface Built {
   readonly headers: Readonly<Record<string, string>>

@@ -75,7 +75,9 @@ export const email: Area = {
   simulators: [mailWorld],
   charges: emailCharges,
   uses: ['webhooks'],
-  traffic: [traffic({ name: 'email', scope: 'email:read', from: 'email.messages', at: 't.created_at' })],
+  traffic: [
+    traffic({ name: 'email', scope: 'email:read', from: 'email.messages', at: 't.created_at', isByMonth: true }),
+  ],
   histories: [
     history({
       ...{ name: 'emails', kind: 'email', scope: 'email:read' },

@@ -6,6 +6,7 @@ import { jobRoutes } from './jobs.ts'
 import { priceFileRoutes } from './price-file.ts'
 import { priceRoutes } from './prices.ts'
 import { systemRoutes } from './system.ts'
+import { trafficRoutes } from './traffic.ts'
 
 export const operator: Area = {
   name: 'operator',
@@ -15,5 +16,5 @@ export const operator: Area = {
       about: 'For operators of this installation: accounts, prices, carriers, providers, jobs.',
     },
   },
-  routes: [...priceRoutes, ...priceFileRoutes, ...jobRoutes, ...systemRoutes],
+  routes: [...priceRoutes, ...priceFileRoutes, ...jobRoutes, ...systemRoutes, ...trafficRoutes],
 }

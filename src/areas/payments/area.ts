@@ -104,10 +104,12 @@ export const payments: Area = {
     traffic({
       ...{ name: 'in', is: 'money', scope: 'payments:read', from: 'payments.payments', at: 't.created_at' },
       ...{ where: `t.status = 'completed' and t.currency = $currency`, sum: 't.amount' },
+      ...{ channel: 'payments', connection: 't.provider' },
     }),
     traffic({
       ...{ name: 'out', is: 'money', scope: 'payouts:read', from: 'payments.payouts', at: 't.created_at' },
       ...{ where: `t.status = 'completed' and t.currency = $currency`, sum: 't.amount' },
+      ...{ channel: 'payouts', connection: 't.provider' },
     }),
   ],
   erasables: [

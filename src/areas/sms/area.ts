@@ -70,7 +70,12 @@ export const sms: Area = {
   partitions: [{ table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 }],
   settings: smsSettings,
   simulators: [messageCentre],
-  traffic: [traffic({ name: 'sms', scope: 'sms:read', from: 'sms.messages', at: 't.created_at' })],
+  traffic: [
+    traffic({
+      ...{ name: 'sms', scope: 'sms:read', from: 'sms.messages', at: 't.created_at' },
+      ...{ connection: 't.route', isByMonth: true },
+    }),
+  ],
   histories: [
     history({
       ...{ name: 'sms', kind: 'message', scope: 'sms:read', from: 'sms.messages t', id: 't.id', order: 't.id' },

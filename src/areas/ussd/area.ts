@@ -27,6 +27,9 @@ import { timelineRoutes } from './timeline.ts'
 import { timerJob } from './timer.ts'
 import { screenWaits } from './waiting.ts'
 
+/** Operator's network of a session, as its gateway is written: `smpp:` and its name. */
+const networkOf = `case when t.gateway like 'smpp:%' then substr(t.gateway, 6) end`
+
 export const ussd: Area = {
   name: 'ussd',
   tools: {
@@ -39,7 +42,9 @@ export const ussd: Area = {
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
   topics: [gatewayTopic, codesTopic],
-  traffic: [traffic({ name: 'ussd', scope: 'ussd:read', from: 'ussd.sessions', at: 't.created_at' })],
+  traffic: [
+    traffic({ name: 'ussd', scope: 'ussd:read', from: 'ussd.sessions', at: 't.created_at', connection: networkOf }),
+  ],
   histories: [
     history({
       ...{ name: 'ussd_sessions', kind: 'ussd_session', scope: 'ussd:read' },

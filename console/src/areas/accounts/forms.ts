@@ -7,6 +7,7 @@ import { oneOf, severalAmong } from '../../kit/choose.tsx'
 import { type FieldOf, type FormOf, formOf } from '../../kit/form.tsx'
 import { allScopes, senders, timeZones } from '../../kit/known.ts'
 import { type Row, textOf } from '../../kit/list-page.tsx'
+import { LogoField } from './logo.tsx'
 
 const keyFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true, hint: 'Where it is used, such as Shop backend' },
@@ -54,7 +55,7 @@ export const settingsOf = ({ name, timezone, settings }: Account): FormOf =>
         show: oneOf(timeZones, { isOpen: true }),
       },
       { name: 'settings.brand_color', label: 'Brand colour', hint: 'Such as #0b7a53' },
-      { name: 'settings.brand_logo', label: 'Logo URL', hint: 'https://…' },
+      { name: 'settings.brand_logo', label: 'Logo', hint: 'PNG or JPEG, best square', show: LogoField },
       { name: 'settings.default_sender', label: 'Default sender', show: oneOf(senders) },
       { name: 'settings.tax_number', label: 'Tax number' },
       { name: 'settings.address', label: 'Address on invoices', isLong: true },

@@ -4,26 +4,33 @@ import { useEffect, useState } from 'preact/hooks'
 import {
   operatorListPaymentProviders,
   operatorListSmsBinds,
+  operatorListUssdSmppGateways,
   operatorListVoiceTrunks,
   operatorSearch,
   operatorSystem,
+  operatorTraffic,
 } from '#sdk/operations.ts'
-import type { FoundThing, System } from '#sdk/schemas.ts'
-import { api, thingAt } from '../../api.ts'
+import type { FoundThing, InstallationTraffic, System } from '#sdk/schemas.ts'
+import { api, currentEnvironment, thingAt } from '../../api.ts'
 import { Spark } from '../../kit/chart.tsx'
 import { Field } from '../../kit/fields.tsx'
-import { Card, Figures, FiguresRow, PageHead, Pill, Problem } from '../../kit/kit.tsx'
+import { Card, Figures, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { ago, count, country as nameOfCountry, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { NeedsYou } from '../overview/overview.tsx'
+import { changeOf, labelsOf, type Range, Ranges, TrafficAreas } from '../overview/traffic.tsx'
 import { OpenedThing } from './opened.tsx'
 
 export function OperatorHome() {
   const system = useLoad('system', () => operatorSystem(api))
   const links = useLoad('connections', connections)
+  const [range, setRange] = useState<Range>('day')
+  const traffic = useLoad(range, () => operatorTraffic(api, { query: { range, environment: currentEnvironment() } }), {
+    keeps: true,
+  })
   const now = counts.use()
   useEffect(() => {
     const timer = setInterval(() => {
@@ -31,7 +38,11 @@ export function OperatorHome() {
       void system.reload()
       void links.reload()
     }, everyMs)
-    return () => clearInterval(timer)
+    const slow = setInterval(() => void (document.hidden || traffic.reload()), countedMs)
+    return () => {
+      clearInterval(timer)
+      clearInterval(slow)
+    }
   }, [])
   const queues = system.value?.queues ?? []
   const oldest = Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds))
@@ -39,7 +50,9 @@ export function OperatorHome() {
   const ledger = system.value?.ledger
   return (
     <div class="page">
-      <PageHead title="Overview" note={nodesText(system.value?.nodes.length ?? 0)} />
+      <PageHead title="Overview" note={nodesText(system.value?.nodes.length ?? 0)}>
+        <Ranges range={range} onChoose={setRange} />
+      </PageHead>
       {system.error && <Problem error={system.error} retry={system.reload} />}
       <FiguresRow
         figures={[
@@ -61,18 +74,24 @@ export function OperatorHome() {
         ]}
       />
       <div class="cols side">
-        <OperatorSearch />
+        <Card title={t('Traffic of all accounts')}>
+          {traffic.error && <Problem error={traffic.error} retry={traffic.reload} />}
+          {traffic.value ? <AllTraffic traffic={traffic.value} range={range} /> : <Waiting lines={6} />}
+        </Card>
         <NeedsYou isOperating />
       </div>
+      <OperatorSearch />
       <Card title={t('Carriers, providers, trunks')}>
         {links.error && <Problem error={links.error} retry={links.reload} />}
         {links.value?.length === 0 && <p class="soft">{t('Nothing is connected yet. Begin with a carrier.')}</p>}
         <ul class="health">
-          {links.value?.map(({ key, name, state, words: told, to, busy }) => (
+          {links.value?.map(({ key, name, state, words: told, to, carried }) => (
             <li key={key}>
               <Link to={to}>{name}</Link>
               <Pill state={state} />
-              {busy !== undefined && <Spark values={seen.get(key) ?? []} tone={state === 'down' ? 'bad' : 'h1'} />}
+              {carried && traffic.value && (
+                <Spark values={carriedBy(traffic.value, carried)} tone={state === 'down' ? 'bad' : 'h1'} />
+              )}
               <small>{told}</small>
             </li>
           ))}
@@ -84,10 +103,35 @@ export function OperatorHome() {
 }
 
 const everyMs = 10_000
+/** The server counts once a minute. */
+const countedMs = 60_000
 
-/** How busy each connection was at the last readings, oldest first: the last ten minutes of this page. */
-const seen = new Map<string, readonly number[]>()
-const maxSeen = 60
+type Carried = Pick<InstallationTraffic['connections'][number], 'channel' | 'name'> & { readonly environment?: string }
+
+/** What a connection carried, slot by slot; several of one provider and environment are one line. */
+function carriedBy({ channels, connections: all }: InstallationTraffic, wanted: Carried): number[] {
+  const own = all.filter(
+    ({ channel, name, environment }) =>
+      wanted.channel.split(' ').includes(channel) &&
+      name === wanted.name &&
+      (wanted.environment === undefined || environment === wanted.environment),
+  )
+  return (channels[0]?.values ?? []).map((_, i) => own.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
+}
+
+function AllTraffic({ traffic, range }: { traffic: InstallationTraffic; range: Range }) {
+  const { channels, counted_until } = traffic
+  const change = changeOf(channels)
+  return (
+    <>
+      <TrafficAreas channels={channels} labels={labelsOf(traffic, channels[0]?.values.length ?? 0, range)} />
+      <p class="soft">
+        {change && `${change} · `}
+        {counted_until && t('counted {time}', { time: ago(counted_until) })}
+      </p>
+    </>
+  )
+}
 
 const nodesText = (nodes: number): string => (nodes === 1 ? t('1 node') : t('{count} nodes', { count: nodes }))
 
@@ -98,44 +142,43 @@ interface Connected {
   words: string
   to: string
   rate?: number
-  /** What its line shows: texts a second, or calls. */
-  busy?: number
+  /** What its line shows, where records say over what they went. */
+  carried?: Carried
 }
 
 /** Everything that the installation is connected to, with its state and why. */
 async function connections(): Promise<Connected[]> {
-  const [binds, providers, trunks] = await Promise.all([
+  const [binds, providers, trunks, networks] = await Promise.all([
     operatorListSmsBinds(api),
     operatorListPaymentProviders(api),
     operatorListVoiceTrunks(api),
+    operatorListUssdSmppGateways(api),
   ])
   const stateOf = (enabled: boolean, isUp: boolean): string => (enabled ? (isUp ? 'up' : 'down') : 'disabled')
-  const all: Connected[] = [
+  return [
     ...binds.data.map(({ name, enabled, is_up, last_error, current_rate, pending }) => ({
       ...{ key: `sms ${name}`, name, state: stateOf(enabled, is_up), to: `/operator/carriers/${name}` },
       words:
         last_error ?? t('{rate} a second, {count} waiting', { rate: count(current_rate ?? 0), count: count(pending) }),
       rate: current_rate ?? 0,
-      busy: current_rate ?? 0,
+      carried: { channel: 'sms', name },
     })),
     ...providers.data.map(({ id, provider, enabled, status, country, environment }) => ({
-      ...{
-        key: `money ${id}`,
-        name: words(provider),
-        state: enabled ? status : 'disabled',
-        to: `/operator/providers/${id}`,
-      },
+      ...{ key: `money ${id}`, name: words(provider), to: `/operator/providers/${id}` },
+      state: enabled ? status : 'disabled',
       words: [nameOfCountry(country), words(environment)].join(' · '),
+      carried: { channel: 'payments payouts', name: provider, environment },
     })),
     ...trunks.data.map(({ name, enabled, is_up, last_error, calls, max_calls }) => ({
       ...{ key: `calls ${name}`, name, state: stateOf(enabled, is_up), to: `/operator/trunks/${name}` },
       words: last_error ?? t('{count} of {most} calls', { count: count(calls), most: count(max_calls) }),
-      busy: calls,
+    })),
+    ...networks.data.map(({ name, enabled, is_up, last_error, prefixes }) => ({
+      ...{ key: `ussd ${name}`, name, state: stateOf(enabled, is_up), to: `/operator/ussd-networks/${name}` },
+      words: last_error ?? prefixes.join(', '),
+      carried: { channel: 'ussd', name },
     })),
   ]
-  for (const { key, busy } of all)
-    if (busy !== undefined) seen.set(key, [...(seen.get(key) ?? []), busy].slice(-maxSeen))
-  return all
 }
 
 function Nodes({ system: { nodes, queues } }: { system: System }) {

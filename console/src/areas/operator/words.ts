@@ -291,4 +291,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Decision: ['Uamuzi', 'Décision', 'Decisão', 'القرار'],
   'Its id, tpl_…': ['Kitambulisho chake, tpl_…', 'Son identifiant, tpl_…', 'O seu id, tpl_…', 'معرّفه، tpl_…'],
   'Only for this one': ['Kwa hii pekee', 'Pour celui-ci seulement', 'Só para esta', 'لهذا فقط'],
+  'Traffic of all accounts': ['Shughuli za akaunti zote', 'Trafic de tous les comptes', 'Tráfego de todas as contas', 'حركة جميع الحسابات'],
+  'counted {time}': ['imehesabiwa {time}', 'compté {time}', 'contado {time}', 'أُحصيت {time}'],
 }

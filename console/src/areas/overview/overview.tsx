@@ -6,24 +6,19 @@ import { accountTraffic, smsAnalytics, smsList, walletBalance, webhooksList } fr
 import type { AccountTraffic, SmsAnalytics } from '#sdk/schemas.ts'
 import { api, currentEnvironment, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
-import { Areas, Columns, Meter } from '../../kit/chart.tsx'
+import { Columns } from '../../kit/chart.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { clockTime, count, country, date, money, nowMs, percent, words } from '../../kit/words.ts'
+import { count, date, money, nowMs, percent } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { entries } from '../../router.tsx'
 import { clockAhead, counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { FirstRun, isFirstRunOver } from './first-run.tsx'
-
-type Range = 'day' | 'week' | 'month'
-const rangeNames: readonly [Range, string][] = [
-  ['day', '24 hours'],
-  ['week', '7 days'],
-  ['month', '30 days'],
-]
+import { Networks } from './networks.tsx'
+import { changeOf, labelsOf, type Range, Ranges, TrafficAreas, totalOf } from './traffic.tsx'
 
 const figuresMs = 5_000
 
@@ -69,18 +64,12 @@ function Figures() {
   return (
     <div class="page">
       <PageHead title="Overview" note={ahead === 0 ? date(now) : t('{date}, by the test clock', { date: date(now) })}>
-        <div class="segments">
-          {rangeNames.map(([one, name]) => (
-            <button key={one} type="button" aria-pressed={range === one} onClick={() => setRange(one)}>
-              {t(name)}
-            </button>
-          ))}
-        </div>
+        <Ranges range={range} onChoose={setRange} />
       </PageHead>
       {traffic.error && <Problem error={traffic.error} retry={traffic.reload} />}
       <FiguresRow
         figures={[
-          [t('Messages'), value && count(sumOf(value.channels)), value && changeOf(value.channels), '/messages'],
+          [t('Messages'), value && count(totalOf(value.channels)), value && changeOf(value.channels), '/messages'],
           [t('Delivered'), texts.value && rateOf(texts.value), t('texts, 30 days'), '/messages?status=delivered'],
           [
             withCurrency(t('Money in'), value?.currency),
@@ -99,7 +88,11 @@ function Figures() {
       />
       <div class="cols side">
         <Card title={t('Traffic')}>
-          {value ? <TrafficChart traffic={value} range={range} /> : <Waiting lines={6} />}
+          {value ? (
+            <TrafficAreas channels={value.channels} labels={labelsOf(value, slotsOf(value), range)} />
+          ) : (
+            <Waiting lines={6} />
+          )}
         </Card>
         <NeedsYou />
       </div>
@@ -112,56 +105,14 @@ function Figures() {
   )
 }
 
-const sumOf = (all: AccountTraffic['channels']): number => all.reduce((sum, { total }) => sum + total, 0)
 const rateOf = ({ delivery_rate }: SmsAnalytics): string => (delivery_rate === null ? '–' : percent(delivery_rate))
 
-const only = (all: AccountTraffic['money'], name: string) => all.filter((one) => one.name === name)
-const moneyOf = ({ money: all }: AccountTraffic, name: string): number => sumOf(only(all, name))
+const slotsOf = ({ channels, money: all }: AccountTraffic): number => (channels[0] ?? all[0])?.values.length ?? 0
 
-/** `▲ 12% more`, held against as much time before; nothing where there was nothing to compare with. */
-function changeOf(all: AccountTraffic['channels']): string | null {
-  const before = all.reduce((sum, one) => sum + one.before, 0)
-  if (before === 0) return null
-  const change = sumOf(all) / before - 1
-  if (Math.abs(change) < 0.005) return t('As much as before')
-  return change > 0
-    ? t('▲ {share} more', { share: percent(change, 0) })
-    : t('▼ {share} less', { share: percent(-change, 0) })
-}
+const only = (all: AccountTraffic['money'], name: string) => all.filter((one) => one.name === name)
+const moneyOf = ({ money: all }: AccountTraffic, name: string): number => totalOf(only(all, name))
 
 const withCurrency = (name: string, currency: string | undefined): string => [name, currency].filter(Boolean).join(', ')
-
-/** Time of each slot: the hour in a day, otherwise the day. */
-function labelsOf({ start, slot_seconds, channels, money: all }: AccountTraffic, range: Range): string[] {
-  const slots = (channels[0] ?? all[0])?.values.length ?? 0
-  return Array.from({ length: slots }, (_, i) => {
-    const at = new Date(Date.parse(start) + i * slot_seconds * 1_000).toISOString()
-    return range === 'day' ? clockTime(at) : date(at)
-  })
-}
-
-const channelNames: Readonly<Record<string, string>> = {
-  sms: 'SMS',
-  chat: 'Chat',
-  email: 'Email',
-  ussd: 'USSD',
-  calls: 'Calls',
-}
-
-function TrafficChart({ traffic, range }: { traffic: AccountTraffic; range: Range }) {
-  const total = sumOf(traffic.channels)
-  return (
-    <Areas
-      label={t('{count} messages by channel over time', { count: count(total) })}
-      labels={labelsOf(traffic, range)}
-      series={traffic.channels.map((one) => ({
-        name: t(channelNames[one.name] ?? words(one.name)),
-        total: count(one.total),
-        values: one.values,
-      }))}
-    />
-  )
-}
 
 function MoneyChart({ traffic, range }: { traffic: AccountTraffic; range: Range }) {
   if (traffic.money.length === 0) return null
@@ -169,42 +120,13 @@ function MoneyChart({ traffic, range }: { traffic: AccountTraffic; range: Range 
     <Card title={t('Money')} action={<span class="soft">{traffic.currency}</span>}>
       <Columns
         label={t('Money in and out over time')}
-        labels={labelsOf(traffic, range)}
+        labels={labelsOf(traffic, slotsOf(traffic), range)}
         series={traffic.money.map((one) => ({
           name: one.name === 'in' ? t('In') : t('Out'),
           total: money(one.total, traffic.currency),
           values: one.values,
         }))}
       />
-    </Card>
-  )
-}
-
-/** Where the bars begin: what is below would be trouble at once. */
-const leastRate = 0.8
-
-function Networks({ texts: { networks } }: { texts: SmsAnalytics }) {
-  const rows = networks.filter(({ delivery_rate }) => delivery_rate !== null).slice(0, 6)
-  return (
-    <Card title={t('Delivered by network')} action={<span class="soft">{t('80 to 100 %')}</span>}>
-      {rows.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
-      <ul class="rates">
-        {rows.map(({ network, country: code, delivery_rate }) => {
-          const rate = delivery_rate ?? 0
-          return (
-            <li key={`${code} ${network}`}>
-              <span class="two-lines">
-                <span dir="auto">{network ?? t('Other networks')}</span>
-                {code && <small>{country(code)}</small>}
-              </span>
-              <Meter share={rate} from={leastRate} tone={rate < leastRate ? 'bad' : rate < 0.9 ? 'warn' : 'h1'} />
-              <span class={rate < leastRate ? 'number bad' : 'number'}>
-                {rate < leastRate && <Icon name="warn" />} {percent(rate)}
-              </span>
-            </li>
-          )
-        })}
-      </ul>
     </Card>
   )
 }

@@ -71,4 +71,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Phones without coverage': ['Simu zisizo na mtandao', 'Téléphones sans réseau', 'Telefones sem cobertura', 'هواتف خارج التغطية'],
   'A text that begins with the keyword gets the answer, and is sent to the address.': ['Ujumbe unaoanza na neno hili hupata jibu na hutumwa kwa anwani.', 'Un SMS qui commence par le mot reçoit la réponse et est transmis à l’adresse.', 'Um SMS que começa pela palavra recebe a resposta e é enviado ao endereço.', 'الرسالة التي تبدأ بالكلمة تتلقى الرد وتُرسل إلى العنوان.'],
   'Add a keyword': ['Ongeza neno', 'Ajouter un mot-clé', 'Adicionar palavra-chave', 'إضافة كلمة'],
+  Other: ['Nyingine', 'Autres', 'Outros', 'أخرى'],
+  'Texts over time': ['SMS kwa muda', 'SMS dans le temps', 'SMS ao longo do tempo', 'الرسائل عبر الزمن'],
 }
