@@ -120,7 +120,9 @@ async function interact(page: Page, where: string): Promise<Figure[]> {
   await page.mouse.click(5, 400)
   return [
     await measured(page, `a key that walks the rows ${where}`, 40, (i) => page.keyboard.press(i % 4 === 3 ? 'k' : 'j')),
-    await measured(page, `a turn of the page ${where}`, 20, (i) => page.keyboard.press(i % 2 === 0 ? 'PageUp' : 'PageDown')),
+    await measured(page, `a turn of the page ${where}`, 20, (i) =>
+      page.keyboard.press(i % 2 === 0 ? 'PageUp' : 'PageDown'),
+    ),
   ]
 }
 

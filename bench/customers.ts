@@ -23,11 +23,25 @@ const repeated = 50_000
 const lookMs = 100
 const times = 40
 
-const names = ['Asha', 'Baraka', 'Chausiku', 'Daudi', 'Esther', 'Faraji', 'Grace', 'Halima', 'Imani', 'Juma', 'Kito', 'Lucy']
+const names = [
+  'Asha',
+  'Baraka',
+  'Chausiku',
+  'Daudi',
+  'Esther',
+  'Faraji',
+  'Grace',
+  'Halima',
+  'Imani',
+  'Juma',
+  'Kito',
+  'Lucy',
+]
 const families = ['Njeri', 'Otieno', 'Mwangi', 'Achieng', 'Kamau', 'Barasa', 'Yusuf', 'Wanjiru', 'Mushi', 'Atieno']
 const towns = ['nairobi', 'mombasa', 'kisumu', 'nakuru', 'eldoret']
 const plans = ['gold', 'silver', 'silver', 'bronze', 'bronze', 'bronze']
-const columns = 'external_id,name,phone,email,tags,country,sms_marketing,consent_source,attributes.plan,attributes.visits'
+const columns =
+  'external_id,name,phone,email,tags,country,sms_marketing,consent_source,attributes.plan,attributes.visits'
 
 const phoneOf = (n: number): string => `+2547${String(10_000_000 + n)}`
 const at = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length]
@@ -122,7 +136,8 @@ async function fill(client: Client, database: pg.Client, many: (all: number) => 
     many(full.payments),
     `jsonb_build_object('id', ${idOf('n')}, 'phone', ${phone}, 'status', 'completed', 'completed_at', ${when}, 'reference', 'r' || n)`,
   )
-  const text = (id: string, to: string) => `jsonb_build_object('id', ${idOf(id)}, 'status', 'delivered', 'recipient', ${to})`
+  const text = (id: string, to: string) =>
+    `jsonb_build_object('id', ${idOf(id)}, 'status', 'delivered', 'recipient', ${to})`
   await copies(database, 'sms.messages', many(full.texts), text('n', phone))
   await copies(database, 'sms.messages', story, text(`(n + ${full.texts})`, `'${phoneOf(1)}'`))
   await database.query(

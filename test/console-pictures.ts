@@ -48,7 +48,8 @@ const designs: Readonly<Record<string, string>> = {
 }
 
 /** What is no record, or takes something away. */
-const notMade = /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey))|\.(optOut|block)$/
+const notMade =
+  /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey))|\.(optOut|block)$/
 
 async function makeOneOfEach({ demo, operator }: World): Promise<void> {
   const routes = areas.flatMap((area) => area.routes ?? [])
@@ -61,7 +62,12 @@ async function makeOneOfEach({ demo, operator }: World): Promise<void> {
     try {
       const make = async (): Promise<string> => {
         const request = examples[0]?.body === undefined ? {} : { body: examples[0].body }
-        const { status, text } = await asked(client, method, pathWith(route, await things.idFor(route, client)), request)
+        const { status, text } = await asked(
+          client,
+          method,
+          pathWith(route, await things.idFor(route, client)),
+          request,
+        )
         return status < 300 ? '' : text.slice(0, 200)
       }
       const late = new Promise<string>((done) => setTimeout(() => done('has not answered in time'), lateMs))
@@ -99,7 +105,10 @@ interface Pictured {
 }
 
 const nameOf = (address: string): string =>
-  address.replace(/^\/console\/?/, '').replace(/\?.*/, '').replaceAll('/', '-') || 'overview'
+  address
+    .replace(/^\/console\/?/, '')
+    .replace(/\?.*/, '')
+    .replaceAll('/', '-') || 'overview'
 
 async function settled(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor()

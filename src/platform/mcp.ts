@@ -64,7 +64,8 @@ export function mcp(areas: readonly Area[], inner: Inner): Hook {
       // There are no streams and no sessions to end; clients take this as an answer.
       if (call.method !== 'POST') return { ...status(405), headers: { allow: 'POST' } }
       const session = { app, call, principal, mayChange: Object(call.query).write === 'true' }
-      const tools = (toolbox ??= new Toolbox(areas))
+      toolbox ??= new Toolbox(areas)
+      const tools = toolbox
       return answer(session, (method, params) => respond(tools, inner, session, method, params))
     },
     refused(app, { requestId, headers }, error) {

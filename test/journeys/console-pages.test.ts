@@ -463,7 +463,11 @@ describe('the console', { skip: withoutChromium() }, () => {
     await file.setInputFiles(csv('name,phone,shoe', 'Zuri Were,+254711000082,42'))
     await page.getByText('Not known: shoe.').waitFor()
     await file.setInputFiles(
-      csv('name,phone,tags,sms_marketing,attributes.plan', 'Zuri Were,+254711000082,imported,granted,gold', 'Bad,0711,,,'),
+      csv(
+        'name,phone,tags,sms_marketing,attributes.plan',
+        'Zuri Were,+254711000082,imported,granted,gold',
+        'Bad,0711,,,',
+      ),
     )
     await page.getByText('Attribute plan').waitFor()
     await page.getByText('phones[0] must be E.164, such as +254711000001').waitFor()

@@ -571,7 +571,9 @@ test('a file of customers is imported, bad rows are told of, and the same file t
   assert.deepEqual((await client.get(`${customers}/${asha}`)).body.attributes, { visits: 8, member: true })
   const cut = await bring('name,email\nA,a@example.com\nB,"b@example.com\n')
   assert.deepEqual([cut.state, cut.created, cut.reason], ['failed', 1, 'the file ends inside a quoted cell'])
-  const strange = await client.post(`${customers}/import/preview`, { beginning: 'name,phone,shoe,id\nA,+254711000399,9,x\n' })
+  const strange = await client.post(`${customers}/import/preview`, {
+    beginning: 'name,phone,shoe,id\nA,+254711000399,9,x\n',
+  })
   assert.deepEqual(
     [strange.body.rows, ...strange.body.columns.map((one: Counts) => [one.field, one.known])],
     [[], ['name', true], ['phones', true], [null, false], [null, true]],

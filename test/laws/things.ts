@@ -2,7 +2,9 @@
 // How something that the path of a route names comes to be: by what the route says it needs, or else by the first example of
 // its collection's own POST.
 import assert from 'node:assert/strict'
-import type { Need, Route } from '../../src/platform/api/route.ts'
+import type { FilePart, Need, Route } from '../../src/platform/api/route.ts'
+import { tone } from '../../src/protocols/audio/tones.ts'
+import { wavHeader } from '../../src/protocols/audio/wav.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { parts } from '../parts.ts'
@@ -88,8 +90,15 @@ function creating(route: Route): RequestOptions | null {
   if (route.kind !== 'multipart') return null
   const files = Object.entries(route.files)
     .filter(([, { optional = false }]) => !optional)
-    .map(([part]) => ({ part, content: 'Habari' }))
+    .map(([part, file]) => ({ part, content: smallFileOf(file) }))
   return parts(Object(leastOf(route.body)), files)
+}
+
+/** A sound where one is asked for, and a text elsewhere. */
+function smallFileOf({ types = [] }: FilePart): Buffer | string {
+  if (!types.includes('audio/wav')) return 'Habari'
+  const { buffer, byteLength } = tone([440], 500)
+  return Buffer.concat([wavHeader(byteLength, 1), Buffer.from(buffer)])
 }
 
 /** The least that a schema takes. A field that has a form of its own needs an example in its route. */

@@ -130,7 +130,11 @@ export function ListPage({ children, ...list }: ListPageProps) {
       {children}
       {list.form && <Making form={list.form} onMade={() => setTurn((before) => before + 1)} />}
       <Filters list={list} filters={filters}>
-        <ExportButton path={list.exportPath ?? list.path} query={{ ...list.query, ...filters.asked }} name={list.title} />
+        <ExportButton
+          path={list.exportPath ?? list.path}
+          query={{ ...list.query, ...filters.asked }}
+          name={list.title}
+        />
       </Filters>
       <ListRecords list={list} turn={turn} onTurn={() => setTurn((before) => before + 1)} />
     </div>

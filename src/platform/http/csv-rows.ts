@@ -38,9 +38,10 @@ function decoded(decode: () => string): string {
   }
 }
 
+const zeroByte = '\0'
 /** What means something outside quotes, and inside them. */
-const plainSign = /[",;\t\r\n\u0000\ufeff]/g
-const quotedSign = /["\u0000]/g
+const plainSign = new RegExp(`[",;\t\r\n\ufeff${zeroByte}]`, 'g')
+const quotedSign = new RegExp(`["${zeroByte}]`, 'g')
 
 class RowReader {
   #separator = ''

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Customers from a file: what it would do is shown before it is sent; then how far it is, and what became of its rows.
 import { useEffect, useState } from 'preact/hooks'
-import { customersGetImport, customersGetImportErrors, customersImport, customersPreviewImport } from '#sdk/operations.ts'
+import {
+  customersGetImport,
+  customersGetImportErrors,
+  customersImport,
+  customersPreviewImport,
+} from '#sdk/operations.ts'
 import type { CustomerImport, CustomerImportPreview } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
@@ -120,9 +125,7 @@ function Preview({ chosen, isBusy, onSend }: { chosen: Chosen; isBusy: boolean; 
                 {name || '–'}
               </bdi>
               {known ? (
-                <span class={field === null ? 'soft' : ''}>
-                  {field === null ? t('Left out') : fieldName(field)}
-                </span>
+                <span class={field === null ? 'soft' : ''}>{field === null ? t('Left out') : fieldName(field)}</span>
               ) : (
                 <Pill state="failed" word={t('Not known')} />
               )}
@@ -240,7 +243,11 @@ function Imported({ id, made }: { id: string; made: CustomerImport }) {
       />
       {failed > 0 && (
         <div class="callout warn">
-          <p>{t('{count} rows were not imported. The file of errors has the line and the reason of each.', { count: count(failed) })}</p>
+          <p>
+            {t('{count} rows were not imported. The file of errors has the line and the reason of each.', {
+              count: count(failed),
+            })}
+          </p>
           <button type="button" class="btn" onClick={download}>
             <Icon name="download" />
             {t('Download the errors')}

@@ -69,7 +69,8 @@ function scheduleRecord(
   }
 }
 
-const noSchedule = () => new AppError('NOT_FOUND', 'there is no such report schedule; ids of report schedules begin with rsch_')
+const noSchedule = () =>
+  new AppError('NOT_FOUND', 'there is no such report schedule; ids of report schedules begin with rsch_')
 
 function scheduleUuid(id: string): string {
   const uuid = uuidOf('reportSchedule', id)

@@ -24,8 +24,7 @@ const fields = {
     description: 'Kind of report: `queues` and `agents` have a line each, `calls` a line for each hour or day',
   }),
   every: OneOf(periods, {
-    description:
-      'Frequency and period covered: the day before, the seven days before, or the calendar month before',
+    description: 'Frequency and period covered: the day before, the seven days before, or the calendar month before',
   }),
   weekday: OneOf(weekdays, { description: 'Day of a weekly report; `monday` unless given' }),
   day_of_month: Type.Integer({
@@ -83,7 +82,9 @@ const Last = Type.Object(
     to: At({ description: 'End of the period, exclusive' }),
     status: OneOf(['sent', 'failed'], { description: '`failed` if any recipient was not sent it' }),
     code: Nullable(
-      Type.String({ description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`; null if sent' }),
+      Type.String({
+        description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`; null if sent',
+      }),
     ),
   },
   { description: 'Outcome of the last one' },

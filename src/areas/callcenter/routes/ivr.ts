@@ -224,7 +224,10 @@ const about = {
   version: Type.Integer({ description: 'Number of the version, from 1' }),
   saved_at: At({ description: 'Time of saving' }),
   saved_by: Nullable(
-    Type.String({ description: 'Key or member that saved it, such as `key:key_…` or `member:mbr_…`; null for versions from before this was recorded' }),
+    Type.String({
+      description:
+        'Key or member that saved it, such as `key:key_…` or `member:mbr_…`; null for versions from before this was recorded',
+    }),
   ),
   restored_from: Nullable(
     Type.Integer({ description: 'Version that this one restored; null if it was saved by a change' }),

@@ -74,7 +74,10 @@ export const preview = read({
     const done = await rehearsed(app.db, caller, rows)
     const created = new Set(done.flatMap((one) => ('outcome' in one && one.outcome === 'created' ? one.draft.id : [])))
     return {
-      ...{ format, columns: columns.map(({ name, field, isKnown }) => ({ name: name.slice(0, 100), field, known: isKnown })) },
+      ...{
+        format,
+        columns: columns.map(({ name, field, isKnown }) => ({ name: name.slice(0, 100), field, known: isKnown })),
+      },
       rows: rows.map(({ line }, i) => {
         const one = done[i]
         if (one === undefined || 'problem' in one)

@@ -124,7 +124,12 @@ function columnsOf(cells: readonly string[]): readonly Column[] {
 
 /** Format of a file by its beginning. */
 export function writtenAs(beginning: string): ImportRow['format'] {
-  return beginning.replace(/^\ufeff/, '').trimStart().startsWith('{') ? 'jsonl' : 'csv'
+  return beginning
+    .replace(/^\ufeff/, '')
+    .trimStart()
+    .startsWith('{')
+    ? 'jsonl'
+    : 'csv'
 }
 
 /** Format of a file by its beginning, and whether its columns are known. Throws VALIDATION_ERROR. */
