@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Saved versions of IVRs, the newest of each included: who saved it, and as a copy of which earlier one.
+-- Saved versions of IVRs, the newest of each included.
 
+-- One row is one version: who saved it, and as a copy of which earlier one.
 create table callcenter.ivr_versions (
   bucket        smallint not null,
   account_id    uuid not null,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Sounds that an account uploaded as prompts of its IVRs; the id of a prompt is that of its file.
+-- Sounds that accounts upload as prompts of their IVRs.
 
+-- One row is a prompt; its id is that of its file.
 create table callcenter.prompts (
   bucket      smallint not null,
   account_id  uuid not null,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reports of the call centre that are mailed every day, week or month, and what became of the last one.
+-- Reports of the call centre that are mailed every day, week or month.
 
+-- One row is a schedule, with what became of the last report that was due.
 create table callcenter.report_schedules (
   bucket      smallint not null,
   account_id  uuid not null,

@@ -12,7 +12,7 @@ create table platform.traffic (
 );
 comment on table platform.traffic is 'Reference: one row is how many records all accounts made within ten minutes.';
 
--- The one row is up to when records are counted.
+-- One row, the only one, is up to when records are counted.
 create table platform.traffic_counted (
   single boolean primary key default true check (single),
   upto   timestamptz not null

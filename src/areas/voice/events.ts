@@ -90,7 +90,7 @@ const Completed = Type.Object(
     hangup_cause: OneOf(hangupCauses, { description: 'Reason for the end' }),
     hangup_by: Nullable(OneOf(enders, { description: 'Side that ended the call; null where that is not known' })),
     talk_seconds: seconds('The duration without hold'),
-    hold_seconds: seconds('Seconds on hold'),
+    hold_seconds: seconds('Seconds on hold, all holds of the call together'),
     wait_seconds: seconds('Seconds from its beginning to the answer; 0 if there was none'),
     recording_ids: Type.Array(Type.String(), { description: 'Ids of its recordings, such as `rec_…`' }),
     cost: Amount({ description: 'Amount in major units of `currency`' }),

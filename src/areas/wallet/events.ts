@@ -56,7 +56,7 @@ const TopupCompleted = Type.Object(
 const RechargeFailed = Type.Object(
   {
     ...flatWallet,
-    failure_reason: Type.String({ description: 'Reason for the failure' }),
+    failure_reason: Type.String({ description: 'Code of the failure, such as `CARD_DECLINED`' }),
     payment_id: Nullable(Type.String({ description: 'Id of the payment that failed; null where there was none' })),
     wallet: Wallet,
   },

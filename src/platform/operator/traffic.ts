@@ -28,7 +28,7 @@ export interface Traffic {
   tally(db: Database, fromMs: number, uptoMs: number): Promise<Tallied[]>
 }
 
-export interface Tallied {
+interface Tallied {
   readonly environment: string
   /** Carrier, provider or gateway; empty where there is none. */
   readonly connection: string

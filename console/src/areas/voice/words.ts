@@ -15,6 +15,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Started: ['Ilianza', 'Commencé', 'Iniciada', 'بدأت'],
   'The call ends at once.': ['Simu inaisha mara moja.', 'L’appel se termine aussitôt.', 'A chamada termina de imediato.', 'تنتهي المكالمة فورًا.'],
   Timeout: ['Muda umeisha', 'Délai dépassé', 'Tempo esgotado', 'انتهت المهلة'],
+  Hangup: ['Kata simu', 'Raccrocher', 'Desligar', 'إنهاء المكالمة'],
   'Hangup cause': ['Kwa nini iliisha', 'Motif de fin', 'Motivo do fim', 'سبب الانتهاء'],
   'Numbers to call': ['Nambari za kupigwa', 'Numéros à appeler', 'Números para ligar', 'أرقام الاتصال'],
   Voices: ['Sauti zilizopo', 'Voix disponibles', 'Vozes', 'الأصوات'],

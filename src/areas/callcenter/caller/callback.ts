@@ -8,10 +8,10 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls, newCall } from '../../voice/area.ts'
 import { contactNamed, over, queueOf } from '../contact/lifecycle.ts'
 import { type ContactRow, insertContact } from '../contacts.ts'
+import { sentencesIn } from '../queue-sentences.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 import { followerName } from './destination.ts'
-import { sentencesIn } from './queue-sentences.ts'
 
 /** Replaces a queued caller by a callback after the key press, or retries a callback that was not answered. */
 export async function callBack(

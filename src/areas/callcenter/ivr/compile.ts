@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Menus and destinations compiled to call-control actions for the voice area. Inputs come back to the call centre,
 // which owns these flows.
-import { sentencesIn } from '../caller/queue-sentences.ts'
+import { sentencesIn } from '../queue-sentences.ts'
 import type { DestinationOf } from '../schema.ts'
 import type { Person } from './directory.ts'
 import type { IvrDocument, IvrPrompt } from './ivr.ts'

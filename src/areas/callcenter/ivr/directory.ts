@@ -19,7 +19,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 }
 
 /** Words of a name in small letters without marks. */
-export function wordsOf(name: string): string[] {
+function wordsOf(name: string): string[] {
   const letters = [...name.toLowerCase().normalize('NFD')].map((letter) => plainLetters[letter] ?? letter).join('')
   return letters.replace(/[\p{M}'’ʼ.]/gu, '').match(/[\p{L}\p{N}]+/gu) ?? []
 }

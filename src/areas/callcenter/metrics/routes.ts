@@ -206,7 +206,7 @@ const Report = Type.Object(
     metrics: Type.Array(Type.String(), { description: 'Columns of `rows` and `totals`' }),
     rows: Type.Array(
       Type.Object({
-        interval_start: At({ description: 'Start of the interval' }),
+        interval_start: At({ description: 'Start of the interval; the next one begins where it ends' }),
         ...someKeys,
         ...someMetrics.properties,
       }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sentences that callers of a queue or a menu hear, in its language, or in English where they are not known in it.
-import { chosen, type Texts, type Words, wordsIn } from '../../../platform/web/language.ts'
+import { chosen, type Texts, type Words, wordsIn } from '../../platform/web/language.ts'
 
 type Sentence = 'hold' | 'position' | 'minute' | 'minutes' | 'sorry' | 'callback' | 'choice'
 
