@@ -7,6 +7,7 @@ import { record } from '../../../platform/api/audit.ts'
 import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
+import { stored } from '../../../platform/db/stored.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
@@ -89,37 +90,16 @@ const GatewayRecord = Type.Object(
 
 const maxGateways = 100
 
-interface Put {
-  name: string
-  host: string
-  port: number
-  tls: boolean
-  systemId: string
-  systemType: string
-  sealed: Buffer
-  bindMode: string
-  windowSize: number
-  responseTimeoutSeconds: number
-  enquireLinkSeconds: number
-  prefixes: readonly string[]
-  profile: string
-  enabled: boolean
-  createdAt: Date
-  updatedAt: Date
-}
+const written =
+  stored(`name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size, response_timeout_seconds,
+  enquire_link_seconds, prefixes::text[], profile::jsonb, enabled, created_at, updated_at`)
 
-const put = statement.home<{ [K in keyof Put]: Put[K] }, GatewayRow>(
+type Put = Omit<GatewayRow, 'profile' | 'is_up' | 'last_error'> & { profile: string }
+
+const put = statement.home<Put, GatewayRow>(
   'ussd.put_smpp_gateway',
-  `insert into ussd.smpp_gateways as g (name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size,
-     response_timeout_seconds, enquire_link_seconds, prefixes, profile, enabled, created_at, updated_at)
-   values ($name, $host, $port, $tls, $systemId, $systemType, $sealed, $bindMode, $windowSize, $responseTimeoutSeconds,
-     $enquireLinkSeconds, $prefixes::text[], $profile::jsonb, $enabled, $createdAt, $updatedAt)
-   on conflict (name) do update
-     set host = excluded.host, port = excluded.port, tls = excluded.tls, system_id = excluded.system_id,
-         system_type = excluded.system_type, sealed = excluded.sealed, bind_mode = excluded.bind_mode,
-         window_size = excluded.window_size, response_timeout_seconds = excluded.response_timeout_seconds,
-         enquire_link_seconds = excluded.enquire_link_seconds, prefixes = excluded.prefixes, profile = excluded.profile,
-         enabled = excluded.enabled, is_up = g.is_up and excluded.enabled, updated_at = excluded.updated_at
+  `insert into ussd.smpp_gateways as g (${written.names}) values (${written.values})
+   on conflict (name) do update set ${written.taken}, is_up = g.is_up and excluded.enabled
    returning ${gatewayColumns}`,
 )
 
@@ -157,32 +137,28 @@ function checkProfile(given: unknown): void {
 function rowOf(app: App, name: string, before: GatewayRow | null, change: Change, now: Date): Put {
   const { password, profile } = change
   const sealed = password === undefined ? before?.sealed : app.secrets.sealForInstallation(sealPlace(name), password)
-  const [host, port, systemId] = [
-    change.host ?? before?.host,
-    change.port ?? before?.port,
-    change.system_id ?? before?.system_id,
-  ]
-  if (host === undefined || port === undefined || systemId === undefined || !sealed)
+  const { host, port, system_id } = { ...before, ...change }
+  if (host === undefined || port === undefined || system_id === undefined || !sealed)
     throw new Error('a gateway was made without its place')
   return {
-    ...{ name, host, port, systemId, sealed },
+    ...{ name, host, port, system_id, sealed },
     tls: change.tls ?? before?.tls ?? false,
-    systemType: change.system_type ?? before?.system_type ?? '',
-    bindMode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
-    windowSize: change.window ?? before?.window_size ?? 100,
-    responseTimeoutSeconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
-    enquireLinkSeconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
+    system_type: change.system_type ?? before?.system_type ?? '',
+    bind_mode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
+    window_size: change.window ?? before?.window_size ?? 100,
+    response_timeout_seconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
+    enquire_link_seconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
     prefixes: change.prefixes ?? before?.prefixes ?? [],
     profile: JSON.stringify(profile ?? before?.profile ?? {}),
     enabled: change.enabled ?? before?.enabled ?? true,
-    createdAt: before?.created_at ?? now,
-    updatedAt: now,
+    created_at: before?.created_at ?? now,
+    updated_at: now,
   }
 }
 
-async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
+async function kept(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
   checkProfile(change.profile ?? before?.profile)
-  const row = await one(tx.query(put, { ...rowOf(app, name, before, change, now) }))
+  const row = await one(tx.query(put, rowOf(app, name, before, change, now)))
   await app.signals.send(tx, gatewayTopic, name)
   return row
 }
@@ -221,7 +197,7 @@ const create = writeAcross({
     if (rows.some((row) => row.name === name)) throw new AppError('CONFLICT', `there is a gateway ${name} already`)
     if (rows.length >= maxGateways)
       throw new AppError('CONFLICT', `there are ${maxGateways} gateways already: delete one first`)
-    const row = await stored(app, tx, name, null, change, new Date(caller.receivedMs))
+    const row = await kept(app, tx, name, null, change, new Date(caller.receivedMs))
     const { host, port } = row
     await record(tx, caller, 'ussd.create_smpp_gateway', name, { after: { host, port } })
     return shown(app, row)
@@ -243,7 +219,7 @@ const change = writeAcross({
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lock, { name: params.id }))
     if (!before) throw noSuchGateway()
-    const row = await stored(app, tx, params.id, before, body, new Date(caller.receivedMs))
+    const row = await kept(app, tx, params.id, before, body, new Date(caller.receivedMs))
     await record(tx, caller, 'ussd.change_smpp_gateway', params.id, { after: { enabled: row.enabled } })
     return shown(app, row)
   },

@@ -340,15 +340,31 @@ async function sealedOf(
   name: string,
   password: string | null | undefined,
   before: TrunkRow | null,
-): Promise<Pick<TrunkParameters, 'secret' | 'sealedBucket' | 'sealedAccount'>> {
-  const none = { secret: null, sealedBucket: null, sealedAccount: null }
-  if (password === undefined)
-    return before
-      ? { secret: before.secret, sealedBucket: before.sealed_bucket, sealedAccount: before.sealed_account }
-      : none
+): Promise<Pick<TrunkParameters, 'secret' | 'sealed_bucket' | 'sealed_account'>> {
+  const none = { secret: null, sealed_bucket: null, sealed_account: null }
+  if (password === undefined) return before ?? none
   if (password === null) return none
   const secret = await sealPassword(app, { bucket, account }, name, password)
-  return { secret, sealedBucket: bucket, sealedAccount: account }
+  return { secret, sealed_bucket: bucket, sealed_account: account }
+}
+
+/** Settings of a trunk that was made without them. */
+const usual = {
+  port: 0,
+  domain: null,
+  prefixes: ['+'],
+  priority: 100,
+  max_calls: 100,
+  sources: [],
+  number_format: 'e164' as const,
+  country: null,
+  weight: 1,
+  caller_ids: [],
+  caller_id: null,
+  follows_redirects: false,
+  follows_transfers: false,
+  transfers_to: [],
+  enabled: true,
 }
 
 /** Trunk of a request merged with its stored row. */
@@ -370,30 +386,14 @@ async function parametersOf(
   const srtp = wanted.srtp ?? before?.srtp ?? (transport === 'tls' ? 'optional' : 'off')
   if (srtp !== 'off' && transport !== 'tls')
     throw invalid('srtp', `must be off with transport ${transport}: the keys of audio would be readable; use tls`)
+  const { costs, password: _, ...given } = wanted
   return {
-    name,
-    host,
-    port: wanted.port ?? before?.port ?? 0,
-    transport,
-    domain: wanted.domain === undefined ? (before?.domain ?? null) : wanted.domain,
-    username,
+    ...usual,
+    ...before,
+    ...given,
     ...sealed,
-    registers,
-    prefixes: wanted.prefixes ?? before?.prefixes ?? ['+'],
-    priority: wanted.priority ?? before?.priority ?? 100,
-    maxCalls: wanted.max_calls ?? before?.max_calls ?? 100,
-    sources: wanted.sources ?? before?.sources ?? [],
-    numberFormat: wanted.number_format ?? before?.number_format ?? 'e164',
-    country: wanted.country === undefined ? (before?.country ?? null) : wanted.country,
-    srtp,
-    weight: wanted.weight ?? before?.weight ?? 1,
-    costs: JSON.stringify(wanted.costs ?? before?.costs ?? []),
-    callerIds: wanted.caller_ids ?? before?.caller_ids ?? [],
-    callerId: wanted.caller_id === undefined ? (before?.caller_id ?? null) : wanted.caller_id,
-    followsRedirects: wanted.follows_redirects ?? before?.follows_redirects ?? false,
-    followsTransfers: wanted.follows_transfers ?? before?.follows_transfers ?? false,
-    transfersTo: wanted.transfers_to ?? before?.transfers_to ?? [],
-    enabled: wanted.enabled ?? before?.enabled ?? true,
+    ...{ name, host, username, registers, transport, srtp },
+    costs: JSON.stringify(costs ?? before?.costs ?? []),
     at: new Date(caller.receivedMs),
   }
 }
