@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, type Need, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { stored } from '../../../platform/db/stored.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, ConnectionName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
 import { gatewayLeases, gatewayTopic } from './gateways.ts'
 
@@ -225,57 +225,31 @@ const change = writeAcross({
   },
 })
 
-const all = list({
-  path: '/v1/operator/ussd/smpp-gateways',
-  operation: 'operator.listUssdSmppGateways',
-  summary: 'List USSD gateways over SMPP and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: GatewayRecord,
-  examples: [{ name: 'All' }],
-  handle: async (app, { query }) => {
-    const rows = await app.db.query(listGateways, {})
-    return pageOfWhole(query, await Promise.all(rows.map((row) => shown(app, row))), ({ name }) => name)
+export const smppGatewayRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/ussd/smpp-gateways',
+    record: GatewayRecord,
+    needs: aGateway,
+    rows: listGateways,
+    nameOf: ({ name }) => name,
+    show: shown,
+    none: noSuchGateway,
+    list: {
+      operation: 'operator.listUssdSmppGateways',
+      summary: 'List USSD gateways over SMPP and their health',
+      example: 'All',
+    },
+    get: { operation: 'operator.getUssdSmppGateway', summary: 'Get a USSD gateway over SMPP and its health' },
+    remove: {
+      operation: 'operator.deleteUssdSmppGateway',
+      summary: 'Delete a USSD gateway over SMPP',
+      ...{ action: 'ussd.delete_smpp_gateway', topic: gatewayTopic },
+      run: async (tx, name) => (await tx.query(remove, { name })).length > 0,
+    },
   },
-})
-
-const get = read({
-  method: 'GET',
-  path: '/v1/operator/ussd/smpp-gateways/:id',
-  operation: 'operator.getUssdSmppGateway',
-  summary: 'Get a USSD gateway over SMPP and its health',
-  scope: 'operator',
-  params: IdParam,
-  needs: aGateway,
-  reply: { status: 200, schema: GatewayRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(listGateways, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchGateway()
-    return shown(app, row)
-  },
-})
-
-const erase = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/ussd/smpp-gateways/:id',
-  operation: 'operator.deleteUssdSmppGateway',
-  summary: 'Delete a USSD gateway over SMPP',
-  scope: 'operator',
-  params: IdParam,
-  needs: aGateway,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    if ((await tx.query(remove, { name: params.id })).length === 0) throw noSuchGateway()
-    await app.signals.send(tx, gatewayTopic, params.id)
-    await record(tx, caller, 'ussd.delete_smpp_gateway', params.id)
-    return { id: params.id, deleted: true as const }
-  },
-})
+  [create, change],
+)
 
 function noSuchGateway(): AppError {
   return new AppError('NOT_FOUND', 'there is no gateway of this name')
 }
-
-export const smppGatewayRoutes: readonly Route[] = [create, change, all, get, erase]
