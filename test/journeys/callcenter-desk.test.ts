@@ -350,7 +350,7 @@ test('a desk takes the token of an agent who is logged in, and few and small mes
 })
 
 describe('members in the console', { skip: withoutChromium() }, () => {
-  const step = story()
+  const test = story()
   let browser: Browser
   let ada: Account
   const complaints: string[] = []
@@ -413,132 +413,124 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   let agentId = ''
   let call = ''
 
-  step(
-    'a supervisor makes a queue, hours, a menu whose fault stands at its step, and a rule, and tries a call',
-    async () => {
-      supervisor = await memberOf('supervisor', 'Sara Supervisor', hertz.supervisor)
-      await supervisor.goto(at('queues'))
-      await press(supervisor, 'Create queue')
-      await dialog(supervisor, 'Create queue').getByLabel('Name').fill('Orders')
-      await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Make it' }).click()
-      await h1(supervisor, 'Orders')
-      const queue = supervisor.url().split('/').at(-1) ?? ''
-      await assign(ada, { routing: true })
+  test('a supervisor makes a queue, hours, a menu whose fault stands at its step, and a rule, and tries a call', async () => {
+    supervisor = await memberOf('supervisor', 'Sara Supervisor', hertz.supervisor)
+    await supervisor.goto(at('queues'))
+    await press(supervisor, 'Create queue')
+    await dialog(supervisor, 'Create queue').getByLabel('Name').fill('Orders')
+    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Make it' }).click()
+    await h1(supervisor, 'Orders')
+    const queue = supervisor.url().split('/').at(-1) ?? ''
+    await assign(ada, { routing: true })
 
-      await supervisor.goto(at('hours'))
-      await press(supervisor, 'Set business hours')
-      const hours = dialog(supervisor, 'Set business hours')
-      await hours.getByLabel('Name').fill('Office')
-      await hours.getByLabel('Time zone').fill('Africa/Nairobi')
-      await hours.getByLabel('Monday').fill('8-17')
-      await hours.getByRole('button', { name: 'Save' }).click()
-      await hours.getByText(/must be a time such as 08:00/i).waitFor()
-      await hours.getByLabel('Monday').fill('08:00-12:30, 14:00-17:00')
-      await hours.getByRole('button', { name: 'Save' }).click()
-      await h1(supervisor, 'Office')
-      await supervisor.getByText('08:00-12:30, 14:00-17:00').waitFor()
+    await supervisor.goto(at('hours'))
+    await press(supervisor, 'Set business hours')
+    const hours = dialog(supervisor, 'Set business hours')
+    await hours.getByLabel('Name').fill('Office')
+    await hours.getByLabel('Time zone').fill('Africa/Nairobi')
+    await hours.getByLabel('Monday').fill('8-17')
+    await hours.getByRole('button', { name: 'Save' }).click()
+    await hours.getByText(/must be a time such as 08:00/i).waitFor()
+    await hours.getByLabel('Monday').fill('08:00-12:30, 14:00-17:00')
+    await hours.getByRole('button', { name: 'Save' }).click()
+    await h1(supervisor, 'Office')
+    await supervisor.getByText('08:00-12:30, 14:00-17:00').waitFor()
 
-      await supervisor.goto(at('voice-menus'))
-      await press(supervisor, 'Create voice menu')
-      const menu = dialog(supervisor, 'Create voice menu')
-      await menu.getByLabel('Name').fill('Reception')
-      await menu.getByLabel('Prompt').fill('For orders press one.')
-      await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
-      await menu.getByRole('button', { name: 'Make it' }).click()
-      await h1(supervisor, 'Reception')
-      await supervisor.getByLabel('Name of another step').fill('later')
-      await press(supervisor, 'Add a step')
-      await press(supervisor, 'Save the menu')
-      const step = supervisor.getByRole('region', { name: 'later' })
-      await step.getByText('Must not have fewer than 1 characters.').waitFor()
-      await shot(supervisor, 'menu')
-      assert.deepEqual(await accessibilityProblems(supervisor), [])
-      const map = supervisor.getByRole('region', { name: 'Steps of the call' })
-      await map.locator('.spot.bad', { hasText: 'later' }).waitFor()
-      await map.getByRole('button', { name: 'main' }).focus()
-      await supervisor.keyboard.press('ArrowRight')
-      assert.equal(await supervisor.locator('.spot:focus').textContent(), '1Queue Orders')
-      await supervisor.keyboard.press('ArrowLeft')
-      await supervisor.keyboard.press('Enter')
-      assert.equal(await supervisor.locator('textarea:focus').inputValue(), 'For orders press one.')
-      await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Hear the prompt' }).click()
-      await eventually(
-        async () => Number(await supervisor.evaluate('heard.loudest')) > 0.01,
-        'the prompt to be heard in the browser',
-      )
-      assert.match(await speech.said(), /For orders press one\./)
-      await step.getByRole('button', { name: 'Remove' }).click()
-      await map.getByRole('button', { name: 'later' }).waitFor({ state: 'detached' })
-      await press(supervisor, 'Undo')
-      await map.getByRole('button', { name: 'later' }).waitFor()
-      await step.getByRole('button', { name: 'Remove' }).click()
-      await press(supervisor, 'Save the menu')
-      await supervisor.getByText('Version 2').waitFor()
+    await supervisor.goto(at('voice-menus'))
+    await press(supervisor, 'Create voice menu')
+    const menu = dialog(supervisor, 'Create voice menu')
+    await menu.getByLabel('Name').fill('Reception')
+    await menu.getByLabel('Prompt').fill('For orders press one.')
+    await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
+    await menu.getByRole('button', { name: 'Make it' }).click()
+    await h1(supervisor, 'Reception')
+    await supervisor.getByLabel('Name of another step').fill('later')
+    await press(supervisor, 'Add a step')
+    await press(supervisor, 'Save the menu')
+    const step = supervisor.getByRole('region', { name: 'later' })
+    await step.getByText('Must not have fewer than 1 characters.').waitFor()
+    await shot(supervisor, 'menu')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    const map = supervisor.getByRole('region', { name: 'Steps of the call' })
+    await map.locator('.spot.bad', { hasText: 'later' }).waitFor()
+    await map.getByRole('button', { name: 'main' }).focus()
+    await supervisor.keyboard.press('ArrowRight')
+    assert.equal(await supervisor.locator('.spot:focus').textContent(), '1Queue Orders')
+    await supervisor.keyboard.press('ArrowLeft')
+    await supervisor.keyboard.press('Enter')
+    assert.equal(await supervisor.locator('textarea:focus').inputValue(), 'For orders press one.')
+    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Hear the prompt' }).click()
+    await eventually(
+      async () => Number(await supervisor.evaluate('heard.loudest')) > 0.01,
+      'the prompt to be heard in the browser',
+    )
+    assert.match(await speech.said(), /For orders press one\./)
+    await step.getByRole('button', { name: 'Remove' }).click()
+    await map.getByRole('button', { name: 'later' }).waitFor({ state: 'detached' })
+    await press(supervisor, 'Undo')
+    await map.getByRole('button', { name: 'later' }).waitFor()
+    await step.getByRole('button', { name: 'Remove' }).click()
+    await press(supervisor, 'Save the menu')
+    await supervisor
+      .getByRole('paragraph')
+      .filter({ hasText: /^Version 2$/ })
+      .waitFor()
 
-      await supervisor.goto(at('routing-rules'))
-      await press(supervisor, 'Create rule')
-      const rule = dialog(supervisor, 'Create rule')
-      await rule.getByLabel('Name').fill('Kenya')
-      await rule.getByRole('button', { name: 'Add a condition' }).click()
-      await rule.getByLabel('Compared with').fill('KE')
-      await rule.getByLabel('The call goes to').selectOption({ label: 'Voice menu Reception' })
-      await shot(supervisor, 'rule')
-      await rule.getByRole('button', { name: 'Make it' }).click()
-      await supervisor.getByText('Country of the caller is KE').waitFor()
-      await supervisor.getByLabel('Called number').fill(numberOf(ada))
-      await supervisor.getByLabel('Caller', { exact: true }).fill(number)
-      await supervisor.getByLabel('Keys pressed').fill('1')
-      await press(supervisor, 'Try it')
-      await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
-      await shot(supervisor, 'rules')
-      await done(
-        ada,
-        '/v1/voice/routing/rules',
-        { name: 'All', priority: 5, action: { type: 'queue', id: queue } },
-        201,
-      )
-    },
-  )
+    await supervisor.goto(at('routing-rules'))
+    await press(supervisor, 'Create rule')
+    const rule = dialog(supervisor, 'Create rule')
+    await rule.getByLabel('Name').fill('Kenya')
+    await rule.getByRole('button', { name: 'Add a condition' }).click()
+    await rule.getByLabel('Compared with').fill('KE')
+    await rule.getByLabel('The call goes to').selectOption({ label: 'Voice menu Reception' })
+    await shot(supervisor, 'rule')
+    await rule.getByRole('button', { name: 'Make it' }).click()
+    await supervisor.getByText('Country of the caller is KE').waitFor()
+    await supervisor.getByLabel('Called number').fill(numberOf(ada))
+    await supervisor.getByLabel('Caller', { exact: true }).fill(number)
+    await supervisor.getByLabel('Keys pressed').fill('1')
+    await press(supervisor, 'Try it')
+    await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
+    await shot(supervisor, 'rules')
+    await done(ada, '/v1/voice/routing/rules', { name: 'All', priority: 5, action: { type: 'queue', id: queue } }, 201)
+  })
 
-  step(
-    'an agent signs in as a member, sees the desk and nothing else, and is given a queue by the supervisor',
-    async () => {
-      // Times at the desk are told by the account's clock, which is ahead.
-      await later(ada, 7_200)
-      agent = await memberOf('agent', 'Zawadi Kamau', hertz.agent)
-      await h1(agent, 'Desk')
-      assert.equal(await entriesOf(agent, 'Queues').count(), 0)
-      await press(agent, 'Test the microphone')
-      await agent.getByText('The microphone hears you.').waitFor()
-      await press(agent, 'Test the loudspeaker')
-      await shot(agent, 'start')
-      await press(agent, 'Start work')
-      await agent.getByText('You serve no queue yet').waitFor()
-      const { body } = await ada.client.get('/v1/voice/agent')
-      agentId = body.data[0].agent_id
-      assert.deepEqual([body.data[0].name, body.data[0].status], ['Zawadi Kamau', 'available'])
-      await supervisor.goto(at('agents'))
-      await supervisor.getByRole('button', { name: 'Change' }).click()
-      await dialog(supervisor, 'Edit agent').getByLabel('Orders').check()
-      await dialog(supervisor, 'Edit agent').getByRole('button', { name: 'Save' }).click()
-      await agent.getByRole('cell', { name: 'Orders' }).waitFor()
-      await shot(supervisor, 'agents')
-      await agent.getByRole('button', { name: 'Break' }).click()
-      await agent.getByRole('button', { name: 'Lunch' }).click()
-      assert.equal((await agentIs(ada, agentId, 'break')).reason, 'lunch')
-      const timer = agent.locator('.availability .since')
-      await eventually(
-        async () => /^(?!0:00)\d:\d\d$/.test((await timer.textContent()) ?? ''),
-        'a timer that counts from now',
-      )
-      await agent.getByRole('button', { name: 'Free' }).click()
-      await agentIs(ada, agentId, 'available')
-      assert.deepEqual(await accessibilityProblems(agent), [])
-      await shot(agent, 'free')
-    },
-  )
+  test('an agent signs in as a member, sees the desk and nothing else, and is given a queue by the supervisor', async () => {
+    // Times at the desk are told by the account's clock, which is ahead.
+    await later(ada, 7_200)
+    agent = await memberOf('agent', 'Zawadi Kamau', hertz.agent)
+    await h1(agent, 'Desk')
+    assert.equal(await entriesOf(agent, 'Queues').count(), 0)
+    await press(agent, 'Test the microphone')
+    await agent.getByText('The microphone hears you.').waitFor()
+    await press(agent, 'Test the loudspeaker')
+    await shot(agent, 'start')
+    await press(agent, 'Start work')
+    await agent.getByText('You serve no queue yet').waitFor()
+    const { body } = await ada.client.get('/v1/voice/agent')
+    agentId = body.data[0].agent_id
+    assert.deepEqual([body.data[0].name, body.data[0].status], ['Zawadi Kamau', 'available'])
+    await supervisor.goto(at('agents'))
+    await supervisor.getByRole('button', { name: 'Change' }).click()
+    await dialog(supervisor, 'Edit agent').getByLabel('Orders').check()
+    await dialog(supervisor, 'Edit agent').getByRole('button', { name: 'Save' }).click()
+    await agent.getByRole('cell', { name: 'Orders' }).waitFor()
+    await shot(supervisor, 'agents')
+    await agent.getByRole('button', { name: 'Break' }).click()
+    await agent.getByRole('button', { name: 'Lunch' }).click()
+    assert.equal((await agentIs(ada, agentId, 'break')).reason, 'lunch')
+    const timer = agent.locator('.availability .since')
+    await eventually(
+      async () => /^(?!0:00)\d:\d\d$/.test((await timer.textContent()) ?? ''),
+      'a timer that counts from now',
+    )
+    await agent.getByRole('button', { name: 'Free' }).click()
+    await agentIs(ada, agentId, 'available')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'free')
+  })
 
-  step('a call rings so that it is heard and seen, is answered by a key, held, muted and noted', async () => {
+  test('a call rings so that it is heard and seen, is answered by a key, held, muted and noted', async () => {
     const tones = Number(await agent.evaluate('heard.tones'))
     call = await callerOf(ada, number)
     await agent.getByRole('alertdialog', { name: `${number} is calling` }).waitFor()
@@ -572,32 +564,29 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await shot(agent, 'call')
   })
 
-  step(
-    'a supervisor sees the call on the wallboard, listens, whispers, joins and stops, heard at their own desk',
-    async () => {
-      await supervisor.goto(at('wallboard'))
-      await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
-      await supervisor.getByText('Zawadi Kamau').first().waitFor()
-      await supervisor.getByRole('button', { name: 'Listen' }).click()
-      await supervisor.getByText('You listen; nobody hears you.').waitFor()
-      for (const tone of [1_000, hertz.agent]) await browserHears(supervisor, tone)
-      await browserHears(agent, hertz.supervisor, false)
-      await supervisor.getByRole('button', { name: 'Whisper' }).click()
-      await supervisor.getByText('You whisper; only the agent hears you.').waitFor()
-      await browserHears(agent, hertz.supervisor)
-      await phoneHears(call, hertz.supervisor, false)
-      await shot(supervisor, 'wallboard')
-      assert.deepEqual(await accessibilityProblems(supervisor), [])
-      await press(supervisor, 'Barge in')
-      await supervisor.getByText('You speak; everybody hears you.').waitFor()
-      await phoneHears(call, hertz.supervisor)
-      await press(supervisor, 'Stop listening')
-      await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
-      await phoneHears(call, hertz.supervisor, false)
-    },
-  )
+  test('a supervisor sees the call on the wallboard, listens, whispers, joins and stops, heard at their own desk', async () => {
+    await supervisor.goto(at('wallboard'))
+    await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
+    await supervisor.getByText('Zawadi Kamau').first().waitFor()
+    await supervisor.getByRole('button', { name: 'Listen' }).click()
+    await supervisor.getByText('You listen; nobody hears you.').waitFor()
+    for (const tone of [1_000, hertz.agent]) await browserHears(supervisor, tone)
+    await browserHears(agent, hertz.supervisor, false)
+    await supervisor.getByRole('button', { name: 'Whisper' }).click()
+    await supervisor.getByText('You whisper; only the agent hears you.').waitFor()
+    await browserHears(agent, hertz.supervisor)
+    await phoneHears(call, hertz.supervisor, false)
+    await shot(supervisor, 'wallboard')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    await press(supervisor, 'Barge in')
+    await supervisor.getByText('You speak; everybody hears you.').waitFor()
+    await phoneHears(call, hertz.supervisor)
+    await press(supervisor, 'Stop listening')
+    await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
+    await phoneHears(call, hertz.supervisor, false)
+  })
 
-  step('a desk whose connection drops says what became of the call, and speaks on', async () => {
+  test('a desk whose connection drops says what became of the call, and speaks on', async () => {
     await agent.evaluate('heard.sockets.at(-1).close()')
     await agent.getByText('The connection was lost. The caller hears music for 30 seconds').waitFor()
     await agent.getByText('You are connected again: speak on.').waitFor()
@@ -605,57 +594,52 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
   })
 
-  step(
-    'a colleague is asked, all three speak, the agent leaves, saves the outcome by a key, and the report has it',
-    async () => {
-      await login(ada, 'baraka', 2, { name: 'Baraka Otieno' })
-      await agent.keyboard.press('p')
-      const colleague = agent.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
-      await colleague.getByRole('button', { name: 'Ask first' }).click()
-      await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
-      await shot(agent, 'consulting')
-      await press(agent, 'Take the call back')
-      await agent.getByText('You speak', { exact: true }).waitFor()
-      await agentIs(ada, 'baraka', 'available')
-      await colleague.getByRole('button', { name: 'Ask first' }).click()
-      await press(agent, 'Speak all three')
-      await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
-      await browserHears(agent, 1_000)
-      await phoneHears(call, hertz.agent)
-      await shot(agent, 'three')
-      await agent.keyboard.press('Control+e')
-      await connected(ada, call, 'baraka')
-      await agent.getByRole('heading', { name: `How did it go with ${number}?` }).waitFor()
-      assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
-      await agent.keyboard.press('2')
-      assert.deepEqual(await accessibilityProblems(agent), [])
-      await shot(agent, 'after')
-      await agent.keyboard.press('Control+Enter')
-      await agentIs(ada, agentId, 'available')
-      await done(ada, `/v1/voice/call/${call}/hangup`, {})
-      const { body } = await ada.client.get('/v1/call-center/reports?group_by=agent,disposition')
-      const own = body.rows.find(({ agent_id }: { agent_id: string }) => agent_id === agentId)
-      assert.deepEqual([own.disposition, own.answered, own.transferred], ['passed_on', 1, 1])
-      const { body: context } = await ada.client.get(
-        `/v1/voice/agent/baraka/context?phone=${encodeURIComponent(number)}`,
-      )
-      assert.equal(context.notes[0].text, 'Asks for order 4512')
-      await supervisor.goto(at('call-report'))
-      await supervisor.getByRole('cell', { name: 'Zawadi Kamau' }).waitFor()
-      await supervisor.getByRole('cell', { name: 'Passed on' }).waitFor()
-      await shot(supervisor, 'report')
-      const download = supervisor.waitForEvent('download')
-      await press(supervisor, 'CSV')
-      const [head = '', ...rows] = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
-      assert.ok(head.split(',').includes('answered'), head)
-      assert.ok(
-        rows.some((row) => row.includes(agentId)),
-        rows.join('\n'),
-      )
-    },
-  )
+  test('a colleague is asked, all three speak, the agent leaves, saves the outcome by a key, and the report has it', async () => {
+    await login(ada, 'baraka', 2, { name: 'Baraka Otieno' })
+    await agent.keyboard.press('p')
+    const colleague = agent.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
+    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
+    await shot(agent, 'consulting')
+    await press(agent, 'Take the call back')
+    await agent.getByText('You speak', { exact: true }).waitFor()
+    await agentIs(ada, 'baraka', 'available')
+    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await press(agent, 'Speak all three')
+    await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
+    await browserHears(agent, 1_000)
+    await phoneHears(call, hertz.agent)
+    await shot(agent, 'three')
+    await agent.keyboard.press('Control+e')
+    await connected(ada, call, 'baraka')
+    await agent.getByRole('heading', { name: `How did it go with ${number}?` }).waitFor()
+    assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
+    await agent.keyboard.press('2')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await shot(agent, 'after')
+    await agent.keyboard.press('Control+Enter')
+    await agentIs(ada, agentId, 'available')
+    await done(ada, `/v1/voice/call/${call}/hangup`, {})
+    const { body } = await ada.client.get('/v1/call-center/reports?group_by=agent,disposition')
+    const own = body.rows.find(({ agent_id }: { agent_id: string }) => agent_id === agentId)
+    assert.deepEqual([own.disposition, own.answered, own.transferred], ['passed_on', 1, 1])
+    const { body: context } = await ada.client.get(`/v1/voice/agent/baraka/context?phone=${encodeURIComponent(number)}`)
+    assert.equal(context.notes[0].text, 'Asks for order 4512')
+    await supervisor.goto(at('call-report'))
+    await supervisor.getByRole('cell', { name: 'Zawadi Kamau' }).waitFor()
+    await supervisor.getByRole('cell', { name: 'Passed on' }).waitFor()
+    await shot(supervisor, 'report')
+    const download = supervisor.waitForEvent('download')
+    await press(supervisor, 'CSV')
+    const [head = '', ...rows] = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
+    assert.ok(head.split(',').includes('answered'), head)
+    assert.ok(
+      rows.some((row) => row.includes(agentId)),
+      rows.join('\n'),
+    )
+  })
 
-  step('a call is put off by Escape, answered, and taken over by the supervisor', async () => {
+  test('a call is put off by Escape, answered, and taken over by the supervisor', async () => {
     const next = await callerOf(ada, '+254711000024')
     await agent.getByRole('alertdialog').waitFor()
     await agent.keyboard.press('Escape')
@@ -698,7 +682,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agentIs(ada, agentId, 'available')
   })
 
-  step('the phone beside every page rings, speaks and listens', async () => {
+  test('the phone beside every page rings, speaks and listens', async () => {
     const admin = await memberOf('admin', 'Asha Admin', hertz.phone)
     const phone = admin.getByRole('complementary', { name: 'Phone' })
     if ((await phone.count()) === 0) await admin.getByRole('button', { name: 'Phone', exact: true }).click()
@@ -740,60 +724,57 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  step(
-    'texts that are assigned to an agent stand beside calls and are answered; those of others are not there',
-    async () => {
-      const conversations: { id: string; phone: string }[] = []
-      for (const from of ['+254711000051', '+254711000052']) {
-        const text = { from, to: '22003', message: `Where is my order, asks ${from}` }
-        await done(ada, '/v1/sandbox/sms/inbound', text, 201)
-        await eventually(async () => {
-          const { data } = (await ada.client.get('/v1/conversations')).body
-          return data.length === conversations.length + 1 && conversations.push(data[0])
-        }, 'a conversation')
-      }
-      const [own, other] = conversations
-      assert.ok(own && other)
-      await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: agentId })
-      await agent.goto(at('desk'))
-      await agent.getByRole('link', { name: /Where is my order/ }).waitFor()
-      await shot(agent, 'conversations')
-      assert.deepEqual(await accessibilityProblems(agent), [])
-      await agent.getByRole('link', { name: /Where is my order/ }).click()
-      await agent.getByRole('region', { name: own.phone }).getByText('Where is my order').waitFor()
-      assert.equal(await agent.getByRole('navigation', { name: 'Conversations' }).getByRole('listitem').count(), 1)
-      await agent.getByLabel('Answer').fill('On its way')
-      await shot(agent, 'conversation')
-      await press(agent, 'Send')
-      await agent.getByRole('region', { name: own.phone }).getByText('On its way').waitFor()
+  test('texts that are assigned to an agent stand beside calls and are answered; those of others are not there', async () => {
+    const conversations: { id: string; phone: string }[] = []
+    for (const from of ['+254711000051', '+254711000052']) {
+      const text = { from, to: '22003', message: `Where is my order, asks ${from}` }
+      await done(ada, '/v1/sandbox/sms/inbound', text, 201)
+      await eventually(async () => {
+        const { data } = (await ada.client.get('/v1/conversations')).body
+        return data.length === conversations.length + 1 && conversations.push(data[0])
+      }, 'a conversation')
+    }
+    const [own, other] = conversations
+    assert.ok(own && other)
+    await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: agentId })
+    await agent.goto(at('desk'))
+    await agent.getByRole('link', { name: /Where is my order/ }).waitFor()
+    await shot(agent, 'conversations')
+    assert.deepEqual(await accessibilityProblems(agent), [])
+    await agent.getByRole('link', { name: /Where is my order/ }).click()
+    await agent.getByRole('region', { name: own.phone }).getByText('Where is my order').waitFor()
+    assert.equal(await agent.getByRole('navigation', { name: 'Conversations' }).getByRole('listitem').count(), 1)
+    await agent.getByLabel('Answer').fill('On its way')
+    await shot(agent, 'conversation')
+    await press(agent, 'Send')
+    await agent.getByRole('region', { name: own.phone }).getByText('On its way').waitFor()
 
-      const asAgent = await asMember(agent)
-      const listed = await asAgent.get('/v1/conversations')
-      assert.deepEqual(
-        listed.body.data.map(({ id }: { id: string }) => id),
-        [own.id],
-      )
-      assert.deepEqual((await asAgent.get('/v1/conversations?assignee=none')).body.data, [])
-      for (const way of ['', '/messages']) {
-        assert.equal((await asAgent.get(`/v1/conversations/${other.id}${way}`)).status, 404)
-        assert.equal((await asAgent.get(`/v1/conversations/${own.id}${way}`)).status, 200)
-      }
-      for (const [way, body] of [
-        ['assign', { member_id: agentId }],
-        ['reply', { channel: 'sms', text: 'Hello' }],
-        ['close', {}],
-      ] as const)
-        assert.equal((await asAgent.post(`/v1/conversations/${other.id}/${way}`, body)).status, 404, way)
-      assert.equal((await asAgent.post('/v1/conversations', { phone: other.phone })).status, 403)
-      await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: null })
-      assert.equal((await asAgent.get(`/v1/conversations/${own.id}`)).status, 404)
-      const { key } = await done(ada, '/v1/api-keys', { name: 'Own', scopes: ['conversations:own'] }, 201)
-      assert.equal((await world.stranger.as(key).get('/v1/conversations')).status, 403)
-      assert.deepEqual(complaints, [])
-    },
-  )
+    const asAgent = await asMember(agent)
+    const listed = await asAgent.get('/v1/conversations')
+    assert.deepEqual(
+      listed.body.data.map(({ id }: { id: string }) => id),
+      [own.id],
+    )
+    assert.deepEqual((await asAgent.get('/v1/conversations?assignee=none')).body.data, [])
+    for (const way of ['', '/messages']) {
+      assert.equal((await asAgent.get(`/v1/conversations/${other.id}${way}`)).status, 404)
+      assert.equal((await asAgent.get(`/v1/conversations/${own.id}${way}`)).status, 200)
+    }
+    for (const [way, body] of [
+      ['assign', { member_id: agentId }],
+      ['reply', { channel: 'sms', text: 'Hello' }],
+      ['close', {}],
+    ] as const)
+      assert.equal((await asAgent.post(`/v1/conversations/${other.id}/${way}`, body)).status, 404, way)
+    assert.equal((await asAgent.post('/v1/conversations', { phone: other.phone })).status, 403)
+    await done(ada, `/v1/conversations/${own.id}/assign`, { member_id: null })
+    assert.equal((await asAgent.get(`/v1/conversations/${own.id}`)).status, 404)
+    const { key } = await done(ada, '/v1/api-keys', { name: 'Own', scopes: ['conversations:own'] }, 201)
+    assert.equal((await world.stranger.as(key).get('/v1/conversations')).status, 403)
+    assert.deepEqual(complaints, [])
+  })
 
-  step('a session opens a desk from a page of the console only, and makes no token', async () => {
+  test('a session opens a desk from a page of the console only, and makes no token', async () => {
     const [cookie] = await agent.context().cookies(world.node.url)
     const refused = (headers: Record<string, string>) =>
       new Promise((resolve) => {

@@ -18,7 +18,7 @@ const phone = '+254711000042'
 const text = 'Habari Ada, oda yako imetumwa.'
 
 describe('the journey', { skip: withoutChromium() }, () => {
-  const step = story()
+  const test = story()
   let world: World
   let browser: Browser
   let page: Page
@@ -56,7 +56,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
   }
   const isFine = async (where: string): Promise<void> => assert.deepEqual(await accessibilityProblems(page), [], where)
 
-  step('signs in and has events caught', async () => {
+  test('signs in and has events caught', async () => {
     const { url, email, password } = given()
     await page.goto(url)
     await page.getByLabel('E-mail address').fill(email)
@@ -71,7 +71,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   let messageId = ''
 
-  step('sends a text, sees it on the phone, answers, and follows it to its octets', async () => {
+  test('sends a text, sees it on the phone, answers, and follows it to its octets', async () => {
     await dock().getByLabel('Number of the phone').fill(phone)
     await open('Send a text')
     await page.getByLabel('To', { exact: true }).fill(phone)
@@ -95,7 +95,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isFine('timeline of a text')
   })
 
-  step('approves a payment with the PIN, and follows it', async () => {
+  test('approves a payment with the PIN, and follows it', async () => {
     await app('Money')
     await dock().getByLabel('This phone asks for the PIN').check()
     await open('Request a payment')
@@ -117,7 +117,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isFine('timeline of a payment')
   })
 
-  step('gives a part of it back', async () => {
+  test('gives a part of it back', async () => {
     const main = page.getByRole('main')
     const refund = main.getByRole('region', { name: 'Refund' })
     await refund.getByLabel('Amount').fill('50')
@@ -131,14 +131,14 @@ describe('the journey', { skip: withoutChromium() }, () => {
     assert.equal((await refunds()).body.data.length, 1)
   })
 
-  step('refuses another one', async () => {
+  test('refuses another one', async () => {
     await open('Request a payment')
     await page.getByRole('button', { name: 'Request payment' }).click()
     await dock().getByRole('button', { name: 'Refuse' }).click()
     await page.getByRole('main').getByText('Cancelled').first().waitFor()
   })
 
-  step('sees the webhooks arrive', async () => {
+  test('sees the webhooks arrive', async () => {
     await open('Webhooks')
     await page.getByRole('region', { name: 'Webhooks' }).getByRole('link').first().click()
     await page
@@ -167,7 +167,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     assert.equal((await stops.allTextContents())[0], 'Phone', 'who wrote comes first')
   })
 
-  step('finds the same text as the operator', async () => {
+  test('finds the same text as the operator', async () => {
     await page.goto(`${given().url}/operator`)
     await page.getByLabel('Id, number, reference or receipt').fill(phone)
     await page.getByRole('button', { name: 'Find' }).click()
@@ -198,7 +198,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       await readable(name)
   })
 
-  step('connects a carrier, makes a route and sets a price', async () => {
+  test('connects a carrier, makes a route and sets a price', async () => {
     await page.goto(`${given().url}/operator`)
     const main = page.getByRole('main')
     const make = async (list: string, form: string, typed: Record<string, string>): Promise<void> => {
@@ -243,7 +243,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     assert.equal(await main.getByRole('alert').count(), 0)
   })
 
-  step('connects a payment provider, and tests it until it works', async () => {
+  test('connects a payment provider, and tests it until it works', async () => {
     const main = page.getByRole('main')
     const { mpesa = {} } = simulatedAccounts(world.app)
     await open('Payment providers')
@@ -275,7 +275,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   const field = (name: string) => page.getByRole('main').locator(`[name="${name}"]`)
 
-  step('imports prices after seeing what they change', async () => {
+  test('imports prices after seeing what they change', async () => {
     const main = page.getByRole('main')
     await open('Prices')
     await main.getByRole('link', { name: 'Import a file' }).click()
@@ -293,7 +293,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     assert.equal(body.data[0]?.amount, 41)
   })
 
-  step('tries a failed job again', async () => {
+  test('tries a failed job again', async () => {
     const sql = new pg.Client({ connectionString: world.databaseUrl })
     await sql.connect()
     await sql.query(
@@ -311,14 +311,14 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await sql.end()
   })
 
-  step('has a page for what else an operator runs', async () => {
+  test('has a page for what else an operator runs', async () => {
     for (const name of ['SIP trunks', 'USSD networks', 'USSD gateways', 'Messenger channels', 'Identity registries'])
       await readable(name)
     for (const name of ['Plans', 'Prices of calls', 'Numbers for calls', 'Countries', 'Audit of the installation'])
       await readable(name)
   })
 
-  step('opens an account of somebody else, puts money into it and makes its first live key', async () => {
+  test('opens an account of somebody else, puts money into it and makes its first live key', async () => {
     const opened = await world.operator.post('/v1/operator/accounts', {
       ...{ name: 'Duka Mbili', country: 'KE', currency: 'KES', plan: 'starter' },
     })
@@ -401,7 +401,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     assert.equal(await page.getByRole('main').getByRole('alert').count(), 0, name)
   }
 
-  step('has a page for everything else', async () => {
+  test('has a page for everything else', async () => {
     await page.goto(given().url)
     const lists = ['Chats', 'Emails', 'USSD sessions', 'Senders', 'Refunds', 'Payouts', 'Disputes', 'Wallet and ledger']
     for (const name of [...lists, 'Invoices', 'Subscriptions', 'Fraud rules', 'Identity checks', 'Events', 'Audit log'])
@@ -416,7 +416,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     }
   })
 
-  step('reads what a fraud rule waits for', async () => {
+  test('reads what a fraud rule waits for', async () => {
     const often = { velocity: { metric: 'count', by: ['phone'], window: '1h' }, operator: 'gt', value: 5 }
     const abroad = { field: 'phone_country', operator: 'not_in', value: ['KE', 'UG'] }
     const large = { match: 'any', conditions: [{ field: 'amount', operator: 'gte', value: 5_000 }, abroad] }
@@ -428,7 +428,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByRole('main').getByText(when).waitFor()
   })
 
-  step('dials, chats, is called and gets mail', async () => {
+  test('dials, chats, is called and gets mail', async () => {
     await app('USSD')
     await dock().getByRole('button', { name: 'Dial' }).click()
     await dock().getByRole('log').getByText('*384#', { exact: true }).waitFor()
@@ -443,14 +443,14 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isFine('the phone')
   })
 
-  step('sees it all on the overview', async () => {
+  test('sees it all on the overview', async () => {
     await app('Texts')
     await open('Overview')
     await shot('overview')
     await isFine('overview')
   })
 
-  step('searches over everything', async () => {
+  test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
     await page.getByLabel('Search over everything').fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
@@ -458,7 +458,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading(`To ${phone}`)
   })
 
-  step('invites somebody, who joins with a password of their own', async () => {
+  test('invites somebody, who joins with a password of their own', async () => {
     await open('Team')
     await page.getByLabel('E-mail address').fill('ada@example.com')
     await page.getByLabel('Role', { exact: true }).selectOption('viewer')
@@ -507,7 +507,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     }
   }
 
-  step('chooses another password by a link of an owner', async () => {
+  test('chooses another password by a link of an owner', async () => {
     await open('Overview')
     await open('Team')
     await page.getByRole('button', { name: 'Password link for ada@example.com' }).click()
@@ -535,7 +535,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await other.close()
   })
 
-  step('turns a second factor on, which signing in then wants', async () => {
+  test('turns a second factor on, which signing in then wants', async () => {
     await open('Two-factor sign-in')
     await page.getByRole('button', { name: 'Set up' }).click()
     const typed = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? ''
@@ -553,7 +553,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   })
 
-  step('speaks Arabic, from right to left, and is as readable', async () => {
+  test('speaks Arabic, from right to left, and is as readable', async () => {
     await page.getByRole('button', { name: 'Your menu' }).click()
     await page.getByLabel('Language').selectOption('ar')
     await page.locator('html[dir="rtl"]').waitFor()
