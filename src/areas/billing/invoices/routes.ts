@@ -233,19 +233,10 @@ const voidOne = write({
   },
 })
 
-const {
-  phone,
-  phone_number,
-  provider,
-  method,
-  card_token,
-  bank,
-  description,
-  reference,
-  metadata,
-  callback_url,
-  expires_in,
-} = PaymentCreate.properties
+const asPaid = Type.Pick(PaymentCreate, [
+  ...(['phone', 'phone_number', 'provider', 'method', 'card_token', 'bank'] as const),
+  ...(['description', 'reference', 'metadata', 'callback_url', 'expires_in'] as const),
+])
 
 const pay = write({
   ...accepting,
@@ -259,17 +250,7 @@ const pay = write({
   params: InvoiceParam,
   body: Type.Object({
     amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is due' })),
-    phone,
-    phone_number,
-    provider,
-    method,
-    card_token,
-    bank,
-    description,
-    reference,
-    metadata,
-    callback_url,
-    expires_in,
+    ...asPaid.properties,
   }),
   reply: {
     status: 201,

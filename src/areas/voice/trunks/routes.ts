@@ -356,8 +356,8 @@ async function parametersOf(
   return {
     ...usual,
     ...before,
-    ...given,
     ...sealed,
+    ...given,
     ...{ name, host, username, registers, transport, srtp },
     costs: JSON.stringify(costs ?? before?.costs ?? []),
     at: new Date(caller.receivedMs),
