@@ -27,7 +27,7 @@ const createKeyFor = writeAcross({
   body: Type.Object({
     ...KeyCreate.properties,
     environment: EnvironmentName({
-      description: 'Where the key works: `test` moves no real money and reaches no real phone',
+      description: 'Environment of the key; `test` moves no real money and reaches no real phone',
     }),
   }),
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/operator/api-keys/${id}` },

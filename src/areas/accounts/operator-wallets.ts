@@ -49,10 +49,10 @@ const credit = writeAcross({
   body: Type.Object({
     amount: AmountIn({ description: 'Amount to credit, more than 0' }),
     currency: CurrencyCode({
-      description: 'Currency of the wallet; one is opened where there is none in this currency',
+      description: 'Currency of the wallet, which is created if the account has none in it',
     }),
     environment: EnvironmentName({
-      description: '`live` for money that you have really received; `test` is play money',
+      description: '`live` for money that you have received; `test` is play money',
     }),
     reference: Type.String({
       minLength: 1,

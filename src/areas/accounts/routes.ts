@@ -133,7 +133,7 @@ const createApiKey = writeAcross({
   operation: 'apiKeys.create',
   summary: 'Create an API key',
   description:
-    'The key is shown only in this reply. A key cannot give scopes it lacks; in production a test key makes no live key.',
+    'The key is shown only in this reply. A key cannot grant scopes that it lacks; in production a test key cannot create a live key.',
   scope: 'keys:write',
   body: KeyCreate,
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
@@ -218,7 +218,7 @@ const getLimits = read({
   method: 'GET',
   path: '/v1/limits',
   operation: 'limits.get',
-  summary: 'Get rate limits and what remains of them',
+  summary: 'Get rate limits and remaining requests',
   scope: 'account:read',
   reply: { status: 200, schema: LimitsReply },
   examples: [{ name: 'What is left' }],

@@ -31,7 +31,7 @@ const EventRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
-    resource_id: Type.String({ description: 'Id of the resource that it happened to' }),
+    resource_id: Type.String({ description: 'Id of the resource that the event is about' }),
     created_at: At({ description: 'Unique id of the event; repeated deliveries carry the same one' }),
     request_id: Nullable(Type.String({ description: 'Id of the request that caused it' })),
     payload: Type.Unknown({ sensitive: true, description: 'Payload that subscribers receive' }),

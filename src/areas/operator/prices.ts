@@ -66,7 +66,7 @@ export const PriceSet = Type.Object({
     'Unit that is priced: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with the known ones',
   ),
   country: Type.Optional(CountryOrAll({ description: 'Destination country; default everywhere' })),
-  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
+  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Network within the country; default every network' })),
   account_id: Type.Optional(
     Type.String({ maxLength: 60, description: 'Id of the only account that pays it, `acc_…`; default all accounts' }),
   ),
@@ -81,7 +81,7 @@ const strangers = statement.home<{ accounts: readonly string[] }, { account: str
 )
 
 export const ImportReply = Type.Object(
-  { imported: Type.Integer({ description: 'Prices that were set' }) },
+  { imported: Type.Integer({ description: 'Number of prices that were set' }) },
   { title: 'PriceImport' },
 )
 

@@ -35,7 +35,7 @@ const Step = Type.Object({
 
 export const ConnectionTest = Type.Object(
   {
-    is_good: Type.Boolean({ description: 'Whether no step failed' }),
+    is_good: Type.Boolean({ description: 'True if no step failed' }),
     steps: Type.Array(Step, { description: 'Steps in the order in which they were tried' }),
   },
   { title: 'ConnectionTest' },

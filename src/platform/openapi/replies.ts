@@ -85,7 +85,7 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
     properties: {
       success: succeededSchema.properties.success,
       data: { type: 'array', items: schema, description: 'Rows of this page' },
-      has_more: { type: 'boolean', description: 'Whether another page follows' },
+      has_more: { type: 'boolean', description: 'True if another page follows' },
       next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page; null on the last' },
     },
   }

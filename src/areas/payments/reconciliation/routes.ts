@@ -100,7 +100,7 @@ const StatementRecord = Type.Object(
     closing_at: Nullable(At({ description: 'Time of `closing_balance`; null if it is not known' })),
     float_balance: Nullable(Amount({ description: 'Balance in the ledger at that moment' })),
     difference: Nullable(Amount({ description: 'Balance of the provider less ours; 0 is correct' })),
-    created_at: At({ description: 'Time the account was opened' }),
+    created_at: At({ description: 'Time at which the account was created' }),
     matched_at: Nullable(At({ description: 'Time at which its lines were matched; null until then' })),
   },
   { title: 'PaymentStatement' },
