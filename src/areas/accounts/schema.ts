@@ -286,7 +286,7 @@ export const UsageReply = Type.Object(
         day: Nullable(Type.String({ description: 'Day as YYYY-MM-DD, UTC' })),
         area: Nullable(Type.String({ description: 'Area, such as `sms`' })),
         operation: Nullable(Type.String({ description: 'Name of the operation, such as `sms.send`' })),
-        requests: Type.Integer({ description: 'Total number' }),
+        requests: Type.Integer({ description: 'Total number of requests' }),
         errors: Type.Integer({ description: 'Requests that were refused or failed' }),
       }),
       { description: 'Requests grouped by `group_by`; fields that it does not name are null' },

@@ -23,7 +23,7 @@ const groups = ['day', 'hour', 'tag', 'template', 'domain', 'bulk_id'] as const
 const count = (description: string) => Type.Integer({ description })
 
 const figures = {
-  sent: count('Recipients whose message was offered to a server'),
+  sent: count('Recipients with a delivery attempt'),
   delivered: count('Recipients whose server accepted it'),
   opened: count('Recipients who opened it at least once'),
   clicked: count('Recipients who followed a link'),
@@ -204,7 +204,7 @@ const getAnalytics = read({
     tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag of the messages' })),
     stream: Type.Optional(
       OneOf(['transactional', 'bulk'], {
-        description: 'Filter by stream: mail that people may unsubscribe from (`bulk`), or the rest; default both',
+        description: 'Filter by stream: mail that recipients can unsubscribe from (`bulk`), or other mail; default both',
       }),
     ),
   }),

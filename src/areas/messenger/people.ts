@@ -46,7 +46,7 @@ const Conversation = Type.Object(
     id: Type.String({ description: 'Same value as `phone`' }),
     phone: Type.String({ description: 'Number of the user, E.164' }),
     name: Nullable(Type.String({ description: 'Profile name' })),
-    window_open: Type.Boolean({ description: 'Whether messages other than templates may be sent now' }),
+    window_open: Type.Boolean({ description: 'True if messages other than templates can be sent now' }),
     window_expires_at: Nullable(At({ description: 'End of the window for messages other than templates' })),
     last_inbound_at: Nullable(At({ description: 'Time of the user’s last message' })),
     opted_out: Type.Boolean({ description: 'True if the user opted out' }),

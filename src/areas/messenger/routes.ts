@@ -159,7 +159,7 @@ const markRead = write({
   limit: 'messenger',
   params: IdParam,
   body: Type.Object({
-    typing: Type.Optional(Type.Boolean({ description: 'Also show a typing indicator' })),
+    typing: Type.Optional(Type.Boolean({ description: 'True also shows a typing indicator to the user' })),
   }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],

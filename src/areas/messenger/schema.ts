@@ -118,7 +118,7 @@ const Interactive = Type.Object(
         { description: 'Header above the message' },
       ),
     ),
-    body: Type.Object({ text: text('Text of the message', 1024) }, { description: 'Message that asks the user' }),
+    body: Type.Object({ text: text('Text of the message', 1024) }, { description: 'Body of the message' }),
     footer: Type.Optional(
       Type.Object({ text: text('A grey line below the message', 60) }, { description: 'Footer below the message' }),
     ),
@@ -213,7 +213,7 @@ export const MessageSend = Type.Object(
     context: Type.Optional(
       Type.Object(
         { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
-        { description: 'Makes it a reply to a message of the chat' },
+        { description: 'Message of the chat that this one replies to' },
       ),
     ),
     fallback_template: Type.Optional(TemplateUse('Template sent instead while the user has not written for 24 hours')),
@@ -252,11 +252,11 @@ export const SendReply = Type.Object(
         wa_id: Type.String({ description: 'The user’s id in the messenger' }),
       }),
       {
-        description: 'The recipient once more, where clients of the Cloud API look for it',
+        description: 'Copy of the recipient, for clients of the Cloud API',
       },
     ),
-    messages: Type.Array(Type.Object({ id: Type.String({ description: 'The message_id' }) }), {
-      description: 'The message_id once more, where clients of the Cloud API look for it',
+    messages: Type.Array(Type.Object({ id: Type.String({ description: 'Id of the message' }) }), {
+      description: 'Copy of the message id, for clients of the Cloud API',
     }),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
@@ -342,7 +342,7 @@ export const MessageRecord = Type.Object(
     fallback_message_id: Nullable(Type.String({ description: 'Id of the SMS that was sent instead' })),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Nullable(Type.String({ description: 'Currency of the cost; null for inbound messages' })),
-    provider_id: Nullable(Type.String({ description: 'Id at the provider; null until it was accepted' })),
+    provider_id: Nullable(Type.String({ description: 'Id at the provider; null until accepted' })),
   },
   { title: 'MessengerMessage' },
 )

@@ -51,7 +51,7 @@ const PriceRecord = Type.Object(
     unit: Type.String({ description: 'Unit that is priced, such as `segment`' }),
     country: Nullable(Type.String({ description: 'Destination country, ISO 3166; null: everywhere' })),
     network: Nullable(Type.String({ description: 'Network within the country; null: all of them' })),
-    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    account_id: Nullable(Type.String({ description: 'Id of the account that it applies to; null: all accounts' })),
     amount: Amount({ description: 'Price per unit, to a millionth' }),
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     effective_from: At({ description: 'Time from which it applies' }),
@@ -68,7 +68,7 @@ export const PriceSet = Type.Object({
   country: Type.Optional(CountryOrAll({ description: 'Destination country; default everywhere' })),
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Network within the country; default every network' })),
   account_id: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Id of the only account that pays it, `acc_…`; default all accounts' }),
+    Type.String({ maxLength: 60, description: 'Id of the account that it applies to, `acc_…`; default all accounts' }),
   ),
   amount: AmountIn({ description: 'Price per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'Currency of the amount' }),

@@ -28,7 +28,7 @@ const sendRoute = commit({
   operation: 'sms.send',
   summary: 'Send a message',
   description:
-    'To one number or many, now or later. Charged when it is accepted; refunded if it is never sent. A list of numbers counts once on your plan, and is sent at the rate of the plan.',
+    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: MessageSend,

@@ -104,7 +104,7 @@ export const MessageSend = Type.Object({
 })
 
 const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
-  description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
+  description: 'Filter by status; `sent`: accepted by the network, `received`: from a handset',
 })
 const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
 const ErrorCode = Nullable(
@@ -115,7 +115,7 @@ export const Recipient = Type.Object({
   to: Type.String({ description: 'The number in E.164' }),
   message_id: Nullable(Type.String({ description: 'Id of the message, such as `sms_…`; null if it was refused' })),
   status: Status,
-  segments: Type.Integer({ description: 'Segments charged' }),
+  segments: Type.Integer({ description: 'Number of charged segments' }),
   cost: Amount({ description: 'In major units of `currency`; 0 if it was refused' }),
   currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
   error_code: ErrorCode,
@@ -152,7 +152,7 @@ export const EstimateReply = Type.Object(
     segments: Type.Integer({ description: 'Segments per recipient' }),
     encoding: EncodingName,
     length: Type.Integer({ description: 'Number of characters in your text' }),
-    units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
+    units_used: Type.Integer({ description: 'Length in septets (`gsm7`) or UTF-16 units (`ucs2`)' }),
     units_left: Type.Integer({ description: 'Units left in the last segment' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
     suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
@@ -170,7 +170,7 @@ const Change = Type.Object({
   status: Status,
   at: At({ description: 'Time of the status' }),
   error_code: ErrorCode,
-  carrier_code: Nullable(Type.String({ description: 'The network’s own code' })),
+  carrier_code: Nullable(Type.String({ description: 'Error code of the network' })),
 })
 
 export const MessageRecord = Type.Object(
@@ -183,7 +183,7 @@ export const MessageRecord = Type.Object(
     message: Nullable(
       Type.String({ sensitive: true, description: 'Text of the message; null after the retention period' }),
     ),
-    segments: Type.Integer({ description: 'Segments charged' }),
+    segments: Type.Integer({ description: 'Number of charged segments' }),
     parts: Type.Integer({ description: 'Alias of segments' }),
     encoding: EncodingName,
     cost: Amount({ description: 'Amount in major units of `currency`; 0 if it failed before the network accepted it' }),
@@ -207,7 +207,7 @@ export const MessageRecord = Type.Object(
     network: Nullable(Type.String({ description: 'Network of the number, if known' })),
     attempts: Type.Integer({ description: 'Number of times it was offered to a carrier' }),
     route: Type.Optional(
-      Nullable(Type.String(), { description: 'Bind that accepted it; only for keys with the scope operator' }),
+      Nullable(Type.String(), { description: 'Bind that accepted it; only for keys with the scope `operator`' }),
     ),
     batch_id: Nullable(Type.String({ description: 'Id of the bulk or list it was sent with' })),
     timeline: Type.Array(Change, { description: 'Status history, oldest first' }),
@@ -257,7 +257,7 @@ export const MessageList = Type.Object({
     Type.String({ maxLength: 40, description: 'Last day or moment; used where end_date is absent' }),
   ),
   batch_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of the bulk or list they were sent with, such as `smb_…`' }),
+    Type.String({ maxLength: 40, description: 'Filter by id of a bulk or list, such as `smb_…`' }),
   ),
   scheduled: Type.Optional(
     Type.Boolean({

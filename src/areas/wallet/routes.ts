@@ -33,7 +33,7 @@ const Balance = Type.Object(
     auto_recharge: Nullable(RechargeFacts, {
       description: 'Automatic top-up; null where it was never set',
     }),
-    updated_at: At({ description: 'When the balance last changed' }),
+    updated_at: At({ description: 'Time of the last change of the balance' }),
   },
   { title: 'WalletBalance' },
 )

@@ -28,7 +28,7 @@ const Step = Type.Object({
   status: OneOf(['passed', 'failed', 'skipped'], {
     description: '`skipped`: not tried, because one before it failed or this connection has no such step',
   }),
-  detail: Type.String({ description: 'Finding of the step' }),
+  detail: Type.String({ description: 'Result of the step' }),
   remedy: Nullable(Type.String({ description: 'Advice after a failure; null otherwise' })),
   duration_ms: Type.Integer({ description: 'Duration of the step in milliseconds' }),
 })

@@ -85,7 +85,7 @@ const RiskScore = Type.Object(
       Type.Object({
         flag: Type.String({ description: 'Name from `flags`' }),
         weight: Type.Number({ description: 'Points that it adds to the score' }),
-        detail: Type.String({ description: 'Finding of the step' }),
+        detail: Type.String({ description: 'Reason for the flag' }),
       }),
       { description: 'Weight of each flag, with the reason' },
     ),

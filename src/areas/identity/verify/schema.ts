@@ -201,7 +201,7 @@ const Check = Type.Object({
     description: '`unavailable`: could not be made, `skipped`: was not requested',
   }),
   weight: OneOf(['critical', 'major', 'minor'], { description: 'Weight of a failure' }),
-  detail: Type.String({ description: 'Finding of the step' }),
+  detail: Type.String({ description: 'Explanation of the result' }),
 })
 
 const Readings = Type.Object(

@@ -125,7 +125,7 @@ const listAll = list({
   query: Type.Object({
     ...listQuery,
     name: Type.Optional(
-      Type.String({ maxLength: 512, description: 'Full name of the template; one row per language' }),
+      Type.String({ maxLength: 512, description: 'Name of the template; one row per language' }),
     ),
     status: Type.Optional(
       OneOf(templateStatuses, {

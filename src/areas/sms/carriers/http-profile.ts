@@ -102,7 +102,7 @@ export const Profile = Type.Object(
               description: 'HTTP statuses of success; default 200, 201 and 202',
             }),
           ),
-          id: Type.Optional(Place('Id, or ids, that receipts will name; without it they name {{id}}')),
+          id: Type.Optional(Place('Id, or ids, used by receipts; without it they use {{id}}')),
         },
         {
           ...strict,
@@ -134,7 +134,7 @@ export const Profile = Type.Object(
     receipts: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('List, when a call has several')),
+          each: Type.Optional(Place('List of entries, if a call has several')),
           id: Place('Id from the answer'),
           status: Place('Status of the message'),
           error: Type.Optional(Place('Code of the aggregator')),
@@ -149,7 +149,7 @@ export const Profile = Type.Object(
     inbound: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('List, when a call has several')),
+          each: Type.Optional(Place('List of entries, if a call has several')),
           from: Place('Number of the handset'),
           to: Place('Number, short code or sender that the handset writes to'),
           text: Place('Text of the message'),

@@ -76,7 +76,7 @@ const listSenders = list({
       OneOf(senderStatuses, { description: 'Filter by status; `pending` ones await your decision' }),
     ),
     account_id: Type.Optional(
-      Type.String({ maxLength: 60, description: 'Id of the account that asked for them, such as `acc_…`' }),
+      Type.String({ maxLength: 60, description: 'Filter by account, such as `acc_…`' }),
     ),
   }),
   row: ReviewedSender,

@@ -51,7 +51,7 @@ const put = writeAcross({
   path: '/v1/operator/sms/ported-numbers',
   operation: 'operator.portSmsNumber',
   summary: 'Record a ported number',
-  description: 'One number. `npm start -- mnp import <file>` takes a registry’s whole list.',
+  description: 'Records one number. `npm start -- mnp import <file>` imports the list of a registry.',
   scope: 'operator',
   body: PortedNumber,
   reply: {

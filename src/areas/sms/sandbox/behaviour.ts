@@ -58,7 +58,7 @@ const Behaviour = Type.Object(
       {
         maxItems: maxOutOfCoverage,
         rule: `must list at most ${maxOutOfCoverage} numbers`,
-        description: 'Handsets out of coverage, which get their messages once they are taken off this list; `*` is all',
+        description: 'Handsets out of coverage, which receive their messages once they are taken off this list; `*` for all',
       },
     ),
   },

@@ -35,7 +35,7 @@ const texts = list({
   path: '/v1/sandbox/sms/handset',
   operation: 'sandbox.handset',
   summary: 'List the texts on a simulated handset',
-  description: 'Texts that arrived on a handset of the sandbox, and those that it wrote, newest first.',
+  description: 'Texts received and sent by a simulated handset, newest first.',
   scope: 'sandbox:read',
   query: HandsetQuery,
   row: HandsetText,

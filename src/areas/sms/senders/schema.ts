@@ -22,7 +22,7 @@ export const SenderCreate = Type.Object({
     minLength: 1,
     maxLength: 200,
     rule: 'must have 1 to 200 characters',
-    description: 'Intended use; the operator reads it before approving',
+    description: 'Intended use, reviewed by the operator',
   }),
   sample: Type.String({
     minLength: 1,
