@@ -337,7 +337,7 @@ export const LogRecord = Type.Object(
     request_id: Type.String({ description: 'X-Request-Id of the response' }),
     at: At({ description: 'Time of the request' }),
     method: Type.String({ description: 'HTTP method, such as POST' }),
-    path: Type.String({ description: 'Value as it was requested' }),
+    path: Type.String({ description: 'Path of the request, such as `/v1/sms/send`' }),
     operation: Nullable(
       Type.String({ description: 'Name of the operation, such as `sms.send`; null for an unknown address' }),
     ),

@@ -60,7 +60,7 @@ export const Invoice = Type.Object(
     sent_at: moment('Time it was mailed or texted'),
     paid_at: moment('Time at which it was paid in full'),
     voided_at: moment('Time at which it was voided'),
-    void_reason: Nullable(Type.String({ description: 'Text as you provided it' })),
+    void_reason: Nullable(Type.String({ description: 'Reason for voiding; null if none' })),
     metadata: Metadata,
     created_at: At({ description: 'Time of creation' }),
   },

@@ -37,7 +37,7 @@ export const ussd: Area = {
     unasked: ['ussd.createShortcode', 'ussd.changeShortcode', 'ussd.createMenu', 'ussd.replaceMenu', 'ussd.testMenu'],
   },
   chapters: {
-    ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by subscribers who dial a code of yours.' },
+    ussd: { title: 'USSD', about: 'Sessions with handsets, started by you or by subscribers who dial one of your codes.' },
   },
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],

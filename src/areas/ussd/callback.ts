@@ -32,7 +32,7 @@ const Field = (description: string) =>
   Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number(), Type.Null()], { description }))
 
 const jsonFields = {
-  session_id: Type.Optional(Nullable(Short('The id that the first reply gave; any or none in the first call'))),
+  session_id: Type.Optional(Nullable(Short('Id of the session from the first reply; optional in the first call'))),
   phone: Type.Optional(Short('Number of the subscriber, E.164')),
   shortcode: Type.Optional(Short('Code that was dialled, such as *384*1#')),
   type: Type.Optional(OneOf(kinds, { description: 'A dial, an input, or the end of the session' })),
@@ -53,7 +53,7 @@ const jsonFields = {
 
 const formFields = {
   sessionId: Field('Id of the dialog'),
-  serviceCode: Field('The code that was dialled'),
+  serviceCode: Field('Dialled code'),
   phoneNumber: Field('Number of the subscriber, E.164'),
   text: Type.Optional(
     Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'All inputs so far, joined by *' })),
@@ -65,14 +65,14 @@ const hubtelFields = {
   Type: Field('Initiation, Response, Release or Timeout'),
   Mobile: Field('Number of the subscriber'),
   SessionId: Field('Id of the dialog'),
-  ServiceCode: Field('The code that was dialled'),
+  ServiceCode: Field('Dialled code'),
   Message: Type.Optional(
-    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Code that was dialled, or input' })),
+    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Dialled code, or input' })),
   ),
   Operator: Field('Network of the subscriber'),
   Sequence: Field('Sequence number of the call, by which a repeat is known'),
   ClientState: Type.Optional(
-    Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned as it came' })),
+    Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned unchanged' })),
   ),
 }
 
@@ -89,9 +89,9 @@ export const CallbackBody = Type.Object(
     publishedAs: {
       title: 'UssdCallback',
       oneOf: [
-        dialectOf('UssdCallbackJson', 'Call in our own format', jsonFields, 'phone', 'type'),
-        dialectOf('UssdCallbackForm', 'Call in the format of Africa’s Talking', formFields, 'phoneNumber'),
-        dialectOf('UssdCallbackHubtel', 'Call in the format of Hubtel', hubtelFields, 'Mobile', 'Type'),
+        dialectOf('UssdCallbackJson', 'Callback in Pamoja’s format', jsonFields, 'phone', 'type'),
+        dialectOf('UssdCallbackForm', 'Callback in the format of Africa’s Talking', formFields, 'phoneNumber'),
+        dialectOf('UssdCallbackHubtel', 'Callback in the format of Hubtel', hubtelFields, 'Mobile', 'Type'),
       ],
     },
   },
@@ -101,13 +101,13 @@ type Body = Static<typeof CallbackBody>
 const CallbackReply = Type.Object(
   {
     session_id: Type.Optional(Type.String({ description: 'JSON: id of the session, for the calls that follow' })),
-    action: Type.Optional(OneOf(['continue', 'end'], { description: 'JSON: whether the screen can be answered' })),
+    action: Type.Optional(OneOf(['continue', 'end'], { description: 'JSON: `continue` if the screen can be answered, `end` if not' })),
     message: Type.Optional(Type.String({ description: 'JSON: the screen' })),
     message_id: Type.Optional(Type.String({ description: 'JSON: id of the screen, such as `ussd_…`' })),
-    SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, as it came' })),
+    SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, returned unchanged' })),
     Type: Type.Optional(OneOf(['response', 'release'], { description: 'Hubtel: `response` can be answered' })),
     Message: Type.Optional(Type.String({ description: 'Hubtel: the screen' })),
-    ClientState: Type.Optional(Type.String({ description: 'Hubtel: as it came' })),
+    ClientState: Type.Optional(Type.String({ description: 'Hubtel: opaque value, returned unchanged' })),
   },
   { title: 'UssdCallbackReply' },
 )
@@ -316,10 +316,10 @@ const callback = read({
   operation: 'ussd.callback',
   summary: 'Submit a dial, an answer or the end of a session',
   description:
-    'For gateways that speak HTTP, and for trials with a test key. JSON gets the reply below; the form fields `sessionId, ' +
-    'serviceCode, phoneNumber, text, networkCode` get `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +
-    'SessionId, ServiceCode, Message, Operator, Sequence, ClientState` get `{SessionId, Type, Message, ClientState}`. ' +
-    'A repeated call gets the same reply. Gateways that cannot send a key have a URL of their own.',
+    'For HTTP gateways, and for trials with a test key. JSON requests get the reply below; the form fields ' +
+    '`sessionId, serviceCode, phoneNumber, text, networkCode` get `CON ...` or `END ...` as text/plain; `Type, ' +
+    'Mobile, SessionId, ServiceCode, Message, Operator, Sequence, ClientState` get `{SessionId, Type, Message, ' +
+    'ClientState}`. A repeated call gets the same reply. Gateways that cannot send a key use a URL of their own.',
   scope: 'ussd:gateway',
   body: CallbackBody,
   form: true,

@@ -81,7 +81,7 @@ const GatewayIn = Type.Object(
       Type.Array(Type.String({ maxLength: 50 }), {
         maxItems: 100,
         rule: 'must list at most 100 addresses',
-        description: 'IP addresses or ranges that may call, such as 41.90.0.0/16; default: anyone with the URL',
+        description: 'IP addresses or ranges that may call, such as 41.90.0.0/16; default any',
       }),
     ),
   },
@@ -93,7 +93,7 @@ const shownFields = {
   name: Type.String({ description: 'Label' }),
   environment: EnvironmentName({ description: '`live` for real subscribers, `test` for trials' }),
   allowed_ips: Type.Array(Type.String(), {
-    description: 'IP addresses or ranges that may call; none: anyone with the URL',
+    description: 'IP addresses or ranges that may call; empty: any',
   }),
   created_at: At({ description: 'Time of creation' }),
 }

@@ -38,12 +38,12 @@ const Word = (description: string) =>
 const settings = {
   mode: OneOf(['webhook', 'text', 'menu'], {
     description:
-      '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
+      'Source of the screens: `webhook` (your URL receives ussd.response), `text` (your URL replies with CON or END) or `menu` (a stored menu)',
   }),
   url: Nullable(Url, { description: 'URL called for each screen' }),
-  fallback_url: Nullable(Url, { description: 'URL called where `url` gives no answer and time is left' }),
+  fallback_url: Nullable(Url, { description: 'URL called if `url` does not reply and time is left' }),
   menu_id: Nullable(
-    Type.String({ maxLength: 40, description: 'The stored menu that answers, where `mode` is `menu`' }),
+    Type.String({ maxLength: 40, description: 'Id of the stored menu, for the mode `menu`' }),
   ),
   timeout: Timeout,
   network_limit: Type.Integer({
@@ -51,7 +51,7 @@ const settings = {
     maximum: 60,
     default: defaultNetworkLimit,
     rule: 'must be 3 to 60 seconds',
-    description: 'Seconds that the network waits for a screen; yours must arrive a second sooner',
+    description: 'Seconds that the network waits for a screen; your reply must arrive a second earlier',
   }),
   error_message: ScreenText,
   resume_window: Type.Integer({
@@ -65,7 +65,7 @@ const settings = {
     Type.String({
       pattern: '^[a-z]{2,3}$',
       rule: 'must be a language such as sw',
-      description: 'Default language, where the network reports none',
+      description: 'Default language, if the network reports none',
     }),
   ),
   pages: Type.Object(

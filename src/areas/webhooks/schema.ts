@@ -123,7 +123,7 @@ const recordFields = {
   dialect: DialectName,
   events: Type.Array(Type.String(), { description: 'Names of the subscribed events' }),
   enabled: Type.Boolean({ description: 'False stops deliveries' }),
-  description: Nullable(Type.String({ description: 'Your note' })),
+  description: Nullable(Type.String({ description: 'Internal note; null if none' })),
   created_at: At({ description: 'Time of creation' }),
   updated_at: At({ description: 'Time of the last change' }),
   ordered: Type.Boolean({ description: 'True delivers one event at a time, in order' }),

@@ -99,7 +99,7 @@ export const Plan = Type.Object(
     plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`' }),
     code: Nullable(Type.String({ description: 'Your own code for the plan, accepted in place of its id' })),
     name: Type.String({ description: 'Name shown on invoices' }),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Description of the plan; null if none' })),
     amount: Amount({ description: 'Price per period, in major units' }),
     currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
     interval: OneOf(intervals, { description: 'Unit of the period' }),

@@ -42,7 +42,7 @@ const transfer = write({
   operation: 'callcenter.transfer',
   summary: 'Transfer a call',
   description:
-    'Cold: the agent leaves as soon as the destination rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
+    'Cold: the agent leaves as soon as the destination rings. Warm: the customer is on hold while the agents speak; then complete, merge or cancel it.',
   scope: 'callcenter:agent',
   body: Type.Object({
     call_id: Type.String({ maxLength: 40, description: 'Id of the call to transfer, `call_…`' }),
@@ -51,7 +51,7 @@ const transfer = write({
       minLength: 1,
       maxLength: 256,
       rule: 'must be an agent, a queue, a number or a SIP address',
-      description: 'An agent; also que_…, E.164 or a SIP URI',
+      description: 'Destination: an agent, `que_…`, a number in E.164 or a SIP URI',
     }),
     message: Type.Optional(
       Type.String({
@@ -111,7 +111,7 @@ const decide = write({
   scope: 'callcenter:agent',
   params: TransferId,
   needs: 'nothing',
-  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: '`merge` connects all three' }) }),
+  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: 'Action on the transfer; `merge` connects all three parties' }) }),
   reply: { status: 200, schema: Transfer },
   errors: ['NOT_FOUND', 'CONFLICT'],
   async handle(app, tx, { params, body }, caller) {

@@ -119,7 +119,7 @@ const create = write({
   path: '/v1/voice/ivr',
   operation: 'callcenter.createIvr',
   summary: 'Create an IVR',
-  description: 'At most 200 menus; every one must be reachable, and every choice must lead somewhere.',
+  description: 'At most 200 menus; every menu must be reachable, and every choice needs a destination.',
   scope: 'callcenter:write',
   body: IvrCreate,
   bodyLimitBytes: 1_024 * 1_024,

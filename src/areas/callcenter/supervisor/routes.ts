@@ -16,7 +16,7 @@ import { monitorRecord, ringSupervisor, stopMonitor, supervisorTarget, switchMod
 import { findMonitor, insertMonitor } from './store.ts'
 
 const Mode = OneOf(['listen', 'whisper', 'barge'], {
-  description: 'listen: the supervisor is not heard; whisper: only by the agent; barge: by everyone',
+  description: 'Listening mode: not heard (`listen`), heard by the agent only (`whisper`) or by everyone (`barge`)',
 })
 const MonitorId = Type.Object({ monitor_id: Type.String({ description: 'Id of the monitor, mon_…' }) })
 
@@ -50,7 +50,7 @@ const start = write({
   body: Type.Object({
     call_id: Type.String({ maxLength: 40, description: 'Id of the call to monitor, `call_…`' }),
     mode: Mode,
-    supervisor_id: Type.Optional(AgentId('Id of the agent who listens')),
+    supervisor_id: Type.Optional(AgentId('Id of the supervising agent')),
     endpoint: Type.Optional(
       Type.Object(
         {

@@ -53,7 +53,7 @@ const TemplateRecord = Type.Object(
     subject: Type.String({ description: 'Content with {{placeholders}}' }),
     html: Type.String({ description: 'Content with {{placeholders}}' }),
     text: Nullable(Type.String({ description: 'Plain-text body; null: generated from the HTML' })),
-    description: Nullable(Type.String({ description: 'Your note' })),
+    description: Nullable(Type.String({ description: 'Internal note; null if none' })),
     defaults: Variables,
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     version: Type.Integer({ description: 'Version number, one more with each change' }),

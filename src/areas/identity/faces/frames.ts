@@ -44,7 +44,7 @@ export const ActiveSubmission = Type.Object(
     }),
     frames: Frames,
   },
-  { description: 'Frames of an active liveness check; the best of them serves as the selfie where there is none' },
+  { description: 'Frames of an active liveness check; the best one serves as the selfie if none is given' },
 )
 
 const addChallenge = statement.tenant<

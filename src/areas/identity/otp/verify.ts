@@ -16,16 +16,16 @@ import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.t
 
 export const OtpVerify = Type.Object({
   otp_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id from the reply to the sending; or `phone` instead' }),
+    Type.String({ maxLength: 40, description: 'Id returned when the code was sent; alternative to `phone`' }),
   ),
-  phone: Type.Optional(Phone({ description: 'Phone number that got the code, where there is no `otp_id`' })),
-  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'Purpose that it was sent with' })),
+  phone: Type.Optional(Phone({ description: 'Phone number that received the code; alternative to `otp_id`' })),
+  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'Purpose of the code, as it was sent' })),
   code: Type.String({
     minLength: 1,
     maxLength: 20,
     sensitive: true,
     rule: 'must be the code as it was typed',
-    description: 'Code as it was typed; invalid after five wrong ones',
+    description: 'Code as typed by the person; invalid after five wrong attempts',
   }),
 })
 

@@ -19,7 +19,7 @@ const create = write({
   operation: 'identity.createSession',
   summary: 'Create a capture session',
   description:
-    'A hosted page takes pictures of a document and a face. Give `url` to the person, show them `qr`, or have it sent with `phone` or `email`. The session ends in an ordinary verification, whose id is in `verification_id`.',
+    'Creates a hosted page that captures a document and a face. Pass `url` to the person, show `qr`, or have the link sent with `phone` or `email`. The result is a verification, with its id in `verification_id`.',
   scope: 'identity:write',
   limit: 'identity',
   body: SessionCreate,
@@ -80,7 +80,7 @@ const cancel = write({
   path: '/v1/identity/sessions/:session_id/cancel',
   operation: 'identity.cancelSession',
   summary: 'Cancel a capture session',
-  description: 'Its page says that the session has ended. Submitted pictures are still judged.',
+  description: 'The page then shows that the session has ended. Submitted pictures are still processed.',
   scope: 'identity:write',
   limit: 'identity',
   params: SessionParam,

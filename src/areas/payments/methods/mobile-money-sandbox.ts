@@ -34,7 +34,7 @@ const Prompt = Type.Object(
     amount: Amount({ description: 'Amount to pay, in major units' }),
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     reference: Nullable(Type.String({ description: 'Your own id for the payment; null if none was given' })),
-    description: Nullable(Type.String({ description: 'Intended use as you stated it; null if you did not' })),
+    description: Nullable(Type.String({ description: 'Description of the payment, as the prompt shows it; null if none' })),
     failure_reason: Nullable(
       Type.String({ description: 'Failure code such as USER_CANCELLED; null unless it failed' }),
     ),
@@ -59,7 +59,7 @@ const prompts = list({
     }),
   }),
   row: Prompt,
-  examples: [{ name: 'What Ada was asked', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Prompts on Ada’s phone', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

@@ -92,7 +92,7 @@ export const Batch = Type.Object(
   {
     ...batchFields,
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Your description; null if none' })),
     metadata: Metadata,
     payouts: Type.Array(Item, { description: 'The items, in your order' }),
     next_cursor: Nullable(Type.String({ description: 'Cursor of the next items' })),

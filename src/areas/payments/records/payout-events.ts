@@ -39,7 +39,7 @@ export const Payout = Type.Object(
     fee: amount('Fee charged to you, in major units'),
     method,
     provider: word('Provider, such as `mpesa`; null until one is chosen'),
-    description: word('Text as you provided it'),
+    description: word('Your description; null if none'),
     reference: word('Your own id for the object'),
     batch_id: word('Id of the bulk that contains it'),
     metadata: Metadata,

@@ -40,7 +40,7 @@ const Transaction = Type.Object(
     phone: Nullable(Type.String({ description: 'Phone number, masked' })),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     provider_reference: Nullable(Type.String({ description: 'Id at the provider, such as a receipt code' })),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Your description; null if none' })),
     metadata: Metadata,
     created_at: At({ description: 'Time of the request' }),
     completed_at: Nullable(At({ description: 'Time of completion; null until then' })),

@@ -80,8 +80,8 @@ export const SmppSettings = Type.Object({
     default: null,
     rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
     description:
-      'Name of the message centre, the same for all binds that lead to it: it may send receipts over any of them. ' +
-      'Binds with the same host, port and system_id need none',
+      'Name of the message centre, shared by all its binds, because receipts may arrive over any of them. Not ' +
+      'needed by binds with the same host, port and system_id',
   }),
   answer_ids: IdSetting('answers'),
   receipt_ids: IdSetting('receipts'),

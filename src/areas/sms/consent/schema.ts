@@ -26,7 +26,7 @@ export const OptOutRecord = Type.Object(
   {
     phone: Type.String({ description: 'Phone number that opted out' }),
     from: Type.String({ description: 'Sender that it opted out of, a number without its plus; `*` for all' }),
-    reason: Nullable(Type.String({ description: 'Your note' })),
+    reason: Nullable(Type.String({ description: 'Internal note; null if none' })),
     source: OneOf(['keyword', 'api', 'import', 'carrier'], {
       description: 'Source: a keyword such as STOP, a request, a file, or the carrier',
     }),

@@ -202,8 +202,8 @@ const changeBehaviour = write({
   operation: 'sandbox.changeSmsBehaviour',
   summary: 'Set the behaviour of the simulated network',
   description:
-    'Applies to messages sent from now on. Numbers that force an outcome keep it. Messages for a handset out of coverage ' +
-    'arrive when it is back.',
+    'Applies to messages sent from now on. Test numbers with a fixed outcome keep it. Messages for a handset out ' +
+    'of coverage arrive when it is taken off the list.',
   scope: 'sandbox:write',
   body: Type.Partial(Behaviour, { title: 'SmsSandboxBehaviourChange' }),
   reply: { status: 200, schema: Behaviour },

@@ -58,7 +58,7 @@ const shownFields = {
   prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
     maxItems: 100,
     rule: 'must list at most 100 beginnings of numbers such as +25470',
-    description: 'Prefixes of the numbers whose pushed screens use it; none: all numbers',
+    description: 'Prefixes of the numbers whose pushed screens use it; empty: all numbers',
   }),
   profile: Profile,
   enabled: Type.Boolean({ description: 'False closes its connections; default true' }),
@@ -77,12 +77,12 @@ const GatewayRecord = Type.Object(
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Node that holds the connection' })),
-    is_up: Type.Boolean({ description: 'Whether screens can be sent over it, according to that node’s last report' }),
+    is_up: Type.Boolean({ description: 'True if screens can be sent over it, according to the last report of its node' }),
     last_error: Nullable(
-      Type.String({ description: 'Last error, also after it came up again; null if there was none' }),
+      Type.String({ description: 'Last error, kept after recovery; null if there was none' }),
     ),
     created_at: At({ description: 'Time of entry' }),
-    updated_at: At({ description: 'When its settings last changed' }),
+    updated_at: At({ description: 'Time of the last change of its settings' }),
   },
   { title: 'UssdSmppGateway' },
 )

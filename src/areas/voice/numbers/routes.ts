@@ -22,8 +22,8 @@ const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_04
 const Application = Type.Object({
   answer_url: Url('URL called for the flow of each call to the number, https://'),
   event_url: Type.Optional(Url('URL that receives every status of its calls')),
-  fallback_url: Type.Optional(Url('URL called where `answer_url` gives no flow')),
-  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of both; default POST' })),
+  fallback_url: Type.Optional(Url('URL called if `answer_url` returns no flow')),
+  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of `answer_url` and `fallback_url`; default POST' })),
   dialect: Type.Optional(DialectName),
 })
 
@@ -57,7 +57,7 @@ const VoiceNumber = Type.Object(
           Nullable(Type.String({ description: 'Application URL that receives every status; null: none' })),
         ),
         fallback_url: Type.Optional(
-          Nullable(Type.String({ description: 'Application URL called where `answer_url` gives no flow' })),
+          Nullable(Type.String({ description: 'Application URL called if `answer_url` returns no flow' })),
         ),
         answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of the application' })),
         dialect: Type.Optional(DialectName),
@@ -82,7 +82,7 @@ const assign = writeAcross({
   method: 'POST',
   path: '/v1/voice/numbers/:number/assign',
   operation: 'voice.assignNumber',
-  summary: 'Set what answers calls to a number',
+  summary: 'Set how calls to a number are answered',
   scope: 'voice:write',
   limit: 'voice',
   params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),

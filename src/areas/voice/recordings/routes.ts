@@ -81,7 +81,7 @@ const remove = write({
   path: '/v1/voice/recording/:recording_id',
   operation: 'voice.deleteRecording',
   summary: 'Delete the audio of a recording',
-  description: 'The record of it stays. A recording in progress is refused: end the call first.',
+  description: 'The record of it is kept. A recording in progress cannot be deleted: end the call first.',
   scope: 'voice:write',
   limit: 'voice',
   params: RecordingId,

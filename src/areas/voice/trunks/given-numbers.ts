@@ -46,13 +46,13 @@ const give = writeAcross({
   path: '/v1/operator/voice/numbers',
   operation: 'operator.giveVoiceNumber',
   summary: 'Assign a live call number to an account',
-  description: 'The account may show it as caller number, and decides what answers calls to it.',
+  description: 'The account can use it as caller number and set what answers calls to it.',
   scope: 'operator',
   body: Type.Object({
     number: Type.String({
       pattern: e164,
       rule: e164Rule,
-      description: 'Number as the network assigned it to you',
+      description: 'Number assigned to you by the network',
     }),
     account_id: Type.String({ maxLength: 60, description: 'Id of the account that gets the number, such as `acc_…`' }),
   }),
