@@ -5,10 +5,7 @@
 export const errors = {
   INVALID_REQUEST: [400, 'The request is malformed. See details, correct it and send it again.'],
   INVALID_URL: [400, 'The URL cannot be used. Use an absolute https:// URL that this service can reach.'],
-  INVALID_EVENT: [
-    400,
-    'An event name is unknown or malformed. See details; GET /v1/webhooks/events lists the names.',
-  ],
+  INVALID_EVENT: [400, 'An event name is unknown or malformed. See details; GET /v1/webhooks/events lists the names.'],
   INVALID_DATE_RANGE: [400, 'A date is malformed, or the first is after the last. Use YYYY-MM-DD, oldest first.'],
   UNAUTHORIZED: [401, 'Send a valid API key or access token in the header Authorization: Bearer <key>.'],
   INSUFFICIENT_FUNDS: [402, 'The customer does not have enough money. Ask the customer to top up and try again.'],
@@ -25,7 +22,10 @@ export const errors = {
     402,
     'The bank refused to debit the account. See failure_reason, and ask the payer for another account or way to pay.',
   ],
-  AUTHENTICATION_FAILED: [402, 'The payer did not pass authentication of the card (3-D Secure). Ask them to try again.'],
+  AUTHENTICATION_FAILED: [
+    402,
+    'The payer did not pass authentication of the card (3-D Secure). Ask them to try again.',
+  ],
   FORBIDDEN: [
     403,
     'This key or token has no permission for the request. See details for the reason; if required_scope is given, use a key with that scope.',
@@ -64,7 +64,10 @@ export const errors = {
   OTP_BLOCKED: [403, 'The fraud guard blocked the code. See reason; do not repeat the request unchanged.'],
   NOT_FOUND: [404, 'There is no resource with this path or id. Check both.'],
   TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. GET /v1/email/templates lists yours.'],
-  DOMAIN_NOT_FOUND: [404, 'There is no domain with this name or id in your account. GET /v1/email/domains lists yours.'],
+  DOMAIN_NOT_FOUND: [
+    404,
+    'There is no domain with this name or id in your account. GET /v1/email/domains lists yours.',
+  ],
   WEBHOOK_NOT_CONFIGURED: [
     404,
     'The account has no email tracking webhook. Set one with PUT /v1/email/tracking-webhook, or subscribe a webhook to email events.',
@@ -86,7 +89,10 @@ export const errors = {
     'Another customer has this phone number, email address or external_id. Change that one, see customer_id, or merge both.',
   ],
   CAMPAIGN_STATE: [409, 'The state of the campaign does not allow this. Read the campaign for its state.'],
-  CONFLICT: [409, 'The request conflicts with the current state of the object. See details, and read the object again.'],
+  CONFLICT: [
+    409,
+    'The request conflicts with the current state of the object. See details, and read the object again.',
+  ],
   DUPLICATE_SESSION: [409, 'A session with this session_id exists. Use another session_id.'],
   SESSION_ENDED: [409, 'The session has ended. Start a new one with another session_id.'],
   SESSION_EXPIRED: [409, 'The session has expired. Start a new one with another session_id.'],
@@ -127,11 +133,11 @@ export const errors = {
   UNSUPPORTED_MEDIA_TYPE: [415, 'Send the body as application/json.'],
   RANGE_NOT_SATISFIABLE: [416, 'The range lies beyond the end of the file. See Content-Range for its size.'],
   VALIDATION_ERROR: [422, 'A field is missing or invalid. See details for the field and its rule.'],
-  INVALID_PHONE: [422, 'A phone number is not in E.164 format: a plus sign, the country code and the number, such as +254711000001.'],
-  INVALID_SHORTCODE: [
+  INVALID_PHONE: [
     422,
-    'The shortcode is malformed. Write a star, digits and a hash, such as *384# or *384*1#.',
+    'A phone number is not in E.164 format: a plus sign, the country code and the number, such as +254711000001.',
   ],
+  INVALID_SHORTCODE: [422, 'The shortcode is malformed. Write a star, digits and a hash, such as *384# or *384*1#.'],
   DATA_TOO_LARGE: [
     422,
     'The data of a session exceeds 4,096 bytes as JSON. Send less, or store an id of your own instead.',
@@ -141,15 +147,9 @@ export const errors = {
     'The value has another type than the first value of the attribute: text, number, boolean or date. Send that type, or use another name.',
   ],
   NO_RECIPIENTS: [422, 'The audience is empty. Choose another segment or other customers.'],
-  SEGMENT_INVALID: [
-    422,
-    'A condition of the filter is invalid. See path for its place and details for its rule.',
-  ],
+  SEGMENT_INVALID: [422, 'A condition of the filter is invalid. See path for its place and details for its rule.'],
   MENU_INVALID: [422, 'The menu is invalid. See details for the screens and their errors.'],
-  INVALID_CALL_FLOW: [
-    422,
-    'An action of the flow is invalid. See details for the action and its rule.',
-  ],
+  INVALID_CALL_FLOW: [422, 'An action of the flow is invalid. See details for the action and its rule.'],
   UNSUPPORTED_LANGUAGE: [422, 'The language is not supported. Use one listed by GET /v1/voice/tts/voices.'],
   INVALID_CARD: [422, 'The card details are invalid. See details, and ask the payer to type them again.'],
   MESSAGE_TOO_LONG: [
@@ -179,10 +179,7 @@ export const errors = {
   ATTACHMENT_TOO_LARGE: [422, 'The message is larger than 25 MiB. Send smaller attachments, or link to them.'],
   ATTACHMENT_BLOCKED: [422, 'Mail servers reject attachments of this type. Send a link to the file instead.'],
   TOO_MANY_RECIPIENTS: [422, 'The message has more than 50 recipients. Send several messages or a bulk.'],
-  MAIL_NOT_CONFIGURED: [
-    422,
-    'The account has no verified sending domain. Verify one under /v1/email/domains first.',
-  ],
+  MAIL_NOT_CONFIGURED: [422, 'The account has no verified sending domain. Verify one under /v1/email/domains first.'],
   UNSUPPORTED_CURRENCY: [
     422,
     'The currency is not enabled. Use one of the ISO 4217 codes listed in the documentation.',
@@ -214,14 +211,8 @@ export const errors = {
     422,
     'The quality of the picture is too low. See problems, and regions for their places; ask for another picture.',
   ],
-  IMAGE_TOO_LARGE: [
-    422,
-    'The picture exceeds 5 MB or 40 million pixels. Send a smaller one.',
-  ],
-  NO_FACE_DETECTED: [
-    422,
-    'No face was detected in the picture. Ask for one that shows the whole face from the front.',
-  ],
+  IMAGE_TOO_LARGE: [422, 'The picture exceeds 5 MB or 40 million pixels. Send a smaller one.'],
+  NO_FACE_DETECTED: [422, 'No face was detected in the picture. Ask for one that shows the whole face from the front.'],
   MULTIPLE_FACES: [422, 'More than one face was detected in the picture. Ask for one that shows one person only.'],
   FACE_MISMATCH: [
     422,
@@ -236,23 +227,29 @@ export const errors = {
   ],
   OTP_INVALID: [422, 'The code is wrong. See attempts_remaining, and ask the person to type it again.'],
   OTP_EXPIRED: [422, 'The code has expired. Send a new one.'],
-  OTP_COOLDOWN: [429, 'A code was sent to this number less than the required wait ago. Wait for the time in Retry-After.'],
-  OTP_SEND_LIMIT: [429, 'The code was sent the maximum number of times. Wait until it has expired, then send a new one.'],
+  OTP_COOLDOWN: [
+    429,
+    'A code was sent to this number less than the required wait ago. Wait for the time in Retry-After.',
+  ],
+  OTP_SEND_LIMIT: [
+    429,
+    'The code was sent the maximum number of times. Wait until it has expired, then send a new one.',
+  ],
   OTP_ATTEMPTS_EXCEEDED: [429, 'Too many wrong codes: the code is no longer valid. Send a new one.'],
   RATE_LIMITED: [429, 'Too many requests. Wait for the time in Retry-After, then send more slowly.'],
   RATE_LIMIT_EXCEEDED: [429, 'Too many emails for your plan. Wait for the time in Retry-After, then send more slowly.'],
   '130429': [429, 'Too many messages for your plan. Wait for the time in Retry-After, then send more slowly.'],
   CONCURRENCY_LIMIT: [429, 'The account has too many concurrent calls. Wait until one of them has ended.'],
-  TOO_MANY_STREAMS: [
-    429,
-    'The account has too many open streams. Close an unused one, then try again.',
-  ],
+  TOO_MANY_STREAMS: [429, 'The account has too many open streams. Close an unused one, then try again.'],
   INTERNAL_ERROR: [500, 'An internal error occurred and was logged. Include the request id when you report it.'],
   SERVICE_UNAVAILABLE: [
     503,
     'The service is temporarily unavailable. Repeat the request after Retry-After, with the same Idempotency-Key if it changes data.',
   ],
-  REGISTRY_UNAVAILABLE: [503, 'The registry of the issuing country does not respond. Repeat the request after Retry-After.'],
+  REGISTRY_UNAVAILABLE: [
+    503,
+    'The registry of the issuing country does not respond. Repeat the request after Retry-After.',
+  ],
   PROVIDER_UNAVAILABLE: [
     503,
     'The provider is unavailable: nothing was sent and no money moved. See details; if Retry-After is set, repeat the request then.',

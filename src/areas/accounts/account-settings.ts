@@ -128,7 +128,8 @@ export const AccountSettings = Type.Object(
       Nullable(
         Type.Boolean({
           rule: 'must be true or false',
-          description: 'True requires two-factor sign-in for all console members; members without it must set it up first',
+          description:
+            'True requires two-factor sign-in for all console members; members without it must set it up first',
         }),
       ),
     ),

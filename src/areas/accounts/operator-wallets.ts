@@ -133,7 +133,7 @@ const overdraft = writeAcross({
   }),
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
-  examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
+  examples: [{ name: 'A monthly credit limit', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
   handle: async (app, tx, { params, body }, caller) => {
     const row = await requireAccount(tx, params.id)
     const currency = currencyTaken(app, body.currency)

@@ -214,8 +214,8 @@ const update = writeAcross({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     { name: 'Suspend', body: { status: 'suspended' } },
-    { name: 'The plan’s limits again', body: { limits: null } },
-    { name: 'More webhooks than the plan has', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
+    { name: 'Restore the limits of the plan', body: { limits: null } },
+    { name: 'Raise the limit of webhooks', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
   ],
   handle: async (app, tx, { params, body }, caller) => {
     const account = accountUuid(params.id)

@@ -115,7 +115,9 @@ const manners = {
 
 export const KeyCreate = Type.Object({
   name: Name('Label, such as `Checkout server`'),
-  environment: Type.Optional(EnvironmentName({ description: 'Environment of the key; default: that of the requesting key' })),
+  environment: Type.Optional(
+    EnvironmentName({ description: 'Environment of the key; default: that of the requesting key' }),
+  ),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(
     Moment({ description: 'Expiry time; default never, but no later than that of the requesting key' }),
@@ -375,7 +377,9 @@ export const AuditRecord = Type.Object(
       {
         type: Type.String({ description: 'Kind of actor, such as `key` or `member`' }),
         id: Type.String({ description: 'Id of the actor' }),
-        name: Nullable(Type.String({ description: 'Name of the key, or name or address of the member; null if deleted' })),
+        name: Nullable(
+          Type.String({ description: 'Name of the key, or name or address of the member; null if deleted' }),
+        ),
       },
       { description: 'Actor of the change' },
     ),

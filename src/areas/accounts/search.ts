@@ -94,7 +94,7 @@ const searchOwn = list({
     }),
   }),
   row: FoundRecord,
-  examples: [{ name: 'All that a number has', query: { q: '+254711000001' } }],
+  examples: [{ name: 'Records of a phone number', query: { q: '+254711000001' } }],
   handle: async (app, { query }, { tenant, principal }) => {
     await app.requestLog.flush()
     const text = numberInQuery(query.q).trim()

@@ -40,7 +40,7 @@ const readTraffic = read({
   path: '/v1/account/traffic',
   operation: 'account.traffic',
   summary: 'Get traffic and money over time',
-  description: 'Covers the areas that the credential may read. Slots end now, by the test clock in test.',
+  description: 'Covers the areas that the credential can read. Slots end now; in test, by the test clock.',
   scope: 'account:read',
   query: Type.Object({
     range: Type.Optional(

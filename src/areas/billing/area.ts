@@ -28,7 +28,7 @@ export const billing: Area = {
   name: 'billing',
   tools: { named: ['billing.createInvoice', 'billing.sendInvoice', 'billing.listInvoices'] },
   chapters: {
-    billing: { title: 'Billing', about: 'Invoices with a page to pay them on, customers, plans and subscriptions.' },
+    billing: { title: 'Billing', about: 'Invoices with a payment page, customers, plans and subscriptions.' },
   },
   uses: ['customers', 'email', 'payments', 'sms'],
   scopes: [scopeArea('billing', { limit: 'payments' })],

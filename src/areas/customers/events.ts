@@ -57,11 +57,11 @@ export const customerEvents = {
   }),
   merged: eventType({
     name: 'customer.merged',
-    summary: 'Two customers became one',
+    summary: 'Two customers were merged',
     payload: Type.Object(
       {
         ...CustomerTold.properties,
-        merged_id: Type.String({ description: 'Id of the customer that was merged away; it leads to the other' }),
+        merged_id: Type.String({ description: 'Id of the merged customer, which now returns the other one' }),
       },
       { title: 'CustomerMergedEvent' },
     ),

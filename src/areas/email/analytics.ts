@@ -204,7 +204,8 @@ const getAnalytics = read({
     tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag of the messages' })),
     stream: Type.Optional(
       OneOf(['transactional', 'bulk'], {
-        description: 'Filter by stream: mail that recipients can unsubscribe from (`bulk`), or other mail; default both',
+        description:
+          'Filter by stream: mail that recipients can unsubscribe from (`bulk`), or other mail; default both',
       }),
     ),
   }),

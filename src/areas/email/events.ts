@@ -21,7 +21,9 @@ const reader = {
   user_agent: Nullable(Type.String({ description: 'User agent of the browser or mail client' })),
   ip: Nullable(Type.String({ description: 'Address that the request came from' })),
 }
-const machine = Type.Boolean({ description: 'True if the request probably came from a scanner or a prefetching mail client' })
+const machine = Type.Boolean({
+  description: 'True if the request probably came from a scanner or a prefetching mail client',
+})
 
 const Sent = Type.Object(
   {
@@ -302,13 +304,7 @@ export const emailEvents = {
     source: 'smtp',
   }),
   complained: email('email.complained', 'A recipient reported a message as spam', Complained, complaint),
-  spam: email(
-    'email.spam',
-    'Alias of `email.complained`',
-    Complained,
-    complaint,
-    'email.complained',
-  ),
+  spam: email('email.spam', 'Alias of `email.complained`', Complained, complaint, 'email.complained'),
   unsubscribed: email('email.unsubscribed', 'A recipient unsubscribed from bulk messages', Unsubscribed, {
     ...message,
     ...browser,

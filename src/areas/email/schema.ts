@@ -128,9 +128,7 @@ export const contentFields = {
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Metadata),
   scheduled_at: Type.Optional(Moment({ description: 'Time to send it, 1 minute to 30 days ahead' })),
-  unsubscribe: Type.Optional(
-    Type.Boolean({ description: 'True adds an unsubscribe link; default true for `bulk`' }),
-  ),
+  unsubscribe: Type.Optional(Type.Boolean({ description: 'True adds an unsubscribe link; default true for `bulk`' })),
   callback_url: Type.Optional(
     Type.String({ maxLength: 2048, description: 'URL that receives the events of the message' }),
   ),
@@ -177,7 +175,9 @@ export const EmailAccepted = Type.Object(
     suppressed: Type.Array(Type.String(), {
       description: 'Addresses skipped because they bounced, complained or unsubscribed',
     }),
-    reason: Nullable(Type.String({ description: 'Reason for the status; `suppressed` if all recipients are suppressed' })),
+    reason: Nullable(
+      Type.String({ description: 'Reason for the status; `suppressed` if all recipients are suppressed' }),
+    ),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     warnings: Type.Array(Type.String(), {
@@ -269,12 +269,8 @@ export const EmailList = Type.Object({
     }),
   ),
   tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag' })),
-  bulk_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Filter by id of a bulk, such as `emb_…`' }),
-  ),
-  template: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Filter by name of the template, not its id' }),
-  ),
+  bulk_id: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by id of a bulk, such as `emb_…`' })),
+  template: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by name of the template, not its id' })),
   reference: Type.Optional(Type.String({ maxLength: 100, description: 'Your own id for the message' })),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),

@@ -53,10 +53,7 @@ const InboundMessage = Type.Object(
       description: 'Message type; the field of this name holds the content',
     }),
     text: Type.Optional(
-      Type.Object(
-        { body: Type.String({ description: 'Text that the user wrote' }) },
-        { description: 'Text message' },
-      ),
+      Type.Object({ body: Type.String({ description: 'Text that the user wrote' }) }, { description: 'Text message' }),
     ),
     image: Type.Optional(Media),
     video: Type.Optional(Media),
@@ -66,7 +63,9 @@ const InboundMessage = Type.Object(
     interactive: Type.Optional(
       Type.Object(
         {
-          type: OneOf(['button_reply', 'list_reply'], { description: 'Kind of reply: a pressed button, or a chosen row of a list' }),
+          type: OneOf(['button_reply', 'list_reply'], {
+            description: 'Kind of reply: a pressed button, or a chosen row of a list',
+          }),
           button_reply: Type.Optional(Choice),
           list_reply: Type.Optional(Choice),
         },
@@ -93,9 +92,7 @@ const InboundMessage = Type.Object(
         { description: 'Shared place' },
       ),
     ),
-    contacts: Type.Optional(
-      Type.Array(Type.Unknown(), { description: 'Contact cards, in the provider’s format' }),
-    ),
+    contacts: Type.Optional(Type.Array(Type.Unknown(), { description: 'Contact cards, in the provider’s format' })),
     reaction: Type.Optional(
       Type.Object(
         {

@@ -139,7 +139,7 @@ const addOptIn = write({
     location: ({ phone }) => `/v1/messenger/opt-ins/${encodeURIComponent(phone)}`,
   },
   errors: ['INVALID_PHONE'],
-  examples: [{ name: 'At the counter', body: { phone: '+254711000001', source: 'counter' } }],
+  examples: [{ name: 'Consent given at the counter', body: { phone: '+254711000001', source: 'counter' } }],
   handle: async (_app, tx, { body: { phone, source = null } }, caller) =>
     optInOf(await optIn(tx, caller, phone, source)),
 })

@@ -146,7 +146,7 @@ const listRoute = list({
   query: MessageList,
   row: MessageRecord,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What users wrote', query: { direction: 'inbound' } }],
+  examples: [{ name: 'Messages from users', query: { direction: 'inbound' } }],
   handle: (app, { query }, caller) => readPage(app, query, caller),
 })
 

@@ -48,7 +48,7 @@ const PriceRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the price, such as `prc_…`' }),
     area: Type.String({ description: 'Product area, such as `sms`' }),
-    unit: Type.String({ description: 'Unit that is priced, such as `segment`' }),
+    unit: Type.String({ description: 'Priced unit, such as `segment`' }),
     country: Nullable(Type.String({ description: 'Destination country, ISO 3166; null: everywhere' })),
     network: Nullable(Type.String({ description: 'Network within the country; null: all of them' })),
     account_id: Nullable(Type.String({ description: 'Id of the account that it applies to; null: all accounts' })),
@@ -63,10 +63,12 @@ const PriceRecord = Type.Object(
 export const PriceSet = Type.Object({
   area: Word('Product area: sms, messenger, email, voice, ussd, identity, payments or payouts'),
   unit: Word(
-    'Unit that is priced: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with the known ones',
+    'Priced unit: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with a list of the known ones',
   ),
   country: Type.Optional(CountryOrAll({ description: 'Destination country; default everywhere' })),
-  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'Network within the country; default every network' })),
+  network: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 60, description: 'Network within the country; default every network' }),
+  ),
   account_id: Type.Optional(
     Type.String({ maxLength: 60, description: 'Id of the account that it applies to, `acc_…`; default all accounts' }),
   ),
@@ -101,7 +103,7 @@ const listAll = list({
     country: Type.Optional(CountryOrAll({ description: 'Filter by country; prices for everywhere have none' })),
   }),
   row: PriceRecord,
-  examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
+  examples: [{ name: 'Prices of SMS', query: { area: 'sms' } }],
   handle: async ({ db }, { query }) => {
     const window = windowOf(query)
     const rows = await listPrices(db, {
@@ -121,7 +123,7 @@ const set = writeAcross({
   operation: 'operator.setPrice',
   summary: 'Set a price',
   description:
-    'The most exact price wins: of the account, then of the network, then of the country. Setting an existing one changes its amount.',
+    'The most specific price applies: for the account, then the network, then the country. Setting an existing one changes its amount.',
   scope: 'operator',
   body: PriceSet,
   reply: { status: 201, schema: PriceRecord, location: ({ id }) => `/v1/operator/prices/${id}` },

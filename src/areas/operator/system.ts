@@ -59,7 +59,7 @@ const getSystem = read({
   method: 'GET',
   path: '/v1/operator/system',
   operation: 'operator.system',
-  summary: 'Get the version, schema, nodes, queues and ledger check of this installation',
+  summary: 'Get the state of this installation',
   scope: 'operator',
   reply: { status: 200, schema: System },
   examples: [{ name: 'At a glance' }],

@@ -46,13 +46,15 @@ const readTraffic = read({
   path: '/v1/operator/traffic',
   operation: 'operator.traffic',
   summary: 'Get the traffic of all accounts over time',
-  description: 'Each record is counted once, about a minute after it was made, by the real clock.',
+  description: 'Each record is counted once, about a minute after its creation, by the real clock.',
   scope: 'operator',
   query: Type.Object({
     range: Type.Optional(
       OneOf(['day', 'week', 'month'], { description: 'Last 24 hours, 7 days or 30 days; default `day`' }),
     ),
-    environment: Type.Optional(OneOf(['test', 'live'], { description: 'Filter `channels` by environment; default `live`' })),
+    environment: Type.Optional(
+      OneOf(['test', 'live'], { description: 'Filter `channels` by environment; default `live`' }),
+    ),
   }),
   reply: { status: 200, schema: TrafficReply },
   examples: [{ name: 'The last day of test', query: { range: 'day', environment: 'test' } }],

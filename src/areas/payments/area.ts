@@ -82,12 +82,12 @@ export const payments: Area = {
   chapters: {
     payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
     refunds: { title: 'Refunds', about: 'Full and partial refunds of payments.' },
-    disputes: { title: 'Disputes', about: 'Card payments that a payer has contested.' },
+    disputes: { title: 'Disputes', about: 'Card payments contested by payers.' },
     payouts: {
       title: 'Payouts',
-      about: 'Send money to phones and bank accounts, one at a time or ten thousand at once.',
+      about: 'Send money to phones and bank accounts, one payout at a time or up to ten thousand at once.',
     },
-    fraud: { title: 'Fraud', about: 'Rules, blacklists and checks that decide which payments and payouts go ahead.' },
+    fraud: { title: 'Fraud', about: 'Rules, blacklists and risk checks for payments and payouts.' },
   },
   uses: ['webhooks'],
   scopes: [

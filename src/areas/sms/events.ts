@@ -8,7 +8,9 @@ import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fie
 const StatusChange = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
-    status: OneOf(['sent', 'delivered', 'failed'], { description: '`sent`: accepted by the network; the others are final' }),
+    status: OneOf(['sent', 'delivered', 'failed'], {
+      description: '`sent`: accepted by the network; the others are final',
+    }),
     to: Type.String({ description: 'Recipient in E.164' }),
     from: Type.String({ description: 'Sender shown on the handset' }),
     parts: Type.Integer({ description: 'Number of segments sent' }),

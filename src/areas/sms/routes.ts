@@ -54,7 +54,7 @@ const sendRoute = commit({
       body: { to: ['+254711000001', '+254733000001'], from: 'PAMOJA', message: 'Tutafunga saa kumi.' },
     },
     {
-      name: 'A link that is counted',
+      name: 'A short link with click counts',
       body: {
         to: '+254711000001',
         from: 'PAMOJA',
@@ -143,7 +143,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'How far it is' }],
+  examples: [{ name: 'Progress' }],
   needs: aWaitingText,
   handle: (app, { params }, caller) => readFound(app, params.id, caller),
 })

@@ -37,7 +37,10 @@ export const ussd: Area = {
     unasked: ['ussd.createShortcode', 'ussd.changeShortcode', 'ussd.createMenu', 'ussd.replaceMenu', 'ussd.testMenu'],
   },
   chapters: {
-    ussd: { title: 'USSD', about: 'Sessions with handsets, started by you or by subscribers who dial one of your codes.' },
+    ussd: {
+      title: 'USSD',
+      about: 'Sessions with handsets, started by you or by subscribers who dial one of your codes.',
+    },
   },
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],

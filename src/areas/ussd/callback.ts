@@ -101,7 +101,9 @@ type Body = Static<typeof CallbackBody>
 const CallbackReply = Type.Object(
   {
     session_id: Type.Optional(Type.String({ description: 'JSON: id of the session, for the calls that follow' })),
-    action: Type.Optional(OneOf(['continue', 'end'], { description: 'JSON: `continue` if the screen can be answered, `end` if not' })),
+    action: Type.Optional(
+      OneOf(['continue', 'end'], { description: 'JSON: `continue` if the screen can be answered, `end` if not' }),
+    ),
     message: Type.Optional(Type.String({ description: 'JSON: the screen' })),
     message_id: Type.Optional(Type.String({ description: 'JSON: id of the screen, such as `ussd_…`' })),
     SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, returned unchanged' })),

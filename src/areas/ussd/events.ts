@@ -52,7 +52,9 @@ const Ended = Type.Object(
     ),
     duration: Type.Integer({ description: 'Duration in seconds' }),
     total_steps: Type.Integer({ description: 'Number of screens that were shown' }),
-    status: OneOf(['completed', 'expired'], { description: 'Status: `completed`, or `expired` without an answer in time' }),
+    status: OneOf(['completed', 'expired'], {
+      description: 'Status: `completed`, or `expired` without an answer in time',
+    }),
     data,
   },
   { title: 'UssdSessionEndedEvent' },

@@ -109,7 +109,7 @@ const Node = Type.Object({
         provider: Type.Optional(
           Type.String({
             maxLength: 40,
-            description: 'Provider, such as `mpesa`; default: by the number of the subscriber',
+            description: 'Provider, such as `mpesa`; derived from the subscriber’s number by default',
           }),
         ),
       },

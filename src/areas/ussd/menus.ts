@@ -93,7 +93,9 @@ const deleteMenu = statement.tenant<One, { id: string }>(
 const Menu = Type.Object(
   {
     id: Type.String({ description: 'Id of the menu, such as `usn_…`' }),
-    version: Type.Integer({ description: 'Version number from 1, one more with each change; sessions in progress keep theirs' }),
+    version: Type.Integer({
+      description: 'Version number from 1, one more with each change; sessions in progress keep theirs',
+    }),
     ...MenuDocument.properties,
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
@@ -273,7 +275,9 @@ const testMenu = read({
           }),
           { description: 'Screens as the handset would show them, in order' },
         ),
-        action: OneOf(['continue', 'end', 'error'], { description: 'State at the end; `error`: a fetch node got no usable reply' }),
+        action: OneOf(['continue', 'end', 'error'], {
+          description: 'State at the end; `error`: a fetch node got no usable reply',
+        }),
         node: Type.Union([Type.String(), Type.Null()], { description: 'Node of the last screen; null on an error' }),
         variables: Type.Record(Type.String(), Type.Unknown(), { description: 'Data of the session at the end' }),
       },

@@ -240,7 +240,7 @@ const sessions = list({
   }),
   row: SessionRecord,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Those that expired', query: { status: 'expired' } }],
+  examples: [{ name: 'Expired sessions', query: { status: 'expired' } }],
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
     const { status = null, shortcode = null, reason = null } = query

@@ -42,9 +42,7 @@ const settings = {
   }),
   url: Nullable(Url, { description: 'URL called for each screen' }),
   fallback_url: Nullable(Url, { description: 'URL called if `url` does not reply and time is left' }),
-  menu_id: Nullable(
-    Type.String({ maxLength: 40, description: 'Id of the stored menu, for the mode `menu`' }),
-  ),
+  menu_id: Nullable(Type.String({ maxLength: 40, description: 'Id of the stored menu, for the mode `menu`' })),
   timeout: Timeout,
   network_limit: Type.Integer({
     minimum: 3,

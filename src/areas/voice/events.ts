@@ -25,7 +25,9 @@ export const hangupCauses = [
 export const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
 
 export const Quality = Type.Object({
-  mos: Type.Number({ description: 'Mean opinion score (MOS), estimated from jitter, loss and round-trip time: 1 is bad, 4.5 is best' }),
+  mos: Type.Number({
+    description: 'Mean opinion score (MOS), estimated from jitter, loss and round-trip time: 1 is bad, 4.5 is best',
+  }),
   jitter_ms: Type.Number({ description: 'Jitter in milliseconds' }),
   packet_loss_pct: Type.Number({ description: 'Percentage of lost audio packets' }),
   rtt_ms: Type.Number({ description: 'Round-trip time in milliseconds' }),

@@ -59,7 +59,7 @@ const create = write({
   ],
   examples: [
     {
-      name: 'Say something in Swahili',
+      name: 'Speak a text in Swahili',
       body: {
         to: '+254711000001',
         from: '+254700000000',
@@ -67,7 +67,7 @@ const create = write({
       },
     },
     {
-      name: 'Ask for a digit',
+      name: 'Collect a digit',
       body: {
         to: '+254711000020',
         from: '+254700000000',
@@ -127,7 +127,7 @@ const listOwn = list({
   }),
   row: Call,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Those that were answered and are over', query: { status: 'completed' } }],
+  examples: [{ name: 'Completed calls', query: { status: 'completed' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const { status = null, direction = null } = query
@@ -143,7 +143,8 @@ const hangup = write({
   aliases: ['/v1/voice/call/:call_id/hangup'],
   operation: 'voice.hangup',
   summary: 'Hang up a call',
-  description: 'An ended call is returned unchanged. Before the answer, `reason` sets the signal that the caller hears.',
+  description:
+    'An ended call is returned unchanged. Before the answer, `reason` sets the signal that the caller hears.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -300,7 +301,11 @@ const sample = download({
       Type.String({ maxLength: 20, description: 'Language of the voice; default American English' }),
     ),
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Text to speak; default: the numbers from one to five' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Text to speak; default: the numbers from one to five',
+      }),
     ),
   }),
   types: ['audio/wav'],

@@ -82,7 +82,11 @@ export const CallCreate = Type.Object({
         'Answering machine detection; the result is sent to event_url as `machine`. `leave_message` starts the flow when a person is detected, or after the beep or greeting of a machine',
     }),
   ),
-  record: Type.Optional(Type.Boolean({ description: 'True records the whole call: the caller on the left channel, the others on the right' })),
+  record: Type.Optional(
+    Type.Boolean({
+      description: 'True records the whole call: the caller on the left channel, the others on the right',
+    }),
+  ),
   custom_data: Type.Optional(CustomData),
   scheduled_at: Type.Optional(Moment({ description: 'Time to place the call; at most 30 days ahead' })),
 })
@@ -162,7 +166,9 @@ export const CallEvent = Type.Object(
     kind: Type.String({ description: 'event: sent to event_url; flow: activity of the flow; sip: signalling' }),
     sequence: Nullable(Type.Integer({ description: 'Sequence number of the events sent to event_url' })),
     at: At({ description: 'Unique id of the event; repeated deliveries carry the same one' }),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'Details of the entry; the fields depend on `kind`' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Details of the entry; the fields depend on `kind`',
+    }),
   },
   { title: 'CallTraceEntry' },
 )
@@ -223,7 +229,8 @@ export const VoiceRecord = Type.Object(
     }),
     engine: Type.String({ description: 'Speech engine, such as `espeak-ng` or `piper`' }),
     quality: OneOf(['native', 'approximate'], {
-      description: 'Quality of the voice; `approximate` reads the language by spelling rules, with the sounds of another language',
+      description:
+        'Quality of the voice; `approximate` reads the language by spelling rules, with the sounds of another language',
     }),
     available: Type.Boolean({ description: 'True if its engine is installed on this server' }),
     is_default: Type.Boolean({ description: 'True if it is the default voice of the language' }),
@@ -241,7 +248,8 @@ export const RecognitionRecord = Type.Object(
       description: 'Name of the model, returned as `model` in results',
     }),
     source: OneOf(['folder', 'package'], {
-      description: 'Source of the model: the operator’s folder (`PAMOJA_RECOGNITION`), or a package installed with the server',
+      description:
+        'Source of the model: the operator’s folder (`PAMOJA_RECOGNITION`), or a package installed with the server',
     }),
     available: Type.Boolean({ description: 'True if its requirements are installed on this server' }),
   },

@@ -9,8 +9,7 @@ export const sharedParameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description:
-      'Makes a retry safe: a request is executed once per key, and repeats get the same reply.',
+    description: 'Makes a retry safe: a request is executed once per key, and repeats get the same reply.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   IfNoneMatch: {
@@ -57,7 +56,10 @@ export const sharedHeaders = {
     schema: { type: 'string', enum: ['test', 'live'] },
   },
   'Pamoja-Warning': { description: 'Unknown fields of the request, which were ignored.', schema: text },
-  'Idempotent-Replayed': { description: '`true` if the reply is the stored one of an earlier request with the same key.', schema: text },
+  'Idempotent-Replayed': {
+    description: '`true` if the reply is the stored one of an earlier request with the same key.',
+    schema: text,
+  },
   ETag: { description: 'Version of the content.', schema: text },
   'Content-Disposition': { description: 'Disposition and name of the file.', schema: text },
   'Content-Range': { description: 'Range of the bytes returned, and the total size.', schema: text },

@@ -38,7 +38,7 @@ export const trialDays = Type.Integer({
   minimum: 0,
   maximum: 730,
   rule: 'must be 0 to 730 days',
-  description: 'Days before the first charge',
+  description: 'Trial days before the first charge',
 })
 
 export const PlanCreate = Type.Object({
@@ -51,7 +51,7 @@ export const PlanCreate = Type.Object({
       minimum: 1,
       maximum: 365,
       rule: 'must be 1 to 365',
-      description: 'Intervals in a period; default 1',
+      description: 'Number of intervals in a period; default 1',
     }),
   ),
   trial_days: Type.Optional(trialDays),
@@ -63,9 +63,9 @@ export const PlanCreate = Type.Object({
       description: 'Your own code for the plan; must be unique',
     }),
   ),
-  tax_rate: Type.Optional(AmountIn({ description: 'Percent, 0 to 100, with at most 4 decimals' })),
+  tax_rate: Type.Optional(AmountIn({ description: 'Tax rate in percent, 0 to 100, with at most 4 decimals' })),
   tax_inclusive: Type.Optional(Type.Boolean({ description: 'True if the amounts contain the tax' })),
-  setup_fee: Type.Optional(AmountIn({ description: 'Charged once, with the first period' })),
+  setup_fee: Type.Optional(AmountIn({ description: 'Setup fee, charged once with the first period' })),
   metadata: Type.Optional(Metadata),
   active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions' })),
 })
@@ -104,10 +104,10 @@ export const Plan = Type.Object(
     currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
     interval: OneOf(intervals, { description: 'Unit of the period' }),
     interval_count: Type.Integer({ description: 'Number of these units in a period' }),
-    trial_days: Type.Integer({ description: 'Days before the first charge' }),
+    trial_days: Type.Integer({ description: 'Trial days before the first charge' }),
     tax_rate: Amount({ description: 'Rate in percent' }),
     tax_inclusive: Type.Boolean({ description: 'True if the amounts contain the tax' }),
-    setup_fee: Amount({ description: 'Charged once, with the first period' }),
+    setup_fee: Amount({ description: 'Setup fee, charged once with the first period' }),
     active: Type.Boolean({ description: 'False stops new subscriptions' }),
     metadata: Metadata,
     created_at: At({ description: 'Time of creation' }),

@@ -42,7 +42,9 @@ export const SubscriptionUpdate = Type.Object({
   ),
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
-  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'True ends the subscription with its period' })),
+  cancel_at_period_end: Type.Optional(
+    Type.Boolean({ description: 'True ends the subscription at the end of its period' }),
+  ),
   metadata: Type.Optional(Metadata),
 })
 

@@ -44,7 +44,9 @@ const CallWish = Type.Object({
     ),
   ),
   custom_data: Type.Optional(CustomData),
-  queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the queue whose metrics include the call' })),
+  queue_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the queue whose metrics include the call' }),
+  ),
   ring_timeout: Type.Optional(RingSeconds('Maximum ringing time of the customer in seconds; default 45')),
   event_url: Type.Optional(Url('URL that receives every status of the call')),
 })

@@ -111,7 +111,11 @@ const decide = write({
   scope: 'callcenter:agent',
   params: TransferId,
   needs: 'nothing',
-  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: 'Action on the transfer; `merge` connects all three parties' }) }),
+  body: Type.Object({
+    action: OneOf(['complete', 'cancel', 'merge'], {
+      description: 'Action on the transfer; `merge` connects all three parties',
+    }),
+  }),
   reply: { status: 200, schema: Transfer },
   errors: ['NOT_FOUND', 'CONFLICT'],
   async handle(app, tx, { params, body }, caller) {

@@ -98,7 +98,9 @@ const create = write({
     record: Type.Optional(Type.Boolean({ description: 'True records the conference; default false' })),
     from: Type.Optional(Phone({ description: 'Caller number shown to everyone; default: the first of yours' })),
     moderator: Type.Optional(Endpoint),
-    start_on_moderator: Type.Optional(Type.Boolean({ description: 'True keeps participants waiting until the moderator joins' })),
+    start_on_moderator: Type.Optional(
+      Type.Boolean({ description: 'True keeps participants waiting until the moderator joins' }),
+    ),
     mute_on_entry: Type.Optional(Type.Boolean({ description: 'Mutes participants when they join; default `false`' })),
     entry_tone: Type.Optional(Type.Boolean({ description: 'True plays a tone to everyone when a participant joins' })),
     max_participants: Type.Optional(
@@ -244,7 +246,9 @@ const change = write({
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },
   body: Type.Object({
     muted: Type.Optional(Type.Boolean({ description: 'True mutes the participant' })),
-    held: Type.Optional(Type.Boolean({ description: 'True puts the participant on hold: hears music and is not heard' })),
+    held: Type.Optional(
+      Type.Boolean({ description: 'True puts the participant on hold: hears music and is not heard' }),
+    ),
   }),
   reply: { status: 200, schema: Participant },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],

@@ -11,7 +11,11 @@ const maxDepth = 10
 const Prompt = Type.Object(
   {
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 3_000, description: 'Text to speak; `{{variable}}` is replaced by its value' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 3_000,
+        description: 'Text to speak; `{{variable}}` is replaced by its value',
+      }),
     ),
     language: Type.Optional(Language),
     url: Type.Optional(Url('URL of a sound to play instead of the text')),
@@ -167,9 +171,7 @@ const Menu = Type.Object({
   directory: Type.Optional(
     Type.Object(
       {
-        agents: Type.Optional(
-          Type.Boolean({ description: 'True includes your agents by name; default true' }),
-        ),
+        agents: Type.Optional(Type.Boolean({ description: 'True includes your agents by name; default true' })),
         entries: Type.Optional(
           Type.Array(
             Type.Object({

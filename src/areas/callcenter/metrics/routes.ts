@@ -39,7 +39,9 @@ const counts = {
   asa_seconds: Nullable(Type.Number({ description: 'Average wait of answered calls (ASA)' })),
   aht_seconds: Nullable(Type.Number({ description: 'Average handle time: talk, hold and wrap-up' })),
   abandon_rate_percent: Nullable(Type.Number({ description: 'Abandoned ÷ offered calls; null without calls' })),
-  occupancy_percent: Nullable(Type.Number({ description: 'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free)' })),
+  occupancy_percent: Nullable(
+    Type.Number({ description: 'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free)' }),
+  ),
 }
 
 const M = {
@@ -84,7 +86,10 @@ const Realtime = Type.Object(
         calls_handled: count('Calls of the window that the agent answered'),
         talk_seconds: count('Seconds of talk and hold in these calls'),
         occupancy_percent: Nullable(
-          Type.Number({ description: 'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free); null if there was none' }),
+          Type.Number({
+            description:
+              'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free); null if there was none',
+          }),
         ),
       }),
       { description: 'Agents who are logged in, of the requested queue' },

@@ -72,7 +72,9 @@ const fields = {
     Nullable(
       Type.Object(
         {
-          position: Type.Optional(Type.Boolean({ description: 'True announces the place in the queue; default false' })),
+          position: Type.Optional(
+            Type.Boolean({ description: 'True announces the place in the queue; default false' }),
+          ),
           estimated_wait: Type.Optional(
             Type.Boolean({
               description: 'True announces the estimated wait in minutes, once it is known; default false',

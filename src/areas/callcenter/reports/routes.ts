@@ -108,7 +108,7 @@ const create = write({
   errors: ['INVALID_EMAIL', 'CONFLICT'],
   examples: [
     {
-      name: 'Queues of the week before, on Monday at seven',
+      name: 'Weekly queue report, on Monday at seven',
       body: { name: 'Queues', report: 'queues', every: 'week', recipients: ['lead@shop.example'] },
     },
   ],

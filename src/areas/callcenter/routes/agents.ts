@@ -90,7 +90,7 @@ const logoutRoute = write({
   needs: anAgent,
   reply: { status: 200, schema: LoggedOut },
   errors: ['NOT_FOUND', 'AGENT_NOT_LOGGED_IN', 'AGENT_BUSY'],
-  examples: [{ name: 'Done for today', body: { agent_id: 'amina' } }],
+  examples: [{ name: 'End of the shift', body: { agent_id: 'amina' } }],
   handle: async (app, tx, { body }, caller) => {
     const { reply, leg, after } = await logout(app, tx, body, caller)
     if (leg !== null) tx.afterCommit(() => hangUpSoon(app, caller.tenant, leg))

@@ -395,7 +395,9 @@ const simulate = write({
         Type.String(),
         Type.Object({
           waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of callers waiting in the queue' })),
-          available_agents: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of free agents of the queue' })),
+          available_agents: Type.Optional(
+            Type.Integer({ minimum: 0, description: 'Number of free agents of the queue' }),
+          ),
         }),
         { description: 'Assumed state of queues, by id' },
       ),

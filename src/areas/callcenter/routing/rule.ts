@@ -69,7 +69,9 @@ const priority = Type.Integer({
   rule: 'must be a whole number; lower ones come first',
   description: 'Order of evaluation',
 })
-const match = OneOf(['all', 'any'], { description: 'Combination of the conditions: all or any must match; default all' })
+const match = OneOf(['all', 'any'], {
+  description: 'Combination of the conditions: all or any must match; default all',
+})
 const conditions = Type.Array(Condition, {
   maxItems: 20,
   rule: 'must be at most 20 conditions',
@@ -104,7 +106,9 @@ export const RuleCreate = Type.Object({
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action,
-  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' })),
+  stop: Type.Optional(
+    Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' }),
+  ),
 })
 
 export const RuleChange = Type.Object({
@@ -114,7 +118,9 @@ export const RuleChange = Type.Object({
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action: Type.Optional(action),
-  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' })),
+  stop: Type.Optional(
+    Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' }),
+  ),
 })
 
 export interface RuleDocument {

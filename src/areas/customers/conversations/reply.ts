@@ -53,7 +53,8 @@ export const ReplyBody = Type.Object({
   from: Type.Optional(
     Type.String({
       maxLength: 254,
-      description: 'Sender of a text or email; default: the number they wrote to, or the default of the account',
+      description:
+        'Sender of a text or email; default: the number that the customer wrote to, or the default of the account',
     }),
   ),
 })
@@ -63,8 +64,8 @@ export const ReplySent = Type.Object(
   {
     conversation_id: Type.String({ description: 'Conversation it belongs to' }),
     message_id: Type.String({ description: 'Id of the message, in its channel' }),
-    channel: OneOf(channels, { description: 'Channel that it went over' }),
-    to: Type.String({ description: 'Number or address that it went to' }),
+    channel: OneOf(channels, { description: 'Channel of the reply' }),
+    to: Type.String({ description: 'Recipient number or address' }),
     cost: Amount({ description: 'Price in major units' }),
     currency: Nullable(Type.String({ description: 'Currency of the cost, ISO 4217' })),
     created_at: At({ description: 'Time at which it was accepted' }),

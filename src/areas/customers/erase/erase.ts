@@ -94,7 +94,7 @@ const erase = write({
   operation: 'customers.erase',
   summary: 'Erase a customer',
   description:
-    'Erases their personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
+    'Erases the customer’s personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Financial records and the audit log are kept without personal data. The reply lists kept records and the reasons. It cannot be undone. Logs are erased within minutes.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: ErasureReport },
@@ -163,7 +163,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'All data that are kept about one person, for a request of access. Payments and invoices are in the timeline.',
+    'Returns all stored data of one person, for a data access request. Payments and invoices are in the timeline.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },

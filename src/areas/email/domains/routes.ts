@@ -115,7 +115,8 @@ const createDomain = writeAcross({
     return_path_subdomain: Type.Optional(label('must be one label, such as rp', 'Subdomain of bounces; default `rp`')),
     dkim_record: Type.Optional(
       OneOf(['cname', 'txt'], {
-        description: 'DNS record of the signing key: `cname` (default) allows rotation without a change of your DNS; `txt` holds the key itself',
+        description:
+          'DNS record of the signing key: `cname` (default) allows rotation without a change of your DNS; `txt` holds the key itself',
       }),
     ),
   }),

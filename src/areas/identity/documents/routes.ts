@@ -39,7 +39,9 @@ const Scan = Type.Object({
     }),
   ),
   include_text: Type.Optional(Type.Boolean({ description: 'True includes every line that was read; default false' })),
-  include_portrait: Type.Optional(Type.Boolean({ description: 'True includes the face on the document; default false' })),
+  include_portrait: Type.Optional(
+    Type.Boolean({ description: 'True includes the face on the document; default false' }),
+  ),
 })
 
 const Field = Type.Object({
@@ -75,7 +77,9 @@ const Scanned = Type.Object(
     ),
     quality: Type.Object(
       {
-        sharpness: Type.Number({ description: 'Sharpness as variance of the edges; below 60 the text is hard to read' }),
+        sharpness: Type.Number({
+          description: 'Sharpness as variance of the edges; below 60 the text is hard to read',
+        }),
         brightness: Type.Number({ description: 'Mean brightness, 0 (black) to 1 (white)' }),
         glare: Type.Number({ description: 'Largest overexposed area as a share of the picture, 0 to 1' }),
         width: Type.Integer({ description: 'Size in pixels' }),
@@ -231,7 +235,7 @@ const listTypes = list({
     country: Type.Optional(Type.String({ minLength: 2, maxLength: 3, description: 'ISO 3166, two or three letters' })),
   }),
   row: DocumentTypeRow,
-  examples: [{ name: 'Those of Kenya', query: { country: 'KE' } }],
+  examples: [{ name: 'Documents of Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => {
     const hasRegistry = await registered(app.db, tenant.environment)
     const country = query.country === undefined ? null : (countryOf(query.country) ?? 'none')

@@ -175,7 +175,9 @@ const LivenessCheck = Type.Object({
 
 const LivenessReply = Type.Object(
   {
-    challenge_id: Type.Optional(Type.String({ description: 'Id of the challenge, sent with the frames; only for a challenge' })),
+    challenge_id: Type.Optional(
+      Type.String({ description: 'Id of the challenge, sent with the frames; only for a challenge' }),
+    ),
     lights: Type.Optional(
       Type.Array(Type.String(), {
         description:
@@ -200,7 +202,9 @@ const LivenessReply = Type.Object(
       { description: 'Requested movements in order, or their results' },
     ),
     signals: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'Measurements of the check' }),
+      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), {
+        description: 'Measurements of the check',
+      }),
     ),
     created_at: At({ description: 'Time of the check, or of the challenge' }),
     cost: Type.Optional(costFields.cost),

@@ -35,8 +35,7 @@ const verify = write({
   path: '/v1/identity/phone/verify-otp',
   operation: 'identity.verifyOtp',
   summary: 'Verify a one-time code',
-  description:
-    'Returns 200 only for the right code. Identify the code by `otp_id`, or by `phone` and `purpose`.',
+  description: 'Returns 200 only for the right code. Identify the code by `otp_id`, or by `phone` and `purpose`.',
   scope: 'identity:otp',
   limit: 'identity',
   body: OtpVerify,

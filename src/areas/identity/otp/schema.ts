@@ -61,11 +61,12 @@ export const OtpSend = Type.Object({
     }),
   ),
   purpose: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Purpose of the code, such as login; each purpose has a code of its own' }),
+    Type.String({
+      maxLength: 60,
+      description: 'Purpose of the code, such as login; each purpose has a code of its own',
+    }),
   ),
-  verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of the related verification' }),
-  ),
+  verification_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the related verification' })),
   ip: Type.Optional(Type.String({ maxLength: 45, description: 'IP address of the end user, for the fraud guard' })),
 })
 

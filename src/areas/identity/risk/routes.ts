@@ -44,7 +44,8 @@ const RiskRequest = Type.Object({
         date_of_birth: Type.Optional(
           Day({
             sensitive: true,
-            description: 'Date of birth; compared with `minimum_age` of your policy and the document of `verification_id`',
+            description:
+              'Date of birth; compared with `minimum_age` of your policy and the document of `verification_id`',
           }),
         ),
         country: Type.Optional(

@@ -29,9 +29,9 @@ const create = write({
     ...(['INSUFFICIENT_BALANCE', 'MAIL_NOT_CONFIGURED'] as const),
   ],
   examples: [
-    { name: 'A Kenyan with any document', body: { country: 'KE', external_id: 'customer-8812' } },
+    { name: 'Any document of Kenya', body: { country: 'KE', external_id: 'customer-8812' } },
     {
-      name: 'A passport, in Swahili, and back to your site',
+      name: 'A passport, in Swahili, with a redirect to your site',
       body: { document_types: ['passport'], language: 'sw', redirect_url: 'https://shop.example.com/verified' },
     },
   ],
@@ -63,7 +63,7 @@ const sessions = list({
     external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id for the person' })),
   }),
   row: Session,
-  examples: [{ name: 'Those that nobody opened', query: { status: 'created' } }],
+  examples: [{ name: 'Unopened sessions', query: { status: 'created' } }],
   handle: async (app, { query }, caller) => {
     const { tenant, nowMs } = caller
     const window = windowOf(query)

@@ -205,7 +205,7 @@ const listAll = list({
   }),
   row: ListedVerification,
   errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
-  examples: [{ name: 'Those that wait for a decision', query: { stage: 'awaiting_review' } }],
+  examples: [{ name: 'Verifications awaiting review', query: { stage: 'awaiting_review' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     if (query.person_of !== undefined) {
@@ -268,7 +268,10 @@ const figuresOfReviews = read({
       Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time; default 90 days ago' }),
     ),
     to: Type.Optional(
-      Type.String({ maxLength: 40, description: 'End, exclusive: a day at 00:00 UTC, or an RFC 3339 time; default now' }),
+      Type.String({
+        maxLength: 40,
+        description: 'End, exclusive: a day at 00:00 UTC, or an RFC 3339 time; default now',
+      }),
     ),
   }),
   reply: { status: 200, schema: ReviewFigures },

@@ -99,7 +99,9 @@ export const VerifyId = Type.Object({
     Type.Object(
       {
         granted: Type.Boolean({ description: 'True if the person agreed; false refuses the verification' }),
-        granted_at: Type.Optional(Moment({ description: 'Time of the agreement, which is also recorded in the audit' })),
+        granted_at: Type.Optional(
+          Moment({ description: 'Time of the agreement, which is also recorded in the audit' }),
+        ),
         privacy_notice_url: Type.Optional(
           Type.String({ minLength: 1, maxLength: 2048, description: 'URL of the privacy notice that they agreed to' }),
         ),
@@ -223,7 +225,9 @@ const Region = Type.Object({
       '`zone`, `portrait`, or the field of `document` that was read there; `glare`, `blurred`, `covered` by a finger or `cut_off` by the edge',
   }),
   image: Type.String({ description: 'The picture, such as `document_front`' }),
-  box: Type.Array(Type.Number(), { description: 'Left, top, width and height, as fractions of the sides of the picture' }),
+  box: Type.Array(Type.Number(), {
+    description: 'Left, top, width and height, as fractions of the sides of the picture',
+  }),
 })
 
 /** Findings on the document; sealed. Those of earlier releases have neither readings nor regions. */
@@ -238,9 +242,7 @@ export type Findings = Static<typeof Findings>
 const Results = Type.Object(
   {
     document_authentic: Nullable(Type.Boolean({ description: 'Verdict; null until it is known' })),
-    face_match: Nullable(
-      Type.Boolean({ description: 'True if the face matches the document; null if not requested' }),
-    ),
+    face_match: Nullable(Type.Boolean({ description: 'True if the face matches the document; null if not requested' })),
     liveness_passed: Nullable(
       Type.Boolean({ description: 'True if a living person was detected; null if not requested' }),
     ),

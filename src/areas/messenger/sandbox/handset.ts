@@ -27,7 +27,7 @@ const chat = list({
     }),
   }),
   row: MessageRecord,
-  examples: [{ name: 'What Ada sees', query: { phone: '+254711000020' } }],
+  examples: [{ name: 'Messages on Ada’s phone', query: { phone: '+254711000020' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

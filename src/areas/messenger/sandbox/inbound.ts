@@ -62,7 +62,9 @@ const Inbound = Type.Object({
   interactive: Type.Optional(
     Type.Object(
       {
-        type: OneOf(['button_reply', 'list_reply'], { description: 'Kind of reply: a pressed button, or a chosen row of a list' }),
+        type: OneOf(['button_reply', 'list_reply'], {
+          description: 'Kind of reply: a pressed button, or a chosen row of a list',
+        }),
         button_reply: Type.Optional(Choice('The button that was pressed')),
         list_reply: Type.Optional(Choice('The row that was chosen')),
       },
@@ -114,7 +116,8 @@ const inbound = write({
   path: '/v1/sandbox/messenger/inbound',
   operation: 'sandbox.messengerInbound',
   summary: 'Simulate an inbound chat message',
-  description: 'The message is stored, opens the window for 24 hours and is sent as messenger.message. Keywords such as STOP are applied.',
+  description:
+    'The message is stored, opens the window for 24 hours and is sent as messenger.message. Keywords such as STOP are applied.',
   scope: 'sandbox:write',
   body: Inbound,
   reply: {

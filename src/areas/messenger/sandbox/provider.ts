@@ -12,7 +12,10 @@ const Provider = Type.Object(
     base_url: Type.String({ description: 'Address of the simulated provider, in place of https://graph.facebook.com' }),
     api_version: Type.String({ description: 'API version in its paths; others are accepted too' }),
     access_token: Type.String({ sensitive: true, description: 'Token sent as a bearer token' }),
-    app_secret: Type.String({ sensitive: true, description: 'Secret that signs calls to your webhook (header x-hub-signature-256)' }),
+    app_secret: Type.String({
+      sensitive: true,
+      description: 'Secret that signs calls to your webhook (header x-hub-signature-256)',
+    }),
     phone_number_id: Type.String({ description: 'Number that your client sends from' }),
     business_account_id: Type.String({ description: 'Business of the number, for templates and subscribed_apps' }),
   },

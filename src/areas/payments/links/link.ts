@@ -39,7 +39,7 @@ export const LinkCreate = Type.Object({
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'Accepted payment methods; default all that are offered',
+      description: 'Accepted payment methods; default all available',
     }),
   ),
   max_uses: Type.Optional(

@@ -33,7 +33,7 @@ const credit = write({
   path: '/v1/sandbox/bank/credit',
   operation: 'sandbox.creditBank',
   summary: 'Simulate a bank transfer for a payment',
-  description: 'The exact amount completes the payment; any other is kept apart, and the payment fails.',
+  description: 'The exact amount completes the payment. Any other amount fails it, and the money is kept in suspense.',
   scope: 'sandbox:write',
   body: Type.Object({
     account_number: Type.String({

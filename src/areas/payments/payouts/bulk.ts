@@ -63,7 +63,7 @@ export const BulkCreate = Type.Object({
   metadata,
   callback_url,
   on_error: Type.Optional(
-    OneOf(['continue', 'abort'], { description: '`abort` refuses the whole request if one item cannot be accepted' }),
+    OneOf(['continue', 'abort'], { description: 'Handling of invalid items; `abort` refuses the whole request' }),
   ),
 })
 

@@ -74,13 +74,15 @@ export const PayoutItem = Type.Object({
           }),
         ),
       },
-      { description: 'Recipient, as you know them' },
+      { description: 'Your data of the recipient' },
     ),
   ),
   metadata,
   callback_url,
   reference,
-  scheduled_at: Type.Optional(Moment({ description: 'Earliest time of sending; until then it can be cancelled' })),
+  scheduled_at: Type.Optional(
+    Moment({ description: 'Earliest time of sending; the payout can be cancelled until then' }),
+  ),
 })
 
 export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })

@@ -29,7 +29,7 @@ const approveRoute = write({
   operation: 'payouts.approve',
   summary: 'Approve a payout',
   description:
-    'It is sent at once, or at its scheduled time, without another check by your rules. Its creator cannot approve it: use another key, with the scope `payouts:approve`.',
+    'The payout is sent at once, or at its scheduled time, without another check of your rules. Its creator cannot approve it: use another key with the scope `payouts:approve`.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await approve(app, tx, caller, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.approve', payout.payout_id, { after: { status: payout.status } })
@@ -42,7 +42,7 @@ const rejectRoute = write({
   path: '/v1/payouts/:payout_id/reject',
   operation: 'payouts.reject',
   summary: 'Reject a payout',
-  description: 'It is cancelled, and the hold for it is released to the wallet.',
+  description: 'The payout is cancelled, and its hold is released to the wallet.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await reject(app, tx, caller.tenant, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.reject', payout.payout_id, { after: { status: payout.status } })

@@ -34,10 +34,10 @@ const refundableDays = 365
 const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
-  amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is left' })),
+  amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: the refundable amount' })),
   reason: Type.Optional(
     OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], {
-      description: 'Reason for your own records',
+      description: 'Reason, for your own records',
     }),
   ),
   description: PaymentCreate.properties.description,

@@ -25,7 +25,7 @@ export const getBatch = read({
   query: BatchQuery,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
+  examples: [{ name: 'Progress' }, { name: 'Progress and messages', query: { messages: true } }],
   needs: { operation: 'sms.sendBulk', id: 'batch_id' },
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)

@@ -108,8 +108,7 @@ export const BatchRecord = Type.Object(
     metadata: Metadata,
     completed_at: Nullable(
       At({
-        description:
-          'Time of completion; null until every message is delivered, failed, or past the time for reports',
+        description: 'Time of completion; null until every message is delivered, failed, or past the time for reports',
       }),
     ),
     messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in order' })),

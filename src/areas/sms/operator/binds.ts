@@ -88,9 +88,7 @@ const shown = {
   }),
   pending: Type.Integer({ description: 'Messages waiting for the carrier or its response' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second, after throttling by the carrier' })),
-  receipts_url: Nullable(
-    Type.String({ description: 'URL that the carrier calls with receipts', sensitive: true }),
-  ),
+  receipts_url: Nullable(Type.String({ description: 'URL that the carrier calls with receipts', sensitive: true })),
   inbound_url: Nullable(
     Type.String({ description: 'URL that the carrier calls with inbound messages', sensitive: true }),
   ),

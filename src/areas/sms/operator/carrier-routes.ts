@@ -227,7 +227,7 @@ const createRoute = writeAcross({
   path: '/v1/operator/sms/routes',
   operation: 'operator.createSmsRoute',
   summary: 'Create a message route',
-  description: 'The most exact route wins: of the account, then of the network, then of the country.',
+  description: 'The most specific route applies: for the account, then the network, then the country.',
   scope: 'operator',
   body: RouteCreate,
   reply: { status: 201, schema: RouteRecord, location: ({ id }) => `/v1/operator/sms/routes/${id}` },

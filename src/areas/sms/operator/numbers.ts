@@ -78,7 +78,8 @@ const assign = writeAcross({
   path: '/v1/operator/sms/numbers',
   operation: 'operator.assignSmsNumber',
   summary: 'Assign a live number to an account',
-  description: 'The number is exclusive to the account, or shared: each account then receives the messages with its keywords.',
+  description:
+    'The number is exclusive to the account, or shared: each account then receives the messages with its keywords.',
   scope: 'operator',
   body: Assignment,
   reply: { status: 201, schema: AssignedNumber },

@@ -60,7 +60,7 @@ const put = writeAcross({
     location: ({ phone }) => `/v1/operator/sms/ported-numbers/${phone}`,
   },
   errors: ['INVALID_PHONE', 'VALIDATION_ERROR'],
-  examples: [{ name: 'A number that moved', body: { phone: '+254711000031', network: '63903' } }],
+  examples: [{ name: 'A ported number', body: { phone: '+254711000031', network: '63903' } }],
   handle: async (app, tx, { body }, caller) => {
     const { phone } = body
     const { network, code } = resolveNetwork(phone, body.network)

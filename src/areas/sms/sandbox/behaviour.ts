@@ -58,7 +58,8 @@ const Behaviour = Type.Object(
       {
         maxItems: maxOutOfCoverage,
         rule: `must list at most ${maxOutOfCoverage} numbers`,
-        description: 'Handsets out of coverage, which receive their messages once they are taken off this list; `*` for all',
+        description:
+          'Handsets out of coverage, which receive their messages once they are taken off this list; `*` for all',
       },
     ),
   },
@@ -210,7 +211,7 @@ const changeBehaviour = write({
   errors: ['VALIDATION_ERROR'],
   examples: [
     { name: 'A slow network', body: { delay_ms: 5_000 } },
-    { name: 'A handset that is off', body: { out_of_coverage: ['+254711000020'] } },
+    { name: 'A handset out of coverage', body: { out_of_coverage: ['+254711000020'] } },
   ],
   handle: async (app, tx, { body }, caller) => {
     const { bucket, account } = caller.tenant

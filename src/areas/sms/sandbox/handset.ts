@@ -39,7 +39,7 @@ const texts = list({
   scope: 'sandbox:read',
   query: HandsetQuery,
   row: HandsetText,
-  examples: [{ name: 'What Ada sees', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Messages on Ada’s phone', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant, nowMs }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

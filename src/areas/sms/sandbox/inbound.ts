@@ -26,7 +26,8 @@ const inbound = write({
   path: '/v1/sandbox/sms/inbound',
   operation: 'sandbox.smsInbound',
   summary: 'Simulate an inbound text',
-  description: 'The message arrives over SMPP like any other: it is stored and sent as sms.received, and keywords such as STOP are applied.',
+  description:
+    'The message arrives over SMPP like any other: it is stored and sent as sms.received, and keywords such as STOP are applied.',
   scope: 'sandbox:write',
   body: InboundMessage,
   reply: { status: 201, schema: MessageRecord, location: ({ message_id }) => `/v1/sms/${message_id}` },

@@ -26,7 +26,12 @@ export const Profile = Type.Object(
     op_tag: Tag('Tag of the parameter with the operation; 1281 (0x0501) is ussd_service_op'),
     session_tag: Tag('Tag of the parameter that names the dialog; 4995 (0x1383) is its_session_info'),
     dialog_bytes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 6, rule: 'must be 1 to 6', description: 'Length of the dialog number in octets' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 6,
+        rule: 'must be 1 to 6',
+        description: 'Length of the dialog number in octets',
+      }),
     ),
     ops: Type.Optional(
       Type.Object(

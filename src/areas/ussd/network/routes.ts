@@ -77,10 +77,10 @@ const GatewayRecord = Type.Object(
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Node that holds the connection' })),
-    is_up: Type.Boolean({ description: 'True if screens can be sent over it, according to the last report of its node' }),
-    last_error: Nullable(
-      Type.String({ description: 'Last error, kept after recovery; null if there was none' }),
-    ),
+    is_up: Type.Boolean({
+      description: 'True if screens can be sent over it, according to the last report of its node',
+    }),
+    last_error: Nullable(Type.String({ description: 'Last error, kept after recovery; null if there was none' })),
     created_at: At({ description: 'Time of entry' }),
     updated_at: At({ description: 'Time of the last change of its settings' }),
   },
@@ -239,7 +239,7 @@ const change = writeAcross({
   needs: aGateway,
   reply: { status: 200, schema: GatewayRecord },
   errors: ['VALIDATION_ERROR', 'NOT_FOUND'],
-  examples: [{ name: 'Out of use', body: { enabled: false } }],
+  examples: [{ name: 'Disable the gateway', body: { enabled: false } }],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lock, { name: params.id }))
     if (!before) throw noSuchGateway()

@@ -23,7 +23,9 @@ const Application = Type.Object({
   answer_url: Url('URL called for the flow of each call to the number, https://'),
   event_url: Type.Optional(Url('URL that receives every status of its calls')),
   fallback_url: Type.Optional(Url('URL called if `answer_url` returns no flow')),
-  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of `answer_url` and `fallback_url`; default POST' })),
+  answer_method: Type.Optional(
+    OneOf(['POST', 'GET'], { description: 'HTTP method of `answer_url` and `fallback_url`; default POST' }),
+  ),
   dialect: Type.Optional(DialectName),
 })
 

@@ -27,7 +27,9 @@ export const recordingFields = {
     description: 'Status of the recording; `file_url` is available once it is `ready`',
   }),
   format: OneOf(['wav', 'mp3'], { description: 'File format' }),
-  channels: Type.Integer({ description: 'Number of channels; with two, the caller is on the left and the others on the right' }),
+  channels: Type.Integer({
+    description: 'Number of channels; with two, the caller is on the left and the others on the right',
+  }),
   size_bytes: Nullable(Type.Integer({ description: 'File format' })),
   sha256: Nullable(Type.String({ description: 'SHA-256 of the file, in hexadecimal' })),
   started_at: At({ description: 'Start time' }),

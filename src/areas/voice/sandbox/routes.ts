@@ -177,7 +177,7 @@ const calls = list({
     }),
   }),
   row: Call,
-  examples: [{ name: 'Who called Ada', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Calls to Ada’s phone', query: { phone: '+254711000001' } }],
   handle: async ({ db }, { query }, { tenant }) => {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

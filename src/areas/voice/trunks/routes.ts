@@ -68,7 +68,8 @@ const fields = {
   ),
   registers: Type.Optional(
     Type.Boolean({
-      description: 'True registers with the network, so that its calls reach an address that it does not know; default false',
+      description:
+        'True registers with the network, so that its calls reach an address that it does not know; default false',
     }),
   ),
   prefixes: Type.Optional(
@@ -78,7 +79,9 @@ const fields = {
       description: 'Prefixes of the called numbers that use it; the longest match wins',
     }),
   ),
-  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Order of preference, lowest first; default 100' })),
+  priority: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000, description: 'Order of preference, lowest first; default 100' }),
+  ),
   max_calls: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -249,7 +252,7 @@ const createTrunk = writeAcross({
   errors: ['VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     {
-      name: 'A network that asks for a password',
+      name: 'A trunk with a password',
       body: { name: 'network-a', host: 'sip.example', username: 'pamoja', password: 'secret', prefixes: ['+254'] },
     },
   ],
