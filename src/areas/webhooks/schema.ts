@@ -79,7 +79,7 @@ const Url = Type.String({
 })
 const Events = Type.Array(Type.String(), {
   rule: 'must be a list of event names',
-  description: `1 to ${maxEvents} names of the catalogue, \`area.*\` or \`*\``,
+  description: `Subscribed events: 1 to ${maxEvents} event names, \`area.*\` or \`*\``,
 })
 
 export const WebhookCreate = Type.Object({ url: Url, events: Events, ...settings })

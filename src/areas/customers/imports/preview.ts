@@ -42,7 +42,7 @@ const Preview = Type.Object(
         tags: Type.Array(Type.String(), { description: 'Resulting tags' }),
         problem: text('Problem of the row, with its field; null if none'),
       }),
-      { description: `First ${shownRows} rows; none where the columns are not known` },
+      { description: `First ${shownRows} rows; empty if a column is unknown` },
     ),
     reason: text('Reason why the file cannot be read beyond these rows; null if it can'),
   },
@@ -54,7 +54,7 @@ export const preview = read({
   path: '/v1/customers/import/preview',
   operation: 'customers.previewImport',
   summary: 'Preview an import of customers',
-  description: `Send the beginning of the file, to the end of a row: what its columns fill, and what the first ${shownRows} rows would do to which customers. Nothing is stored.`,
+  description: `Takes the beginning of the file, up to the end of a row. Returns the fields that its columns fill, and the effect of the first ${shownRows} rows. Nothing is stored.`,
   scope: 'customers:write',
   body: Type.Object({
     beginning: Type.String({
