@@ -151,12 +151,12 @@ export const AccountSettings = Type.Object(
           help: Type.Optional(OwnWords('Words answered with instructions to opt out, as HELP is')),
         }),
         {
-          description: 'Custom words to opt out, opt in or ask for help, beside STOP, START and HELP',
+          description: 'Custom keywords to opt out, opt in or request help, besides STOP, START and HELP',
         },
       ),
     ),
   },
-  { description: 'Settings to change; others stay, null unsets one' },
+  { description: 'Settings to change; absent ones are left unchanged, null unsets one' },
 )
 
 export const settingNames = Object.keys(AccountSettings.properties)

@@ -89,7 +89,7 @@ const OpenedAccount = Type.Object(
 const AccountWithWallets = Type.Object(
   {
     ...OperatorAccount.properties,
-    wallets: Type.Array(WalletRecord, { description: 'One for each environment and currency' }),
+    wallets: Type.Array(WalletRecord, { description: 'Wallets by environment and currency' }),
   },
   { title: 'OperatorAccountDetail' },
 )

@@ -57,7 +57,7 @@ const createToken = read({
   operation: 'auth.token',
   summary: 'Create a short-lived access token',
   description:
-    'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
+    'OAuth 2 client credentials are accepted as a form too: `client_id` is the key id and `client_secret` the key.',
   scope: 'any',
   form: true,
   keyInForm: true,
@@ -205,7 +205,7 @@ const getUsage = read({
   operation: 'usage.get',
   summary: 'Get requests and cost by day and area',
   description:
-    '`rows` counts requests, `spend` their cost: both are grouped by `group_by`. By country over at most 92 days. Includes what remains of the limits.',
+    '`rows` counts requests, `spend` their cost; both are grouped by `group_by`. By country at most 92 days. Includes the current state of the limits.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },

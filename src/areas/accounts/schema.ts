@@ -41,7 +41,7 @@ const keyFields = {
     Type.Unsafe<`mbr_${string}`>({
       type: 'string',
       description:
-        'Id of the member who created it, directly or with a key: it is limited to their permissions, and ends with them. Null if no member did',
+        'Id of the member who created it, directly or with another key: the key has at most the member’s permissions, and ends with the member. Null if no member did',
     }),
   ),
   last_used_at: Nullable(At({ description: 'Time of the last use; null if never' })),
@@ -194,7 +194,7 @@ export const TokenReply = Type.Object(
     }),
     token_type: Type.Literal('Bearer', { description: 'Kind of token for the header Authorization' }),
     expires_in: Type.Integer({
-      description: 'Lifetime in seconds; shorter than requested where the key expires before',
+      description: 'Lifetime in seconds; shorter than requested if the key expires earlier',
     }),
     scope: Type.String({ description: 'Granted scopes, space-separated' }),
   },
@@ -329,7 +329,7 @@ export const LogQuery = Type.Object({
   key_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of the API key, such as `key_…`; a token counts as the key it was made with',
+      description: 'Filter by id of the API key, such as `key_…`; tokens count as their key',
     }),
   ),
 })

@@ -21,7 +21,7 @@ const SeriesRecord = Type.Object({
   name: Type.String({ description: 'Channel, such as `sms`; `in` or `out` for money' }),
   total: Type.Number({ description: 'Sum of the values' }),
   before: Type.Number({ description: 'Sum over the previous period of the same length, for comparison' }),
-  values: Type.Array(Type.Number(), { description: 'One for each slot, oldest first' }),
+  values: Type.Array(Type.Number(), { description: 'Values by slot, oldest first' }),
 })
 
 const TrafficReply = Type.Object(

@@ -64,9 +64,7 @@ const Opened = Type.Object(
         { description: 'Client that opened it, derived from the user agent' },
       ),
     ),
-    country: Nullable(
-      Type.String({ description: 'Country where it was opened, ISO 3166; null where that is not known' }),
-    ),
+    country: Nullable(Type.String({ description: 'Country of the open, ISO 3166; null if unknown' })),
   },
   { title: 'EmailOpenedEvent' },
 )

@@ -58,7 +58,7 @@ const TemplateBody = Type.Object({
   components: Type.Optional(
     Type.Array(Type.Unknown(), {
       maxItems: 20,
-      description: 'With `to`, values for the placeholders; without it, the parts of the new template',
+      description: 'Values for the placeholders if `to` is given; otherwise the components of the new template',
     }),
   ),
   metadata: MessageSend.properties.metadata,
@@ -82,7 +82,7 @@ const templateRoute = commit({
   path: '/v1/messenger/template',
   operation: 'messenger.template',
   summary: 'Send a template, or create one',
-  description: 'With `to` the template is sent; without it, it is created.',
+  description: 'Sends the template if `to` is given, and creates it otherwise.',
   scope: 'messenger:write',
   limit: 'messenger',
   body: TemplateBody,

@@ -54,7 +54,7 @@ const Parameter = Type.Object({
 })
 
 const TemplateComponent = Type.Object({
-  type: OneOf(['header', 'body', 'button'], { description: 'Part of the template that the values are for' }),
+  type: OneOf(['header', 'body', 'button'], { description: 'Component of the template for the values' }),
   sub_type: Type.Optional(
     OneOf(['quick_reply', 'url'], {
       description: 'Kind of button: a reply with a payload, or a URL with a variable ending',
@@ -91,7 +91,7 @@ export const TemplateUse = (description: string) =>
       components: Type.Optional(
         Type.Array(TemplateComponent, {
           maxItems: 20,
-          description: 'Values for the parts that have placeholders; left out where none has',
+          description: 'Values for the components with placeholders; omitted if there are none',
         }),
       ),
     },
@@ -167,7 +167,7 @@ const Interactive = Type.Object(
       { description: 'Choices of the user' },
     ),
   },
-  { description: 'A question with buttons or a list; the answer comes as messenger.message' },
+  { description: 'Question with buttons or a list; the reply is sent as messenger.message' },
 )
 
 const Fallback = Type.Object(
@@ -209,7 +209,9 @@ export const MessageSend = Type.Object(
     audio: Type.Optional(Media('A sound of at most 16 MB, by link or by id')),
     document: Type.Optional(Document('A file of at most 100 MB, by link or by id')),
     interactive: Type.Optional(Interactive),
-    template: Type.Optional(TemplateUse('A template of yours; the only type that reaches users who have not written')),
+    template: Type.Optional(
+      TemplateUse('Approved template; the only type for users who have not written within 24 hours'),
+    ),
     context: Type.Optional(
       Type.Object(
         { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
@@ -325,7 +327,7 @@ export const MessageRecord = Type.Object(
     accepted_at: At({ description: 'Time it was accepted or received' }),
     sent_at: Nullable(At({ description: 'Time of acceptance by the provider' })),
     delivered_at: Nullable(At({ description: 'Time of delivery to the phone' })),
-    read_at: Nullable(At({ description: 'Time it was read, where the user shares that' })),
+    read_at: Nullable(At({ description: 'Time at which it was read, if the user shares read receipts' })),
     failed_at: Nullable(At({ description: 'Time of failure' })),
     errors: Nullable(Type.Array(MessageError, { description: 'Errors; null unless it failed' })),
     metadata: Metadata,

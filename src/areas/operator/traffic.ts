@@ -12,7 +12,7 @@ const ranges = {
   month: { seconds: 24 * 3_600, count: 30 },
 } as const
 
-const Values = Type.Array(Type.Number(), { description: 'One for each slot, oldest first' })
+const Values = Type.Array(Type.Number(), { description: 'Values by slot, oldest first' })
 
 const TrafficReply = Type.Object(
   {

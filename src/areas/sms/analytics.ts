@@ -58,17 +58,15 @@ const AnalyticsReply = Type.Object(
         country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
-      { description: 'The same figures by country' },
+      { description: 'Figures by country' },
     ),
     networks: Type.Array(
       Type.Object({
-        network: Nullable(
-          Type.String({ description: 'Name of the network, such as `Safaricom`; null where it is unknown' }),
-        ),
+        network: Nullable(Type.String({ description: 'Name of the network, such as `Safaricom`; null if unknown' })),
         country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
-      { description: 'The same figures by network' },
+      { description: 'Figures by network' },
     ),
     errors: Type.Array(
       Type.Object({

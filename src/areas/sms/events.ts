@@ -30,7 +30,7 @@ const Received = Type.Object(
     message: Type.String({ description: 'Content' }),
     keyword: Nullable(Type.String({ description: 'Keyword that it begins with; null if none' })),
     parts: Type.Integer({ description: 'Number of segments it came in' }),
-    network: Nullable(Type.String({ description: 'Network of the handset, as far as it is known' })),
+    network: Nullable(Type.String({ description: 'Network of the handset; null if unknown' })),
     in_reply_to: Nullable(Type.String({ description: 'Id of the message that it probably replies to' })),
     partial: Type.Optional(Type.Boolean({ description: 'True if a part never arrived' })),
   },

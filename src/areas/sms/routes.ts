@@ -72,7 +72,7 @@ const bulkRoute = write({
   operation: 'sms.sendBulk',
   summary: 'Send many messages in one request',
   description:
-    'Every entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts once on your plan, and is sent at the rate of the plan.',
+    'Each entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts as one request of your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: BulkSend,

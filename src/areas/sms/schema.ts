@@ -116,7 +116,7 @@ export const Recipient = Type.Object({
   message_id: Nullable(Type.String({ description: 'Id of the message, such as `sms_…`; null if it was refused' })),
   status: Status,
   segments: Type.Integer({ description: 'Number of charged segments' }),
-  cost: Amount({ description: 'In major units of `currency`; 0 if it was refused' }),
+  cost: Amount({ description: 'Cost in major units of `currency`; 0 if refused' }),
   currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
   error_code: ErrorCode,
   existing_id: Type.Optional(Type.String({ description: 'Id of the existing message with this reference' })),
@@ -134,7 +134,7 @@ export const SendReply = Type.Object(
     timestamp: At({ description: 'Time of acceptance' }),
     encoding: EncodingName,
     country: Nullable(Type.String({ description: 'Country of the number, ISO 3166; null for a list' })),
-    network: Nullable(Type.String({ description: 'Network of the number, as far as it is known; null for a list' })),
+    network: Nullable(Type.String({ description: 'Network of the number; null for a list or if unknown' })),
     scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
     messages: Type.Optional(
       Type.Array(Recipient, { description: 'One entry per recipient, in your order; only where `to` is a list' }),
@@ -156,9 +156,7 @@ export const EstimateReply = Type.Object(
     units_left: Type.Integer({ description: 'Units left in the last segment' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
     suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
-    suggestion_segments: Nullable(
-      Type.Integer({ description: 'Segments of the suggestion; null where there is none' }),
-    ),
+    suggestion_segments: Nullable(Type.Integer({ description: 'Segments of the suggestion; null if there is none' })),
     cost: Amount({ description: 'Total cost, in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     recipients: Type.Integer({ description: 'Number of recipients' }),

@@ -173,7 +173,7 @@ const replaceMenu = write({
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.replaceMenu',
   summary: 'Create a new version of a menu',
-  description: 'Sessions in progress stay on their version.',
+  description: 'Sessions in progress keep their version.',
   scope: 'ussd:write',
   params: IdParam,
   body: MenuDocument,

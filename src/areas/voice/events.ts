@@ -59,7 +59,7 @@ const Progress = Type.Object(
   {
     ...call,
     status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout'], {
-      description: 'Status of the call; after any but `started` and `ringing` comes `call.completed`',
+      description: 'Status of the call; all but `started` and `ringing` are followed by `call.completed`',
     }),
     duration: seconds('Whole seconds from the answer on: 0 without an answer'),
     reason: Nullable(OneOf(hangupCauses, { description: 'Reason for the end; null while it is in progress' })),

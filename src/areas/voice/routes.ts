@@ -236,7 +236,7 @@ const voices = list({
   operation: 'voice.listVoices',
   summary: 'List text-to-speech voices',
   description:
-    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until a speech engine is installed: the program espeak-ng, or the package that is installed beside the server. Piper voices in the operator’s folder (`PAMOJA_VOICES`) follow, by the names of their files.',
+    '`approximate` voices read a language by spelling rules, with the sounds of another. `available` is false until a speech engine is installed: the program espeak-ng, or the optional package. Piper voices in the operator’s folder (`PAMOJA_VOICES`) are listed last, by file name.',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: VoiceRecord,
@@ -269,7 +269,7 @@ const recognition = list({
   operation: 'voice.listRecognition',
   summary: 'List speech recognition languages',
   description:
-    'What callers say is understood in these languages, by `input` with speech, transcriptions and what a simulated phone heard. The first model that names a language, with its region or else without, listens; where none does, the error is `language_unavailable`, and nothing is guessed.',
+    'Languages of speech input, transcriptions and the audio of simulated phones. The first model for the language and region is used, then the first for the language; without one, the error is `language_unavailable`.',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: RecognitionRecord,

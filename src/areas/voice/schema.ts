@@ -214,7 +214,7 @@ export const Stopped = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     play_id: Nullable(Type.String({ description: 'Id of the stopped playback; null if there was none' })),
-    status: OneOf(['stopped'], { description: 'Always stopped' }),
+    status: OneOf(['stopped'], { description: 'Always `stopped`' }),
     started_at: At({ description: 'Time at which it was stopped' }),
   },
   { title: 'StoppedPlaying' },

@@ -45,7 +45,7 @@ export const WalletTransaction = Type.Object(
     direction: OneOf(['debit', 'credit'], {
       description: 'Direction: `debit` takes from the wallet, `credit` adds to it',
     }),
-    amount: Amount({ description: 'In major units; always positive' }),
+    amount: Amount({ description: 'Amount in major units; always positive' }),
     currency: Type.String({ description: 'Currency of the wallet, ISO 4217' }),
     balance_after: Type.Optional(
       Amount({ description: 'Balance afterwards; absent for a hold, which changes the available amount only' }),

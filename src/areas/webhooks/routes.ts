@@ -168,7 +168,7 @@ const testWebhook = read({
   path: '/v1/webhooks/:id/test',
   operation: 'webhooks.test',
   summary: 'Send a test event to a webhook',
-  description: 'One attempt, also while the webhook is disabled; the reply has its result. 10 a minute.',
+  description: 'Makes one attempt, even if the webhook is disabled, and returns its result. At most 10 a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Trial,

@@ -210,7 +210,7 @@ export const TrialOutcome = Type.Object(
 export const CatalogueRecord = Type.Object(
   {
     name: Type.String({ description: 'Event name used in subscriptions, such as `sms.delivered`' }),
-    area: Type.String({ description: 'Part of the API that it comes from, such as `sms`' }),
+    area: Type.String({ description: 'Area of the API, such as `sms`' }),
     summary: Type.String({ description: 'Description of the event, in a sentence' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that a subscription may use' }),
     schema: Type.Unknown({ description: 'JSON Schema of the body' }),

@@ -49,7 +49,7 @@ export function testOf<P extends TSchema>(params: P) {
     params,
     needs: 'nothing',
     description:
-      'Resolves the name, connects, signs in and sends a harmless request with the stored settings, even where the connection is paused. Nothing is charged, and nothing reaches a phone. `steps` has the findings; the first failed one says what to do.',
+      'Resolves the name, connects, signs in and sends a harmless request with the stored settings, even if the connection is disabled. Nothing is charged, and nothing reaches a phone. `steps` has the results; the first failed one has advice.',
     reply: { status: 200, schema: ConnectionTest },
     errors: ['NOT_FOUND'],
   } as const

@@ -27,7 +27,7 @@ export const sharedParameters = {
   PamojaEnvelope: {
     name: 'Pamoja-Envelope',
     in: 'header',
-    description: '`flat` leaves out `data`, `data` leaves out the fields beside it.',
+    description: '`flat` omits `data`; `data` omits the fields at the top level.',
     schema: { type: 'string', enum: ['both', 'flat', 'data'], default: 'both' },
   },
   PamojaStrict: {
@@ -63,7 +63,7 @@ export const sharedHeaders = {
   ETag: { description: 'Version of the content.', schema: text },
   'Content-Disposition': { description: 'Disposition and name of the file.', schema: text },
   'Content-Range': { description: 'Range of the bytes returned, and the total size.', schema: text },
-  'Accept-Ranges': { description: '`bytes`, or `none` where the length is not known.', schema: text },
+  'Accept-Ranges': { description: '`bytes`, or `none` if the length is not known.', schema: text },
   Location: { description: 'URL of the new object.', schema: text },
   Link: { description: 'The next page, as `rel="next"`.', schema: text },
   'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: whole },
@@ -101,7 +101,7 @@ export const errorSchema = {
       description: 'Error; some codes add members of their own.',
       properties: {
         code: codeRef,
-        message: { type: 'string', description: 'Meaning of the code, and what to do' },
+        message: { type: 'string', description: 'Meaning of the code, with advice' },
         details: { type: 'string', description: 'Details of the error' },
         request_id: { type: 'string', description: 'Id of the request, as in X-Request-Id' },
         timestamp: { type: 'string', format: 'date-time', description: 'Time of the reply' },

@@ -69,7 +69,7 @@ function downloads(types: readonly string[]): Record<string, object> {
 const succeeded = { $ref: '#/components/schemas/Succeeded' }
 
 function envelope(schema: JsonSchema): JsonSchema {
-  const data = { ...schema, description: 'The same fields, nested' }
+  const data = { ...schema, description: 'The same fields, as an object' }
   return { allOf: [schema, succeeded, { type: 'object', required: ['data'], properties: { data } }] }
 }
 

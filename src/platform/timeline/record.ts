@@ -15,7 +15,7 @@ const Pdu = Type.Object(
         length: Type.Integer({ description: 'Number of octets' }),
         value: Type.String({ description: 'Value in words' }),
       }),
-      { description: 'Its fields, in the order of the octets' },
+      { description: 'Fields of the PDU, in the order of the octets' },
     ),
   },
   { title: 'TimelinePdu' },

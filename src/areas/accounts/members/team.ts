@@ -232,7 +232,7 @@ const resetRoute = writeAcross({
   operation: 'team.resetPassword',
   summary: 'Create a password reset link for a member',
   description:
-    'The link works once, for an hour; pass it on to the member. Their password works until then, and their second factor stays.',
+    'The link can be used once, within an hour; pass it on to the member. The old password stays valid until then, and the second factor is unchanged.',
   scope: 'team:write',
   params: IdParam,
   reply: { status: 200, schema: Reset },

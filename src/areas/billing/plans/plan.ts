@@ -67,7 +67,7 @@ export const PlanCreate = Type.Object({
   tax_inclusive: Type.Optional(Type.Boolean({ description: 'True if the amounts contain the tax' })),
   setup_fee: Type.Optional(AmountIn({ description: 'Setup fee, charged once with the first period' })),
   metadata: Type.Optional(Metadata),
-  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions' })),
+  active: Type.Optional(Type.Boolean({ description: 'False closes the plan to new subscriptions' })),
 })
 
 const settled = Type.Partial(
@@ -88,7 +88,9 @@ const settled = Type.Partial(
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
-  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions; existing ones go on' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'False closes the plan to new subscriptions; existing ones continue' }),
+  ),
   metadata: Type.Optional(Metadata),
   ...settled,
   code: Type.Optional(Nullable(settled.code)),
@@ -108,7 +110,7 @@ export const Plan = Type.Object(
     tax_rate: Amount({ description: 'Rate in percent' }),
     tax_inclusive: Type.Boolean({ description: 'True if the amounts contain the tax' }),
     setup_fee: Amount({ description: 'Setup fee, charged once with the first period' }),
-    active: Type.Boolean({ description: 'False stops new subscriptions' }),
+    active: Type.Boolean({ description: 'False closes the plan to new subscriptions' }),
     metadata: Metadata,
     created_at: At({ description: 'Time of creation' }),
   },

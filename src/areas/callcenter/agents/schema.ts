@@ -43,7 +43,7 @@ const max_calls = Type.Integer({
   rule: 'must be 1: an agent has one call at a time',
   description: 'Maximum number of concurrent calls; only 1 is accepted',
 })
-const external_ref = Type.String({ maxLength: 100, description: 'Id of the agent in another system of yours' })
+const external_ref = Type.String({ maxLength: 100, description: 'Id of the agent in your other systems' })
 
 const changeable = {
   name: Type.Optional(name),
@@ -136,7 +136,7 @@ export const Logout = Type.Object({
 export const LoggedOut = Type.Object(
   {
     agent_id: shownId,
-    status: Type.Literal('offline', { description: 'Always logged out' }),
+    status: Type.Literal('offline', { description: 'Always `offline`' }),
     logged_out_at: At({ description: 'Time at which the session ended' }),
     session_seconds: Type.Integer({ description: 'Length of the session in seconds' }),
   },
@@ -164,7 +164,7 @@ export const Agent = Type.Object(
     endpoint: Endpoint,
     languages: Type.Array(Type.String(), { description: 'Languages of the agent, such as `sw-KE`' }),
     max_calls: Type.Integer({ description: 'Maximum number of concurrent calls; always 1' }),
-    external_ref: Nullable(Type.String({ description: 'Id of the agent in another system of yours; null if none' })),
+    external_ref: Nullable(Type.String({ description: 'Id of the agent in your other systems; null if none' })),
     call_id: Nullable(Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' })),
     logged_in_at: Nullable(At({ description: 'Time of the login; null while logged out' })),
     created_at: At({ description: 'Time of the first login' }),
@@ -229,7 +229,8 @@ export const AgentContext = Type.Object(
             agent_id: Nullable(Type.String({ description: 'Id of the agent who spoke; null if none did' })),
             outcome: Nullable(
               Type.String({
-                description: 'answered, abandoned, overflowed, callback or failed; null while the customer waits',
+                description:
+                  'Outcome: answered, abandoned, overflowed, callback or failed; null while the customer waits',
               }),
             ),
             started_at: At({ description: 'Time at which it reached the queue or agent' }),

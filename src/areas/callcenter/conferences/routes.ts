@@ -247,7 +247,7 @@ const change = write({
   body: Type.Object({
     muted: Type.Optional(Type.Boolean({ description: 'True mutes the participant' })),
     held: Type.Optional(
-      Type.Boolean({ description: 'True puts the participant on hold: hears music and is not heard' }),
+      Type.Boolean({ description: 'True puts the participant on hold, with music and without being heard' }),
     ),
   }),
   reply: { status: 200, schema: Participant },

@@ -74,7 +74,7 @@ const Then = Type.Object(flat, { description: 'Destination after `set`' })
 const Action = Type.Object(
   // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
   { ...flat, then: Type.Optional(Then) },
-  { description: 'One of menu, a destination, webhook, set with then, repeat and back' },
+  { description: 'Action of the choice: a menu, a destination, a webhook, `set` with `then`, `repeat` or `back`' },
 )
 
 const Otherwise = Type.Object(

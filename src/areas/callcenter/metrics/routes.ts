@@ -63,7 +63,7 @@ const Realtime = Type.Object(
   {
     generated_at: At({ description: 'Time of the measurement' }),
     window: OneOf(windows, { description: 'Window of the counts; `today` is since midnight UTC' }),
-    totals: Type.Object(M, { description: 'All queues together, or the requested one' }),
+    totals: Type.Object(M, { description: 'Totals of all queues, or of the requested one' }),
     queues: Type.Array(
       Type.Object({
         queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
@@ -71,7 +71,7 @@ const Realtime = Type.Object(
         sla: Sla,
         ...M,
       }),
-      { description: 'All queues, or the requested one' },
+      { description: 'Metrics by queue, or of the requested one' },
     ),
     agents: Type.Array(
       Type.Object({
@@ -211,11 +211,11 @@ const Report = Type.Object(
     metrics: Type.Array(Type.String(), { description: 'Columns of `rows` and `totals`' }),
     rows: Type.Array(
       Type.Object({
-        interval_start: At({ description: 'Start of the interval; the next one begins where it ends' }),
+        interval_start: At({ description: 'Start of the interval' }),
         ...someKeys,
         ...someMetrics.properties,
       }),
-      { description: 'One for each interval and group that had a call, oldest first' },
+      { description: 'Rows by interval and group with at least one call, oldest first' },
     ),
     totals: someMetrics,
   },

@@ -123,7 +123,7 @@ const fields = {
         ),
         max_attempts: whole(1, 10, 'Maximum number of callback attempts per caller; default 3'),
       }),
-      { description: 'Callback: a caller who presses the key hangs up, keeps the place and is called back' },
+      { description: 'Callback: a caller who presses the key can hang up, keeps the position and is called back' },
     ),
   ),
   sla: Type.Optional(Sla),

@@ -313,7 +313,7 @@ const restore = write({
   operation: 'callcenter.restoreIvrVersion',
   summary: 'Restore a version of an IVR',
   description:
-    'Saves a copy of an earlier version as the newest one; versions in between stay. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
+    'Saves a copy of an earlier version as the newest one; versions in between are kept. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
   scope: 'callcenter:write',
   params: VersionParam,
   reply: { status: 200, schema: IvrRecord },

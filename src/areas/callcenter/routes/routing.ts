@@ -306,7 +306,7 @@ const listOwnHours = list({
 const Simulated = Type.Object(
   {
     destination: Nullable(Destination, { description: 'Destination; null: no answer' }),
-    matched_rule_id: Nullable(Type.String({ description: 'Id of the rule whose action counts; null if none does' })),
+    matched_rule_id: Nullable(Type.String({ description: 'Id of the rule whose action applies; null if none' })),
     business_hours: Nullable(
       Type.Object({
         id: Type.String({ description: 'Id of the business hours, `bh_…`' }),

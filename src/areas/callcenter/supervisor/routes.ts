@@ -26,7 +26,9 @@ const Monitor = Type.Object(
     call_id: Type.String({ description: 'Id of the call to monitor, `call_…`' }),
     supervisor_id: Nullable(Type.String({ description: 'Id of the supervising agent; null for an endpoint' })),
     mode: Mode,
-    status: OneOf(['connecting', 'active', 'ended'], { description: '`connecting` until the supervisor answers' }),
+    status: OneOf(['connecting', 'active', 'ended'], {
+      description: 'Status; `connecting` until the supervisor answers',
+    }),
     supervisor_call_id: Nullable(Type.String({ description: 'The supervisor’s leg, `call_…`; null until it rings' })),
     started_at: At({ description: 'Time of the request' }),
   },

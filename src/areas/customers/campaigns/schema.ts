@@ -221,7 +221,7 @@ export const Stats = Type.Object(
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Messages by channel' }),
     variants: Type.Array(
       Type.Object({ name: Type.String({ description: 'Variant; `A` for the content of the campaign' }), ...counts }),
-      { description: 'The same by variant' },
+      { description: 'Figures by variant' },
     ),
   },
   { title: 'CampaignStats' },

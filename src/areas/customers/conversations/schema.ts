@@ -21,7 +21,7 @@ export const Conversation = Type.Object(
     last_text: Nullable(Type.String({ description: 'Last message, at most 200 characters; null for a file' })),
     last_direction: Nullable(OneOf(['inbound', 'outbound'], { description: 'Direction of the last message' })),
     last_at: Nullable(At({ description: 'Time of the last message' })),
-    waiting_since: Nullable(At({ description: 'Time since which the customer waits for an answer' })),
+    waiting_since: Nullable(At({ description: 'Time since which the customer has been waiting for a reply' })),
     snoozed_until: Nullable(At({ description: 'Time at which a snoozed conversation reopens' })),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),

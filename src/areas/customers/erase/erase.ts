@@ -60,8 +60,8 @@ const ErasureReport = Type.Object(
     items: Type.Array(
       Type.Object({
         kind: Type.String({ description: 'Kind of records, such as `texts` or `payments`' }),
-        erased: Type.Integer({ description: 'Records whose personal data are gone' }),
-        kept: Type.Integer({ description: 'Records that are still as they were' }),
+        erased: Type.Integer({ description: 'Number of records whose personal data were erased' }),
+        kept: Type.Integer({ description: 'Number of records that were kept' }),
         reason: Nullable(Type.String({ description: 'Reason why records were kept; null where none were' })),
       }),
       { description: 'Results by kind of record' },

@@ -25,7 +25,7 @@ export const BulkSend = Type.Object({
     minItems: 1,
     maxItems: maxEntries,
     rule: 'must be 1 to 10000 recipients',
-    description: 'Recipients; each gets a message of its own, made with its variables',
+    description: 'Recipients; each receives a separate message, rendered with its variables',
   }),
   batch_size: Type.Optional(
     Type.Integer({

@@ -68,7 +68,7 @@ export const DomainRecord = Type.Object(
     last_checked_at: Nullable(At({ description: 'Time of the last DNS check' })),
     last_error: Nullable(Type.String({ description: 'Error of that check' })),
     dkim_selector: Type.String({ description: 'Selector of the current signing key' }),
-    records: Type.Array(RecordShape, { description: 'Records that your DNS must have, and what was found there' }),
+    records: Type.Array(RecordShape, { description: 'Required DNS records, with the values found' }),
     dns_records: Type.Array(RecordShape, { description: 'Alias of records' }),
   },
   { title: 'EmailDomain' },

@@ -173,7 +173,7 @@ const parts = ['html', 'text', 'raw', 'headers'] as const
 const ContentPart = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-    part: OneOf(parts, { description: 'Part in `content`: the one that was requested' }),
+    part: OneOf(parts, { description: 'Requested part, returned in `content`' }),
     content: Nullable(Type.String({ description: 'Content of the part; null if the message has none' })),
   },
   { title: 'EmailContent' },

@@ -80,7 +80,7 @@ const add = write({
   limit: 'email',
   body: Type.Object({
     email: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 320, description: 'One address; this or `emails` is needed' }),
+      Type.String({ minLength: 1, maxLength: 320, description: 'Email address; this or `emails` is required' }),
     ),
     emails: Type.Optional(
       Type.Array(Address, {

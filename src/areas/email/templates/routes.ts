@@ -263,7 +263,7 @@ const Preview = Type.Object(
   {
     subject: Type.String({ description: 'Content with the variables filled in' }),
     html: Type.String({ description: 'Content with the variables filled in' }),
-    text: Nullable(Type.String({ description: 'With the variables filled in; null if the template has none' })),
+    text: Nullable(Type.String({ description: 'Content with the variables filled in; null if the template has none' })),
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     missing: Type.Array(Type.String(), { description: 'Placeholders that got no value' }),
   },

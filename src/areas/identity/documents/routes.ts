@@ -31,7 +31,7 @@ const Scan = Type.Object({
     Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   ),
   document_front: Picture('Photograph or scan of the side with the face'),
-  document_back: Type.Optional(Picture('Back of the document, where it has one')),
+  document_back: Type.Optional(Picture('Back of the document, if it has one')),
   languages: Type.Optional(
     Type.Array(Type.String({ maxLength: 5 }), {
       maxItems: 10,
@@ -96,7 +96,7 @@ const Scanned = Type.Object(
       { description: 'Quality of the picture of the front' },
     ),
     portrait: Nullable(Type.String({ description: 'Picture as JPEG in base64' })),
-    text: Nullable(Type.String({ description: 'All lines that were read, with `include_text`' })),
+    text: Nullable(Type.String({ description: 'Extracted lines, with `include_text`' })),
     processing_ms: Type.Integer({ description: 'Duration of the reading in milliseconds' }),
     created_at: At({ description: 'Time of the reading' }),
     ...costFields,

@@ -70,7 +70,7 @@ export const VerifyId = Type.Object({
   }),
   country: Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   document_front: Picture('Photograph or scan of the side with the face'),
-  document_back: Type.Optional(Picture('Back of the document, where it has one')),
+  document_back: Type.Optional(Picture('Back of the document, if it has one')),
   selfie: Type.Optional(Picture('Photograph of the person')),
   liveness: Type.Optional(ActiveSubmission),
   checks: Type.Optional(
@@ -173,7 +173,7 @@ const fields = {
   nationality: maybe('Three letters, such as KEN'),
   issue_date: maybe('YYYY-MM-DD'),
   expiry_date: maybe('YYYY-MM-DD'),
-  personal_number: maybe('Personal number, where the document has one beside its own number'),
+  personal_number: maybe('Personal number, if the document has one besides its own number'),
 }
 
 const Document = Type.Object({
@@ -290,7 +290,9 @@ export const Outcome = Type.Object({
       {
         passed: Type.Boolean({ description: 'True if a living person was detected' }),
         confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-        method: OneOf(['passive', 'active'], { description: 'One picture (`passive`), or movements (`active`)' }),
+        method: OneOf(['passive', 'active'], {
+          description: 'Method: one picture (`passive`), or movements (`active`)',
+        }),
         light: Type.Optional(
           OneOf(['seen', 'faint', 'other'], {
             description: 'True if the screen colours were detected on the face; absent if none were shown',
@@ -357,7 +359,7 @@ export const VerificationRecord = Type.Object(
     }),
     checks: Type.Array(Check, { description: 'Checks with their results' }),
     readings: Nullable(Readings),
-    regions: Type.Array(Region, { description: 'Places on the pictures where it was read' }),
+    regions: Type.Array(Region, { description: 'Places of the fields on the pictures' }),
     pictures: Type.Array(Type.String(), {
       description: 'Names of the stored pictures, for GET /v1/identity/verification/{id}/image',
     }),
@@ -381,7 +383,7 @@ export const VerificationRecord = Type.Object(
     ...costFields,
     images: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'With `include=images`: URL of each picture by its field, for 60 seconds',
+        description: 'URL of each picture by its field, valid for 60 seconds; only with `include=images`',
       }),
     ),
   },

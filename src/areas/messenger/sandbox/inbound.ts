@@ -86,7 +86,7 @@ const Inbound = Type.Object({
         latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees, north positive, such as -1.2921' }),
         longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees, east positive, such as 36.8219' }),
         name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place' })),
-        address: Type.Optional(Type.String({ maxLength: 500, description: 'Its address, in one line' })),
+        address: Type.Optional(Type.String({ maxLength: 500, description: 'Address of the place, in one line' })),
       },
       { description: 'Shared location' },
     ),

@@ -139,7 +139,7 @@ const cancelPayment = write({
   path: '/v1/payments/:payment_id/cancel',
   operation: 'payments.cancel',
   summary: 'Cancel a payment',
-  description: 'Also releases the amount that a card payment with `capture: false` has reserved.',
+  description: 'Cancels a pending payment, or releases the amount reserved by a card payment with `capture: false`.',
   scope: 'payments:write',
   limit: 'payments',
   params: PaymentParam,

@@ -139,8 +139,7 @@ const LineRecord = Type.Object(
     occurred_at: At({ description: 'Time at which the money moved' }),
     phone: Nullable(
       Type.String({
-        description:
-          'Phone number of the payer or receiver, masked where the provider masks it; null if it is not given',
+        description: 'Phone number of the payer or receiver, masked if the provider masks it; null if not given',
       }),
     ),
     details: Nullable(Type.String({ description: 'Details as given by the provider; null if none' })),

@@ -32,7 +32,7 @@ export const Refund = Type.Object(
     amount: amount('Amount in major units'),
     currency,
     reason: Nullable(
-      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'Reason that you gave' }),
+      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'Your reason' }),
     ),
     amount_refunded: Amount({ description: 'Sum of all refunds of the payment that did not fail' }),
     amount_refundable: Amount({ description: 'Amount that can still be refunded' }),

@@ -113,7 +113,7 @@ export const Profile = Type.Object(
     errors: Type.Optional(
       Type.Object(
         {
-          code: Type.Optional(Place('Code of the aggregator, in an answer of any status')),
+          code: Type.Optional(Place('Error code of the aggregator, in a response of any status')),
           codes: Type.Optional(
             Type.Record(Type.String(), Verdict, {
               ...named,
@@ -135,7 +135,7 @@ export const Profile = Type.Object(
       Type.Object(
         {
           each: Type.Optional(Place('List of entries, if a call has several')),
-          id: Place('Id from the answer'),
+          id: Place('Id of the message, from the response'),
           status: Place('Status of the message'),
           error: Type.Optional(Place('Code of the aggregator')),
           statuses: Type.Record(Type.String(), OneOf(['delivered', 'ignored', ...errorCodes]), {

@@ -28,7 +28,12 @@ export const SmppSettings = Type.Object({
     rule: 'must be a host name or address',
     description: 'Host of the message centre',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    rule: 'must be 1 to 65535',
+    description: 'TCP port of the message centre',
+  }),
   tls: Type.Boolean({
     default: false,
     rule: 'must be true or false',
@@ -60,7 +65,7 @@ export const SmppSettings = Type.Object({
   }),
   bind_mode: OneOf(['transceiver', 'pair'], {
     default: 'transceiver',
-    description: 'One connection that sends and receives, or a `pair` of a transmitter and a receiver',
+    description: 'Kind of connection: one that sends and receives, or a `pair` of a transmitter and a receiver',
   }),
   sessions: Type.Integer({
     default: 1,

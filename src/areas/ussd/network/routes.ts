@@ -24,7 +24,12 @@ const needed = {
     rule: 'must be a host name or address',
     description: 'Host of the gateway',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    rule: 'must be 1 to 65535',
+    description: 'TCP port of the message centre',
+  }),
   system_id: Type.String({
     minLength: 1,
     maxLength: 15,
@@ -46,7 +51,9 @@ const shownFields = {
     rule: 'must have at most 12 characters',
     description: 'SMPP system_type, where the gateway requires one; mostly empty',
   }),
-  bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
+  bind_mode: OneOf(['transceiver', 'pair'], {
+    description: 'Kind of connection: one that sends and receives, or a pair of a transmitter and a receiver',
+  }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,

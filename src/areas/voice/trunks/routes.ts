@@ -31,7 +31,7 @@ const TrunkCost = Type.Object({
   prefix: Type.String({
     pattern: '^\\+\\d{0,15}$',
     rule: 'must begin with a plus; + alone takes every number',
-    description: 'First digits of the numbers; the longest that fits decides',
+    description: 'First digits of the called numbers; the longest match applies',
   }),
   minute: Type.Number({
     minimum: 0,
@@ -113,7 +113,7 @@ const fields = {
   srtp: Type.Optional(
     OneOf(srtpPolicies, {
       description:
-        'Encryption of audio (SRTP, keys by SDES): off, optional (where the network can) or required (calls without it fail). It needs transport tls, since SIP carries the keys; optional with tls and off otherwise by default',
+        'Encryption of audio (SRTP with SDES keys): `off`, `optional` (if the network supports it) or `required` (calls without it fail). Requires the transport tls; default `optional` with tls and `off` otherwise',
     }),
   ),
   weight: Type.Optional(
@@ -127,7 +127,7 @@ const fields = {
     Type.Array(TrunkCost, {
       maxItems: 2_000,
       description:
-        'Prices of this network. Of trunks with the same prefix and priority the cheapest for a number comes first; one without a price for it comes last',
+        'Prices of this network. Among trunks with the same prefix and priority the cheapest is used first, and one without a price last',
     }),
   ),
   caller_ids: Type.Optional(
