@@ -261,7 +261,7 @@ function UserMenu({ session: { member, account }, onKeys }: { session: Session; 
             </select>
           </div>
           <div class="menu-row">
-            <span>{t('Times in')}</span>
+            <span>{t('Time zone of times')}</span>
             <span class="push soft">{account.timezone}</span>
           </div>
           <div class="menu-links">

@@ -336,12 +336,12 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('Duka Mbili')
     assert.match(page.url(), new RegExp(`/console/operator/accounts/${id}$`))
     await page.reload()
-    const deposit = main.getByRole('region', { name: 'Put money into it' })
+    const deposit = main.getByRole('region', { name: 'Credit the wallet' })
     await deposit.getByLabel('Environment').selectOption('live')
     await deposit.getByLabel('Amount').fill('500')
     await deposit.getByLabel('Currency').fill('XXX')
     await deposit.getByLabel('Reference').fill('bank-transfer-1')
-    const put = main.getByRole('button', { name: 'Put it in' })
+    const put = main.getByRole('button', { name: 'Add credit' })
     await put.click()
     await main.locator('input[aria-invalid="true"]').waitFor()
     assert.equal(await main.locator('input[aria-invalid="true"]').inputValue(), 'XXX')
@@ -537,7 +537,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await open('Two-factor sign-in')
     await page.getByRole('button', { name: 'Set up' }).click()
     const typed = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? ''
-    await page.getByLabel('Code it shows').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
+    await page.getByLabel('Code from the app').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
     await page.getByRole('button', { name: 'Turn it on' }).click()
     const recovery = (await page.getByRole('status').getByRole('listitem').first().textContent()) ?? ''
     await page.getByRole('button', { name: 'Your menu' }).click()

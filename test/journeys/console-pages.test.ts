@@ -423,7 +423,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       { field: 'amount', operator: 'gt', value: 100 },
       { velocity: { metric: 'count', by: ['phone'], window: '24h' }, operator: 'gt', value: 5 },
     ])
-    await page.getByRole('button', { name: 'Test it on the past' }).click()
+    await page.getByRole('button', { name: 'Backtest' }).click()
     await page.getByText(/^It matches 0 of \d+ checks/).waitFor()
   })
 
@@ -441,10 +441,10 @@ describe('the console', { skip: withoutChromium() }, () => {
     await note.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Asks for Swahili').waitFor()
     const texts = page.getByRole('listitem').filter({ hasText: 'Texts' })
-    await texts.getByRole('button', { name: 'They agreed' }).click()
+    await texts.getByRole('button', { name: 'Record consent' }).click()
     await texts.getByText('Agreed', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await texts.getByText('Never asked').waitFor()
+    await texts.getByText('Unknown').waitFor()
     assert.equal((await world.demo.get('/v1/sms/opt-outs/+254711000081')).status, 404, 'nobody said no')
     assert.deepEqual(await accessibilityProblems(page), [])
     await page.setViewportSize(narrow)

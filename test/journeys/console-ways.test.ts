@@ -151,7 +151,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await page.goto(`${console_().url}/security`)
     await page.getByRole('button', { name: 'Set up' }).click()
     const secret = (await page.locator('p.mono.text').textContent()) ?? ''
-    await page.getByLabel('Code it shows').fill(totpOf(bytesOf(secret.trim()), Math.floor(Date.now() / 30_000)))
+    await page.getByLabel('Code from the app').fill(totpOf(bytesOf(secret.trim()), Math.floor(Date.now() / 30_000)))
     await page.getByRole('button', { name: 'Turn it on' }).click()
     const recovery = (await page.locator('.callout.good li').first().textContent()) ?? ''
     await page.context().close()

@@ -3,9 +3,8 @@
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
   'A new key is shown once.': ['Ufunguo mpya unaonyeshwa mara moja.', 'Une nouvelle clé est affichée une seule fois.', 'Uma nova chave é mostrada uma só vez.', 'يُعرض مفتاح جديد مرة واحدة.'],
-  Asked: ['Iliyoulizwa', 'Demandé', 'Pedido', 'الطلب'],
   'Every program that uses it is refused at once.': ['Kila programu inayoutumia inakataliwa mara moja.', 'Tout programme qui l’utilise est refusé aussitôt.', 'Todo programa que a usa é recusado de imediato.', 'يُرفض فورًا كل برنامج يستخدمه.'],
-  'No body': ['Hakuna mwili', 'Pas de corps', 'Sem corpo', 'بلا محتوى'],
+  Empty: ['Tupu', 'Vide', 'Vazio', 'فارغ'],
   Operation: ['Operesheni', 'Opération', 'Operação', 'العملية'],
   'Revoke {name}?': ['Batilisha {name}?', 'Révoquer {name} ?', 'Revogar {name}?', 'إبطال {name}؟'],
   'Rotate {name}': ['Badilisha {name}', 'Renouveler {name}', 'Renovar {name}', 'تجديد {name}'],

@@ -49,7 +49,7 @@ export const changePlan = (plan: BillingPlan): FormOf =>
 const how: readonly FieldOf[] = [
   { name: 'quantity', label: 'Quantity', as: 'number' },
   { name: 'payment_method.type', label: 'Paid by', among: ['invoice', 'mobile_money', 'card'] },
-  { name: 'payment_method.phone', label: 'Phone that pays' },
+  { name: 'payment_method.phone', label: 'Phone number of the payer' },
   { name: 'payment_method.card_token', label: 'Or a saved card' },
 ]
 

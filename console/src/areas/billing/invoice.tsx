@@ -108,7 +108,7 @@ function deedsOf({ invoice_id, status, number, total, currency, customer }: Invo
       action: 'Request payment',
       given: { invoice_id },
       fields: [
-        { name: 'phone', label: 'Phone that pays', isRequired: true },
+        { name: 'phone', label: 'Phone number of the payer', isRequired: true },
         { name: 'amount', label: 'Amount', hint: 'Empty: the full amount' },
       ],
       initial: { phone: customer.phone ?? undefined },

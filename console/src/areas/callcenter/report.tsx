@@ -70,7 +70,7 @@ export function CallReport({ session }: PageProps) {
       />
       {over.value && rows.length === 0 && (
         <Nothing title="No calls" icon="chart">
-          <p class="soft">{t('Nobody called in this time.')}</p>
+          <p class="soft">{t('No calls in this period.')}</p>
         </Nothing>
       )}
       {rows.length > 0 && (

@@ -29,7 +29,7 @@ export const campaigns: ListOf = {
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
     { name: 'State', field: 'state', as: 'state', priority: 1, card: 'state' },
-    { name: 'Spent', field: 'spent', as: 'money', priority: 2, card: 'end' },
+    { name: 'Cost', field: 'spent', as: 'money', priority: 2, card: 'end' },
     { name: 'Started', field: 'started_at', as: 'time', priority: 3 },
     { name: 'Created', field: 'created_at', as: 'date', priority: 3, card: 'sub' },
   ],

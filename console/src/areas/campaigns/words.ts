@@ -46,7 +46,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Segments: ['Makundi', 'Segments', 'Segmentos', 'الشرائح'],
   Sent: ['Imetumwa', 'Envoyés', 'Enviados', 'أُرسلت'],
   'Show them': ['Waonyeshe', 'Les afficher', 'Mostrá-los', 'عرضهم'],
-  Spent: ['Imetumika', 'Dépensé', 'Gasto', 'المنفق'],
   Start: ['Anza', 'Démarrer', 'Iniciar', 'بدء'],
   Started: ['Ilianza', 'Démarrée', 'Iniciada', 'بدأت'],
   'Text of variant B': ['Maandishi ya toleo B', 'Texte de la variante B', 'Texto da variante B', 'نص النسخة B'],

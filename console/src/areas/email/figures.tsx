@@ -23,7 +23,7 @@ const events: ListOf = {
   keyField: 'id',
   columns: [
     { ...created, field: 'payload.timestamp' },
-    { name: 'What', field: 'event', as: 'words', priority: 1, card: 'title' },
+    { name: 'Event', field: 'event', as: 'words', priority: 1, card: 'title' },
     { name: 'Email', field: 'payload.recipient', priority: 1, card: 'sub', grows: true },
   ],
 }

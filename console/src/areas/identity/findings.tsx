@@ -84,7 +84,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
             rows={[
               ['Points (of 100)', String(risk_assessment.risk_score)],
               ['Level', words(risk_assessment.risk_level)],
-              ['Signs', risk_assessment.flags.map(words).join(', ') || null],
+              ['Flags', risk_assessment.flags.map(words).join(', ') || null],
             ]}
           />
         </Card>
@@ -95,7 +95,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
             rows={[
               ['Decision', words(review.decision)],
               ['Reason', review.reason],
-              ['By', review.by],
+              ['Reviewer', review.by],
             ]}
           />
         </Card>

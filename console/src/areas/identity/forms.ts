@@ -64,7 +64,7 @@ export const sendCode: FormOf = formOf(identitySendOtp, {
   action: 'Send',
   fields: [
     { name: 'phone', label: 'Phone', isRequired: true },
-    { name: 'channel', label: 'By', among: ['sms', 'voice', 'messenger', 'email'] },
+    { name: 'channel', label: 'Channel', among: ['sms', 'voice', 'messenger', 'email'] },
     { name: 'email', label: 'Email' },
     { name: 'purpose', label: 'Purpose' },
   ],

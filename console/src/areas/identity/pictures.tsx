@@ -85,7 +85,7 @@ export function Readings({ value: { readings } }: { value: IdentityVerification 
   const columns = [
     { name: 'Machine-readable zone', read: zone },
     ...(barcode ? [{ name: 'Barcode', read: barcode }] : []),
-    { name: 'Print', read: print },
+    { name: 'Printed text', read: print },
   ]
   return (
     <Card title="Both readings">

@@ -49,7 +49,7 @@ export const conversations: ListOf = {
   columns: [
     { name: 'Name', field: 'name', orField: 'phone', priority: 1, card: 'title', grows: true },
     { name: 'Phone', field: 'phone', as: 'mono', priority: 2, card: 'sub' },
-    { name: 'Last answer', field: 'last_inbound_at', as: 'time', priority: 1, card: 'end' },
+    { name: 'Last message from user', field: 'last_inbound_at', as: 'time', priority: 1, card: 'end' },
     { name: 'Messaging window until', field: 'window_expires_at', as: 'time', priority: 3 },
     { name: 'Opted out', field: 'opted_out', as: 'flag', priority: 4 },
   ],

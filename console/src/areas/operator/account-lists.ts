@@ -89,7 +89,7 @@ export function deliveriesOf(account_id: string, id: string): ListOf {
     columns: [
       created,
       { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
-      { name: 'About', field: 'resource_id', as: 'mono', priority: 2, card: 'sub' },
+      { name: 'Object', field: 'resource_id', as: 'mono', priority: 2, card: 'sub' },
       { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error', priority: 1, card: 'end' },
       { name: 'Attempts', field: 'attempts', as: 'count', priority: 3 },
       state,

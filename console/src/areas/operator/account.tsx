@@ -90,7 +90,7 @@ function AccountPage({ id }: AccountProps) {
             [t('Id'), <span class="mono">{value.id}</span>],
             [t('Plan'), value.plan],
             [t('Country'), country(value.country)],
-            [t('Since'), <Ago at={value.created_at} />],
+            [t('Created'), <Ago at={value.created_at} />],
           ]}
         />
       </Card>
@@ -118,7 +118,7 @@ function Balances({ account: { wallets } }: { account: OperatorAccountDetail }) 
       {wallets.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
       {wallets.length > 0 && (
         <Figures
-          names={['Environment', 'Balance', 'Set aside', 'Can be spent']}
+          names={['Environment', 'Balance', 'Reserved', 'Can be spent']}
           rows={wallets.map(({ environment, currency, balance, held, available }) => ({
             name: words(environment),
             key: `${environment} ${currency}`,
@@ -177,7 +177,7 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
         id: account.id,
         body: { amount, currency, environment, reference },
       })
-      setDone(t('{amount} was put in.', { amount: money(made.amount, made.currency) }))
+      setDone(t('{amount} was credited.', { amount: money(made.amount, made.currency) }))
       setAmount('')
       setReference('')
       onDone()
@@ -186,7 +186,7 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
   const problem = (field: string) => problemOf(error, field, fieldOfCode)
   const isOfField = ['amount', 'currency', 'reference'].some((field) => problem(field) !== undefined)
   return (
-    <Card title={t('Put money into it')}>
+    <Card title={t('Credit the wallet')}>
       {error && !isOfField && <Problem error={error} />}
       {done && (
         <div class="callout good" role="status">
@@ -212,7 +212,7 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
           problem={problem('reference')}
         />
         <button type="submit" class="btn primary">
-          {t('Put it in')}
+          {t('Add credit')}
         </button>
       </form>
     </Card>

@@ -286,7 +286,7 @@ export const statements: ListOf = {
     { ...provider, priority: 1, card: 'title', grows: true },
     environment,
     { name: 'Lines', field: 'lines', as: 'count', priority: 3 },
-    { name: 'Known', field: 'known_lines', as: 'count', priority: 3 },
+    { name: 'Already imported', field: 'known_lines', as: 'count', priority: 3 },
     { name: 'Balance', field: 'closing_balance', as: 'money', priority: 4 },
     { name: 'Difference', field: 'difference', as: 'money', priority: 1, card: 'end' },
     state,
@@ -308,7 +308,7 @@ export const discrepancies: ListOf = {
     { ...account, field: 'account_id', priority: 3 },
     { name: 'Asked for', field: 'asked_amount', as: 'money', priority: 2 },
     {
-      name: 'Told',
+      name: 'Reported',
       field: 'told_amount',
       as: 'money',
       currencyField: 'told_currency',

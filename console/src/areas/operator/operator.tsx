@@ -201,7 +201,7 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
       </Card>
       <Card title={t('Queues')} action={<Link to="/operator/failed">{t('Failed work')}</Link>}>
         <Figures
-          names={['Queue', 'Due', 'Running', 'For later', 'Failed']}
+          names={['Queue', 'Due', 'Running', 'Scheduled', 'Failed']}
           rows={queues.map(({ lane, due, running, scheduled, failed }) => ({
             name: <span class="mono">{lane}</span>,
             key: lane,
@@ -248,7 +248,7 @@ function OperatorSearch() {
         </form>
       </search>
       {error && <Problem error={error} />}
-      {found?.length === 0 && <p class="soft">{t('Nobody has anything like that.')}</p>}
+      {found?.length === 0 && <p class="soft">{t('No records found.')}</p>}
       <ul class="lines" aria-label={t('Found')}>
         {found?.map((one) => (
           <li key={one.id}>

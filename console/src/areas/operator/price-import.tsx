@@ -111,7 +111,7 @@ export function PriceImport() {
       </Card>
       {changes && (
         <Card
-          title={t('What changes')}
+          title={t('Changes')}
           action={
             <button type="button" class="btn primary" disabled={isBusy || changes.length === 0} onClick={bring}>
               {t('Set {count} prices', { count: count(changes.length) })}
@@ -127,7 +127,7 @@ export function PriceImport() {
           </p>
           <div class="scroll">
             <Figures
-              names={['Price', 'Now', 'Then', 'Change']}
+              names={['Price', 'Current price', 'New price', 'Change']}
               rows={changes.slice(0, maxShown).map(({ line, what, before, after, kind }) => ({
                 name: what,
                 key: String(line),

@@ -101,7 +101,7 @@ export function StatementPage({ id }: PageProps) {
           <FiguresRow
             figures={[
               [t('Lines'), count(value.lines)],
-              [t('Known'), count(value.known_lines)],
+              [t('Already imported'), count(value.known_lines)],
               [t('Difference'), value.difference === null ? '–' : money(value.difference, value.currency)],
             ]}
           />

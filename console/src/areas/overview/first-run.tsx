@@ -82,7 +82,7 @@ export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
         </Step>
         <Step
           isDone={now?.isAnswered ?? false}
-          title={t('Answer it')}
+          title={t('Reply to it')}
           words={t('Write back on the phone. The reply is listed with your messages.')}
         />
         <Step

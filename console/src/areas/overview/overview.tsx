@@ -170,7 +170,7 @@ function Endpoints() {
   const endpoints = useLoad('endpoints', () => webhooksList(api, { query: { limit: 6 } }))
   if (!endpoints.value || endpoints.value.data.length === 0) return null
   return (
-    <Card title={t('Webhooks')} action={<Link to="/webhooks">{t('All of them')}</Link>}>
+    <Card title={t('Webhooks')} action={<Link to="/webhooks">{t('Show all')}</Link>}>
       <ul class="story">
         {endpoints.value.data.map(({ id, url, enabled, health }) => (
           <li key={id}>

@@ -4,8 +4,8 @@
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
   '24 hours': ['Saa 24', '24 heures', '24 horas', '24 ساعة'],
   '80 to 100 %': ['80 hadi 100 %', '80 à 100 %', '80 a 100 %', '80 إلى 100 %'],
-  'All of them': ['Zote', 'Toutes', 'Todos', 'الكل'],
-  'Answer it': ['Ijibu', 'Y répondre', 'Responder', 'أجب عليها'],
+  'Show all': ['Onyesha zote', 'Tout afficher', 'Mostrar tudo', 'عرض الكل'],
+  'Reply to it': ['Ujibu', 'Y répondre', 'Responder', 'الرد عليها'],
   'As much as before': ['Sawa na kabla', 'Autant qu’avant', 'Tanto como antes', 'كما كان من قبل'],
   'Delivered by network': ['Zilizofika kwa mtandao', 'Livrés par réseau', 'Entregues por rede', 'المسلَّم حسب الشبكة'],
   'Other networks': ['Mitandao mingine', 'Autres réseaux', 'Outras redes', 'شبكات أخرى'],

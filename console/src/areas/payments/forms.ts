@@ -80,7 +80,7 @@ const directions = { payment: words('payment'), payout: words('payout') }
 
 const ruleFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
-  { name: 'action', label: 'Does', among: ['review', 'block', 'require_3ds', 'allow'] },
+  { name: 'action', label: 'Action', among: ['review', 'block', 'require_3ds', 'allow'] },
   {
     name: 'conditions',
     label: 'When',
@@ -96,7 +96,7 @@ const ruleFields: readonly FieldOf[] = [
     hint: 'None ticked: payments',
     show: severalAmong(directions),
   },
-  { name: 'priority', label: 'Place', as: 'number', hint: 'Lower runs first' },
+  { name: 'priority', label: 'Order', as: 'number', hint: 'Lowest is evaluated first' },
   { name: 'dry_run', label: 'Dry run', as: 'flag' },
   description,
 ]

@@ -54,7 +54,7 @@ export const LinkPage = recordPage<PaymentLink>({
     { name: 'Expires', field: 'expires_at', as: 'time' },
     { name: 'Maximum payments', field: 'max_uses', as: 'count' },
     { name: 'Redirect URL after payment', field: 'redirect_url' },
-    { name: 'By', field: 'payment_methods', as: 'words' },
+    { name: 'Provider', field: 'payment_methods', as: 'words' },
     { name: 'Created', field: 'created_at', as: 'time' },
   ],
   deeds: ({ payment_link_id, status, description }): Deed[] =>

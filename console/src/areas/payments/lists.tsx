@@ -27,7 +27,7 @@ export function byWhat(method: unknown, provider: unknown): string {
 }
 
 const by = {
-  name: 'By',
+  name: 'Provider',
   field: 'method',
   priority: 2,
   card: 'sub',
@@ -191,7 +191,7 @@ export const disputes: ListOf = {
       text: (reason) => words(textOf(reason ?? 'dispute')),
     },
     payment,
-    { name: 'Set aside', field: 'amount_held', as: 'money', priority: 3 },
+    { name: 'Reserved', field: 'amount_held', as: 'money', priority: 3 },
     state,
     amount,
   ],
@@ -212,7 +212,7 @@ export const rules: ListOf = {
   open: ['/rules/', 'rule_id'],
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title' },
-    { name: 'Does', field: 'action', as: 'words', priority: 1, card: 'end' },
+    { name: 'Action', field: 'action', as: 'words', priority: 1, card: 'end' },
     {
       name: 'When',
       field: 'conditions',

@@ -112,7 +112,7 @@ function PaymentFacts({ value }: { value: Payment }) {
     <Card title={t('Details')}>
       <Facts
         rows={[
-          [t('By'), byWhat(value.method, value.provider)],
+          [t('Provider'), byWhat(value.method, value.provider)],
           [t('Phone'), value.phone && <span class="mono">{value.phone}</span>],
           [t('Fee'), money(value.fee, currency)],
           [t('You receive'), money(value.net_amount, currency)],

@@ -41,7 +41,7 @@ export function PayoutPage({ id }: PageProps) {
               rows={[
                 [t('To'), value.recipient.name ?? value.recipient.phone],
                 [t('Phone'), value.recipient.phone],
-                [t('By'), byWhat(value.method, value.provider)],
+                [t('Provider'), byWhat(value.method, value.provider)],
                 [t('Fee'), money(value.fee, value.currency)],
                 [t('Reference'), value.reference],
                 [t('Description'), value.description],

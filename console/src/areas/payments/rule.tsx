@@ -23,14 +23,14 @@ export const RulePage = recordPage<FraudRule>({
   note: ({ description }) => description,
   state: ({ enabled, dry_run }) => (enabled ? (dry_run ? 'dry_run' : 'active') : 'disabled'),
   facts: [
-    { name: 'Does', field: 'action', as: 'words' },
+    { name: 'Action', field: 'action', as: 'words' },
     {
       name: 'When',
       field: 'conditions',
       text: (conditions, { match }) => conditionsText(conditions, match),
     },
     { name: 'Applies to', field: 'applies_to', as: 'words' },
-    { name: 'Place', field: 'priority', as: 'count' },
+    { name: 'Order', field: 'priority', as: 'count' },
     { name: 'Hits, 24 hours', field: 'hits_24h', as: 'count' },
     { name: 'Created', field: 'created_at', as: 'time' },
   ],
@@ -84,7 +84,7 @@ function Past({ rule: { rule_id } }: { rule: FraudRule }) {
           }}
         />
         <button type="button" class="btn primary" disabled={isBusy} onClick={test}>
-          {t('Test it on the past')}
+          {t('Backtest')}
         </button>
       </div>
       {found && (

@@ -304,7 +304,7 @@ function ScreenFields({
       {input && (
         <div class="form in-line">
           <Field
-            label="Kept as"
+            label='Variable'
             value={input.save}
             onInput={(save) => change({ input: { ...input, save } })}
             hint="{{data.answer}} stands for it in later screens"
@@ -363,7 +363,7 @@ function LeadsTo({ value, names, onChange }: { value: string; names: readonly st
       label="Leads to"
       value={value}
       among={[...(names.includes(value) ? [] : [value]), ...names]}
-      names={{ '': t('Nowhere yet'), ...Object.fromEntries(names.map((name) => [name, name])) }}
+      names={{ '': t('No destination yet'), ...Object.fromEntries(names.map((name) => [name, name])) }}
       isRequired
       onChange={onChange}
     />

@@ -55,7 +55,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'One of the answers is chosen': ['Jibu moja huchaguliwa', 'Une des réponses est choisie', 'Escolhe-se uma das respostas', 'تُختار إحدى الإجابات'],
   'Something is typed': ['Kitu huandikwa', 'Quelque chose est saisi', 'Escreve-se algo', 'يُكتب شيء'],
   'The session ends': ['Kipindi kinaisha', 'La session se termine', 'A sessão termina', 'تنتهي الجلسة'],
-  'Kept as': ['Huhifadhiwa kama', 'Gardé sous', 'Guardado como', 'يُحفظ باسم'],
+  Variable: ['Kigeu', 'Variable', 'Variável', 'المتغير'],
   '{{data.answer}} stands for it in later screens': ['{{data.answer}} huliwakilisha kwenye skrini zinazofuata', '{{data.answer}} le représente dans les écrans suivants', '{{data.answer}} representa-o nos ecrãs seguintes', '{{data.answer}} يمثله في الشاشات التالية'],
   'What else happens': ['Kingine kinachotokea', 'Ce qui se passe aussi', 'O que mais acontece', 'ما يحدث أيضًا'],
   'Text message to the subscriber': ['SMS kwa mteja', 'SMS à l’abonné', 'SMS ao assinante', 'رسالة نصية إلى المشترك'],

@@ -198,11 +198,11 @@ function deliveriesOf(id: string): ListOf {
     columns: [
       created,
       { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
-      { name: 'About', field: 'resource_id', as: 'id', priority: 3, card: 'sub' },
+      { name: 'Object', field: 'resource_id', as: 'id', priority: 3, card: 'sub' },
       { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error', priority: 1, card: 'end' },
       { name: 'Attempts', field: 'attempts', as: 'count', priority: 3 },
       {
-        name: 'Took',
+        name: 'Duration',
         field: 'duration_ms',
         priority: 4,
         text: (ms) => (ms === null ? '–' : `${Math.round(Number(ms))} ms`),
