@@ -186,7 +186,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     ])
       await readable(name)
     for (const name of [
-      'Failed work',
+      'Failed jobs',
       'Reconciliation',
       'Discrepancies',
       'Refunds in doubt',
@@ -205,7 +205,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       const room = main.locator('details')
       for (const [label, value] of Object.entries(typed)) await room.getByLabel(label, { exact: true }).fill(value)
       await isFine(form)
-      await room.getByRole('button', { name: 'Make it' }).click()
+      await room.getByRole('button', { name: 'Create' }).click()
     }
     const centre = { Name: 'console-centre', Host: '127.0.0.1', Port: '9', 'System id': 'pamoja', Password: 'secret' }
     await open('Carriers')
@@ -213,7 +213,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('Connect a carrier')
     for (const [label, value] of Object.entries(centre)) await main.getByLabel(label, { exact: true }).fill(value)
     await isFine('Connect a carrier')
-    await main.getByRole('button', { name: 'Connect it' }).click()
+    await main.getByRole('button', { name: 'Connect' }).click()
     await heading('console-centre')
     await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText('The connection does not work.').waitFor()
@@ -251,7 +251,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     for (const name of ['base_url', 'shortcode', 'passkey', 'consumer_key']) await field(name).fill(mpesa[name] ?? '')
     await field('consumer_secret').fill('wrong')
     await isFine('the form of a provider')
-    await main.getByRole('button', { name: 'Connect it' }).click()
+    await main.getByRole('button', { name: 'Connect' }).click()
     await heading('M-Pesa KE')
     await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText(/^No token was given/).waitFor()
@@ -300,7 +300,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       [newUuid(Date.now())],
     )
     const main = page.getByRole('main')
-    await open('Failed work')
+    await open('Failed jobs')
     const row = main.getByRole('row', { name: /console-trial/ })
     await row.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Done: Try again').waitFor()
@@ -351,7 +351,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await put.click()
     await main.getByRole('row', { name: /Live.*KES\s500\.00/ }).waitFor()
     assert.equal(await main.getByRole('alert').count(), 0)
-    await main.getByRole('button', { name: 'Make a live key' }).click()
+    await main.getByRole('button', { name: 'Create live key' }).click()
     const key = await main.getByText(/^pmj_live_\w{38}$/).textContent()
     const { body } = await world.stranger.as(key).get('/v1/auth/whoami')
     assert.deepEqual([body.account_id, body.environment], [id, 'live'])
@@ -450,7 +450,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search over everything').fill(messageId)
+    await page.getByLabel('Search').fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
     await page.keyboard.press('Enter')
     await heading(`To ${phone}`)
@@ -476,7 +476,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
   /** A viewer reads the lists, and meets no button, form or page that would refuse them. */
   const seesNothingToChange = async (theirs: Page): Promise<void> => {
     const main = theirs.getByRole('main')
-    const toChange = /^(Send a text|Request a payment|Add it|Catch them here|Send a test event|Send again|Refund)$/
+    const toChange = /^(Send a text|Request a payment|Add|Catch them here|Send a test event|Send again|Refund)$/
     const isCalm = async (): Promise<void> => {
       for (const role of ['button', 'link'] as const)
         assert.equal(await main.getByRole(role, { name: toChange }).count(), 0)
@@ -500,7 +500,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isCalm()
     for (const path of ['/send', '/ask', '/keys']) {
       await theirs.goto(`${given().url}${path}`)
-      await main.getByText('Your role does not open this page').waitFor()
+      await main.getByText('Your role has no access to this page').waitFor()
       await isCalm()
     }
   }
@@ -522,7 +522,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await theirs.goto(link ?? '')
     await theirs.getByLabel('Choose a password').fill('quite another one')
     await theirs.getByRole('button', { name: 'Edit' }).click()
-    await theirs.getByText('It is changed. Sign in with it.').waitFor()
+    await theirs.getByText('The password is changed. Sign in with it.').waitFor()
     assert.deepEqual(await accessibilityProblems(theirs), [])
     assert.doesNotMatch(theirs.url(), /#/)
     await theirs.getByRole('link', { name: 'Sign in' }).click()
@@ -546,7 +546,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByLabel('Code of the authenticator').fill(recovery)
+    await page.getByLabel('Code from the authenticator').fill(recovery)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   })

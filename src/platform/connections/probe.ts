@@ -14,11 +14,11 @@ type StepName = (typeof stepNames)[number]
 
 /** What to do when a step fails. */
 const remedies: Readonly<Record<StepName, string>> = {
-  name: 'Check the host for typing errors, and that this machine asks the right name servers.',
-  connection: 'Check the port, and ask the other side whether it lets the address of this machine in.',
-  tls: 'Check whether this port speaks TLS, and the name and the authority of its certificate.',
-  sign_in: 'Check the name and the secrets with those who gave them; some are good for one environment only.',
-  answer: 'Ask the other side: it is reached and lets us in, and does not do what was asked.',
+  name: 'Check the host for typing errors, and the name servers of this machine.',
+  connection: 'Check the port, and ask the provider whether it allows the address of this machine.',
+  tls: 'Check that this port uses TLS, and the name and authority of its certificate.',
+  sign_in: 'Check the user name and secrets with the provider; some are valid for one environment only.',
+  answer: 'Contact the provider: sign-in succeeds, but the request is refused.',
 }
 
 const stepMs = 8_000

@@ -42,7 +42,7 @@ function statusText(status: unknown, { error_code }: Readonly<Record<string, unk
 
 export const audit: ListOf = {
   title: 'Audit log',
-  note: 'who changed what',
+  note: 'changes by member and key',
   icon: 'book',
   path: auditLogList.at(),
   keyField: 'id',

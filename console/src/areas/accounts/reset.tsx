@@ -29,7 +29,7 @@ export function Reset() {
         <p role="status">
           {isAsking
             ? t('If somebody has this address, a link is on its way to it. It works for an hour.')
-            : t('It is changed. Sign in with it.')}
+            : t('The password is changed. Sign in with it.')}
         </p>
       ) : (
         <form class="form" onSubmit={submit}>

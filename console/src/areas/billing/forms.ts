@@ -14,7 +14,7 @@ import { billingPlans } from '../../kit/known.ts'
 import { go } from '../../place.tsx'
 
 const planFields: readonly FieldOf[] = [
-  { name: 'name', label: 'Name', isRequired: true, hint: 'As customers read it on invoices' },
+  { name: 'name', label: 'Name', isRequired: true, hint: 'Shown on invoices' },
   { name: 'amount', label: 'Amount', isRequired: true },
   { name: 'currency', label: 'Currency', isRequired: true, hint: 'Three letters, such as KES' },
   { name: 'interval', label: 'Every', among: ['month', 'day', 'week', 'year'] },

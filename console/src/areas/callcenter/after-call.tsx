@@ -78,7 +78,7 @@ export function AfterCall({
         onInput={keepNotes}
         rows={3}
         maxLength={4_000}
-        hint='Shown to the next agent'
+        hint="Shown to the next agent"
       />
       <Field label="Tags" value={tags} onInput={setTags} hint="Separated by commas" />
       {error && <Problem error={error} />}

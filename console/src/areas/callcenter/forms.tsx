@@ -69,7 +69,12 @@ const queueFields: readonly FieldOf[] = [
   { name: 'priority', label: 'Priority, 1 to 10', as: 'number', isMore: true },
   { name: 'business_hours_id', label: 'Business hours', hint: 'Their id, bh_…', isMore: true },
   { name: 'music_url', label: 'URL of the hold music', isMore: true },
-  { name: 'announcements', label: 'Announcement while waiting', isMore: true, value: (text) => ({ position: true, text }) },
+  {
+    name: 'announcements',
+    label: 'Announcement while waiting',
+    isMore: true,
+    value: (text) => ({ position: true, text }),
+  },
   {
     ...{ name: 'callback', label: 'Key for a callback', hint: 'One of 0-9, * and #', isMore: true },
     value: (key) => ({ enabled: true, key }),

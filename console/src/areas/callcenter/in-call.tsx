@@ -194,7 +194,7 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
   )
   return (
     <div class="pass-on">
-      <Field label='Transfer to' value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
+      <Field label="Transfer to" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
       <ul class="story">
         {isNumber && (
           <li>

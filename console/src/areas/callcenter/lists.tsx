@@ -69,7 +69,7 @@ export const agents: ListOf = {
       ...{ name: 'State', field: 'status', priority: 1, card: 'state' },
       show: ({ status, reason }) => <AgentState status={textOf(status)} reason={textOf(reason) || null} />,
     },
-    { name: 'For', field: 'since', priority: 2, card: 'end', show: ({ since }) => <Since at={textOf(since)} /> },
+    { name: 'Applies to', field: 'since', priority: 2, card: 'end', show: ({ since }) => <Since at={textOf(since)} /> },
     {
       ...{ name: 'Queues', field: 'queues', priority: 2, card: 'sub' },
       show: ({ queues: ids }) => <QueueNames ids={idsIn(ids)} />,

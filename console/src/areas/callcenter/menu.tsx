@@ -164,7 +164,7 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
         </button>
         {may(scope) && (
           <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
-            {t('Save the menu')}
+            {t('Save menu')}
           </button>
         )}
       </div>
@@ -238,7 +238,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
         </p>
       )}
       <Choice
-        label='Audio'
+        label="Audio"
         value={kind}
         among={['text', 'prompt_id', 'url']}
         names={{
@@ -267,7 +267,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       )}
       {kind === 'url' && (
         <Field
-          label='URL of the audio file'
+          label="URL of the audio file"
           value={prompt?.url ?? ''}
           problem={problem('.prompt')}
           onInput={(url) => set({ prompt: { url } })}
@@ -303,7 +303,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       {collect ? (
         <div class="form in-line">
           <Field
-            label='Variable for the digits'
+            label="Variable for the digits"
             value={collect.variable}
             onInput={(variable) => set({ collect: { ...collect, variable } })}
           />

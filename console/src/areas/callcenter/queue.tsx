@@ -50,7 +50,7 @@ export const QueuePage = recordPage<QueueStatus>({
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'paused' } }),
         }
       : {
-          ...{ name: 'Open it', icon: 'play', isMain: true, scope },
+          ...{ name: 'Open', icon: 'play', isMain: true, scope },
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'open' } }),
         },
   ],

@@ -92,7 +92,7 @@ const initial = {
 }
 
 const make: FormOf = formOf(callcenterCreateReportSchedule, {
-  ...{ title: 'Schedule a report by mail', action: 'Schedule it', fields, initial },
+  ...{ title: 'Schedule a report by mail', action: 'Schedule', fields, initial },
 })
 
 function change(row: Row): FormOf {

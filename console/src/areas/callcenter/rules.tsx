@@ -117,7 +117,7 @@ function WhatIf() {
   }
   const isNamed = ['to', 'from', 'at', 'language', 'digits'].some((name) => problemOf(error, name) !== undefined)
   return (
-    <Card title='Simulate routing'>
+    <Card title="Simulate routing">
       <form class="form in-line" onSubmit={ask}>
         <Field
           label="Called number"
@@ -139,7 +139,7 @@ function WhatIf() {
         />
         <Field label="Keys pressed" value={digits} onInput={setDigits} problem={problemOf(error, 'digits')} />
         <button type="submit" class="btn primary" disabled={isBusy}>
-          {t('Try it')}
+          {t('Try the menu')}
         </button>
       </form>
       {error && !isNamed && <Problem error={error} />}

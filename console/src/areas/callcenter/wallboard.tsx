@@ -191,7 +191,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
             { name: 'Queue', priority: 3, show: ({ queue_id }) => queues.get(queue_id ?? '') ?? '–' },
             { name: 'State', priority: 2, card: 'state', show: ({ phase }) => <PhaseState phase={phase} /> },
             {
-              name: 'For',
+              name: 'Applies to',
               priority: 2,
               card: 'end',
               show: (call) => <Since at={call.answered_at ?? call.started_at} />,

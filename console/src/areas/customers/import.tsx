@@ -74,7 +74,7 @@ export function ImportPage() {
     })
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to="/customers">{t('Customers')}</Link>
         <Icon name="right" />
         <Link to="/customers/imports">{t('Imports')}</Link>
@@ -125,7 +125,7 @@ function Preview({ chosen, isBusy, onSend }: { chosen: Chosen; isBusy: boolean; 
                 {name || '–'}
               </bdi>
               {known ? (
-                <span class={field === null ? 'soft' : ''}>{field === null ? t('Left out') : fieldName(field)}</span>
+                <span class={field === null ? 'soft' : ''}>{field === null ? t('Excluded') : fieldName(field)}</span>
               ) : (
                 <Pill state="failed" word={t('Not known')} />
               )}

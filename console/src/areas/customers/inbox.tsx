@@ -66,7 +66,7 @@ export function InboxPage({ id, session }: PageProps) {
         {error && <Problem error={error} retry={list.reload} />}
         {!value && !error && <Waiting lines={6} />}
         {value && rows.length === 0 && (
-          <Nothing title='Nothing is waiting' icon="inbox">
+          <Nothing title="Nothing is waiting" icon="inbox">
             Messages from customers by text, chat or email appear here.
           </Nothing>
         )}

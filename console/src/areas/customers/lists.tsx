@@ -153,6 +153,7 @@ export const customers: ListOf = {
   ],
   none: {
     title: 'No customers',
-    advice: 'Customers are created automatically from messages, calls, USSD sessions and payments. You can also create one here.',
+    advice:
+      'Customers are created automatically from messages, calls, USSD sessions and payments. You can also create one here.',
   },
 }

@@ -108,7 +108,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Import customers': ['Leta wateja', 'Importer des clients', 'Importar clientes', 'استيراد العملاء'],
   'Import {count} rows': ['Leta mistari {count}', 'Importer {count} lignes', 'Importar {count} linhas', 'استيراد {count} صفًا'],
   Imports: ['Uletaji', 'Imports', 'Importações', 'عمليات الاستيراد'],
-  'Left out': ['Huachwa', 'Ignorée', 'Ignorada', 'تُهمل'],
+  Excluded: ['Huachwa', 'Ignorée', 'Ignorada', 'تُهمل'],
   'No imports': ['Hakuna uletaji', 'Aucun import', 'Nenhuma importação', 'لا عمليات استيراد'],
   'Not imported': ['Haikuletwa', 'Non importée', 'Não importada', 'لم يُستورد'],
   'Not known': ['Haijulikani', 'Inconnue', 'Desconhecida', 'غير معروف'],

@@ -69,7 +69,7 @@ export function EmailFigures() {
               deed={{
                 name: 'Remove',
                 isDanger: true,
-                asks: removing(told.value.url, t('It no longer receives email events.')),
+                asks: removing(told.value.url, t('The webhook no longer receives email events.')),
                 run: () => emailDeleteTrackingWebhook(api),
               }}
               onDone={told.reload}

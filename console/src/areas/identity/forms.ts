@@ -82,7 +82,7 @@ export const checkCode: FormOf = formOf(identityVerifyOtp, {
 
 export const scoreRisk: FormOf = formOf(identityScoreRisk, {
   title: 'Score risk',
-  action: 'Score it',
+  action: 'Score risk',
   fields: [
     { name: 'phone', label: 'Phone' },
     { name: 'email', label: 'Email' },

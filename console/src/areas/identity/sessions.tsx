@@ -54,7 +54,7 @@ export const sessions: ListOf = {
   filters: [{ name: 'external_id', label: 'External id' }],
   none: {
     title: 'No verification links',
-    advice: 'A link opens a page that takes pictures of a document and a face on any phone.',
+    advice: 'A link opens a page that captures a document and a face on any phone.',
   },
 }
 
@@ -94,7 +94,7 @@ export const SessionPage = recordPage<IdentitySession>({
             scope: 'identity:write',
             asks: {
               title: t('Cancel this link?'),
-              consequences: [t('Its page says that it is over.')],
+              consequences: [t('The page then shows that the session has ended.')],
               action: t('Cancel the link'),
               keep: t('Keep it'),
             },

@@ -87,7 +87,7 @@ export function PriceImport() {
   const many = (kind: Change['kind']): number => changes?.filter((one) => one.kind === kind).length ?? 0
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to="/operator/prices">{t('Prices')}</Link>
       </nav>
       <PageHead title="Import prices" />
@@ -119,7 +119,7 @@ export function PriceImport() {
           }
         >
           <p>
-            {t('{added} new, {changed} changed, {same} as they are.', {
+            {t('{added} new, {changed} changed, {same} unchanged.', {
               added: count(many('new')),
               changed: count(many('changed')),
               same: count(many('same')),

@@ -78,7 +78,7 @@ function Figures() {
             '/payments',
           ],
           [
-            withCurrency(t('To spend'), wallet.value?.currency),
+            withCurrency(t('Available'), wallet.value?.currency),
             // Cents are cut, so that no more is promised than there is.
             wallet.value && count(Math.floor(wallet.value.available * 100) / 100),
             null,

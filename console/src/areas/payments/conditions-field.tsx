@@ -53,7 +53,7 @@ const fields: Readonly<Record<string, string>> = {
   card_brand: t('Brand of the card'),
   card_bin: t('First digits of the card'),
   card_country: t('Country of the card'),
-  bank_code: t('Code of the bank'),
+  bank_code: t('Bank code'),
 }
 
 const operators: Readonly<Record<string, string>> = {

@@ -35,9 +35,7 @@ export function DisputePage({ id }: PageProps) {
         >
           {value.status === 'open' && (
             <div class="callout note">
-              <p>
-                {t('Send the evidence to your acquirer, with proof of what you delivered. The payer’s bank decides.')}
-              </p>
+              <p>{t('Send the evidence to your acquirer, with proof of delivery. The payer’s bank decides.')}</p>
             </div>
           )}
           <Card title={t('Details')}>

@@ -80,7 +80,7 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isDanger: true,
     asks: {
       title: t('Reject {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+      consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
       action: t('Reject {amount}', { amount: sum }),
       keep: t('Leave it waiting'),
     },

@@ -111,7 +111,7 @@ export function WalletPage() {
       {wallet.error && <Problem error={wallet.error} retry={wallet.reload} />}
       <FiguresRow
         figures={[
-          [t('To spend'), value && money(value.available, value.currency)],
+          [t('Available'), value && money(value.available, value.currency)],
           [t('Reserved'), value && money(value.held, value.currency)],
           [t('On its way'), value && money(value.pending, value.currency)],
           [t('Auto-recharge'), value && (value.auto_recharge ? words(value.auto_recharge.status) : t('Off'))],
