@@ -111,7 +111,7 @@ async function demoOf({ app, areas }: RunningNode, accountId: string, before: ob
   return brought
 }
 
-/** Credentials of an earlier start; empty if the file is gone or damaged. */
+/** Credentials of an earlier start; empty if the file was deleted or damaged. */
 async function lastTime(file: string): Promise<Partial<Credentials>> {
   try {
     const written: unknown = JSON.parse(await readFile(file, 'utf8'))

@@ -255,7 +255,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('M-Pesa KE')
     await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText(/^No token was given/).waitFor()
-    await main.getByText(/^Check the name and the secrets/).waitFor()
+    await main.getByText(/^Check the user name and secrets/).waitFor()
     await shot('provider')
     await main.getByText('Change the settings', { exact: true }).click()
     await field('consumer_secret').fill(mpesa.consumer_secret ?? '')

@@ -99,7 +99,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     return page
   }
   const isRefused = async (page: Page): Promise<void> => {
-    await page.getByText('That sign-in is not known here').waitFor()
+    await page.getByText('The sign-in is unknown here').waitFor()
     assert.equal((await page.request.get(`${console_().url}/api/session`)).status(), 401)
     await page.context().close()
   }

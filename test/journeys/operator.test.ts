@@ -186,8 +186,8 @@ test('a price is of something that is charged for', async () => {
   for (const [wrong, field, sentence] of [
     [{ unit: 'segments' }, 'unit', /^is nothing that sms is charged by; there are segment$/],
     [{ area: 'payouts', unit: 'card.percent' }, 'unit', /there are mobile_money\.percent, .*bank_transfer\.max$/],
-    [{ area: 'smss' }, 'area', /^has nothing that is charged for; there are sms, .*payments, payouts/],
-    [{ area: 'constructor' }, 'area', /nothing/],
+    [{ area: 'smss' }, 'area', /^has no charges; available: sms, .*payments, payouts/],
+    [{ area: 'constructor' }, 'area', /no charges/],
   ] as const) {
     const { status, body } = await world.operator.post('/v1/operator/prices', { ...price, ...wrong })
     assert.deepEqual([status, body.error.fields[0].field], [422, field])

@@ -116,7 +116,7 @@ export const invent = write({
   examples: [{ name: 'Ten customers', body: { count: 10 } }],
   handle: async (_app, tx, { body: { count = maxInvented } }, caller) => {
     const { tenant, receivedMs, nowMs } = caller
-    if (tenant.environment !== 'test') throw new AppError('NOT_FOUND', 'customers are invented with a test key only')
+    if (tenant.environment !== 'test') throw new AppError('NOT_FOUND', 'sample customers require a test key')
     const own = { bucket: tenant.bucket, account: tenant.account, environment: tenant.environment }
     await tx.query(shareAccount, own)
     await tx.query(nameAttributes, own)

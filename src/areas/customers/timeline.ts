@@ -90,7 +90,6 @@ function wantedTypes(text: string | undefined): ReadonlySet<string> {
 
 function typeOf(kind: string): (typeof types)[number] {
   const known = types.find((one) => one === kind)
-  if (known === undefined)
-    throw new AppError('INVALID_REQUEST', `types has ${kind}, which is none of ${types.join(', ')}`)
+  if (known === undefined) throw new AppError('INVALID_REQUEST', `types: ${kind} is none of ${types.join(', ')}`)
   return known
 }

@@ -132,7 +132,8 @@ function boundsOf(query: DayRange & { from?: string; to?: string }, caller: Call
 
 /** Window after an event: the start of the following page. */
 function windowAfter(query: ListQuery, after: string): Window {
-  if (query.order === 'desc') throw new AppError('INVALID_REQUEST', 'after lists the oldest first: leave out order')
+  if (query.order === 'desc')
+    throw new AppError('INVALID_REQUEST', 'order cannot be combined with after, which sorts oldest first')
   const known = knownEvent(after)
   const window = windowOf({ ...query, order: 'asc' })
   return { ...window, after: window.after ?? known }

@@ -89,7 +89,7 @@ function overridden(type: EventType, override: Readonly<Record<string, unknown>>
   const sample = { ...Object(type.sample) }
   const shown = JSON.parse(bodyOf(type, sample))
   for (const [name, value] of Object.entries(override)) {
-    if (!Object.hasOwn(sample, name)) throw invalid(`override.${name}`, `is no field of ${type.name}'s payload`)
+    if (!Object.hasOwn(sample, name)) throw invalid(`override.${name}`, `is not a field of the payload of ${type.name}`)
     const [given, known] = [kindOf(value), kindOf(shown[name])]
     if (given !== known && given !== 'null' && known !== 'null')
       throw invalid(`override.${name}`, `must be of the type ${known}, as in the sample`)

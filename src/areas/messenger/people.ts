@@ -199,7 +199,7 @@ function optInOf({ phone, opted_in_at, opted_out_at, source }: ContactRow): Stat
 
 function afterOf(cursor: string | undefined): string {
   const phone = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString()
-  if (phone !== '' && !isE164(phone)) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (phone !== '' && !isE164(phone)) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   return phone
 }
 

@@ -271,15 +271,14 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
   if (micros > maxMicros) throw invalid(`${place}amount`, `must be at most ${maxAmount}`)
   if (moneyAreas.includes(input.area) && input.unit.endsWith('.percent') && micros > wholeMicros)
-    throw invalid(`${place}amount`, 'is a percentage, and at most 100')
+    throw invalid(`${place}amount`, 'must be a percentage of at most 100')
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
   requireCharged(app, input, place)
   if (input.country === allCountries && input.area !== 'payments')
     throw invalid(`${place}country`, `is ${allCountries} only for payments by card; leave it out for all countries`)
-  if (input.network !== undefined && input.country === undefined)
-    throw invalid(`${place}network`, 'is of a country: name it too')
+  if (input.network !== undefined && input.country === undefined) throw invalid(`${place}network`, 'requires country')
   return {
     area: input.area,
     unit: input.unit,
@@ -294,10 +293,8 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
 /** A price that nothing is charged by would be taken for one that is in force. */
 function requireCharged({ charges }: App, { area, unit }: Static<typeof PriceSet>, place: string): void {
   const units = charges.get(area)
-  if (!units)
-    throw invalid(`${place}area`, `has nothing that is charged for; there are ${[...charges.keys()].join(', ')}`)
-  if (!units.includes(unit))
-    throw invalid(`${place}unit`, `is nothing that ${area} is charged by; there are ${units.join(', ')}`)
+  if (!units) throw invalid(`${place}area`, `has no charges; available: ${[...charges.keys()].join(', ')}`)
+  if (!units.includes(unit)) throw invalid(`${place}unit`, `is not a unit of ${area}; available: ${units.join(', ')}`)
 }
 
 /** Prices whose account does not exist. */

@@ -90,7 +90,7 @@ const resetClock = writeAcross({
 
 function forwardMs({ advance_seconds, seconds }: Static<typeof ClockAdvance>, { principal }: Caller): number {
   const forward = advance_seconds ?? seconds
-  if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
+  if (forward === undefined) throw invalid('advance_seconds', 'is required')
   if (principal.facts.clockOffsetMs + forward * 1_000 > maxAheadMs)
     throw invalid('advance_seconds', `must leave the clock at most ${maxYearsAhead} years ahead`)
   return Math.round(forward * 1_000)

@@ -218,7 +218,7 @@ function wantedOf(text: string | undefined): ReadonlySet<Metric> {
   const known = metrics.filter((metric) => names.includes(metric))
   const strange = names.find((name) => !metrics.some((metric) => metric === name))
   if (strange !== undefined)
-    throw new AppError('INVALID_REQUEST', `metrics: ${strange} is none; there are ${metrics.join(', ')}`)
+    throw new AppError('INVALID_REQUEST', `metrics: ${strange} is unknown; available: ${metrics.join(', ')}`)
   return new Set(known)
 }
 

@@ -176,7 +176,7 @@ async function turned(app: App, calling: Calling, call: Call): Promise<Session> 
   const known = await knownSession(app, calling, call)
   if (!known && tried?.kind === 'refused') throw tried.error
   if (!known && (isFirst || isForm)) return begunNow(app, calling, call)
-  if (!known) throw new AppError('NOT_FOUND', 'there is no such session: begin with a call of the type initiation')
+  if (!known) throw new AppError('NOT_FOUND', 'there is no such session: start with a call of the type initiation')
   if (call.kind === 'initiation') return answered(app, known)
   if (call.kind === 'response') return responded(app, known, call)
   if (known.awaiting === 'nobody') return known
@@ -228,7 +228,8 @@ async function begunOnce(
   { dialled: text, dialog, mark, phone, network, language }: Call,
   isNew: boolean,
 ): Promise<DialOutcome> {
-  if (!isDialled(text)) return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#'))
+  if (!isDialled(text))
+    return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is malformed; write it as *384#'))
   const occasion = await ownerOf(text)
   if (!occasion) return refused(notAnswered(text))
   const dial = { gateway, dialog, mark, phone, dialled: text, network, language }
@@ -238,7 +239,7 @@ async function begunOnce(
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
   if (isRepeat(known, input, mark)) return answered(app, known)
   if (known.awaiting === 'nobody') throw sessionOver(known)
-  if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
+  if (input === null) throw invalid('input', 'is required: the input of the subscriber')
   return typedAndAnswered(app, known, input.slice(0, maxScreenLength), mark)
 }
 
@@ -259,7 +260,7 @@ function callOf(body: Body): Call {
 function jsonCall(body: Body): Call {
   const { type: kind } = body
   if (kind === undefined) throw invalid('type', `must be one of ${kinds.join(', ')}`)
-  if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is missing: name the session')
+  if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is required: the id of the session')
   const mark = markOf(body.step ?? null, body.input ?? '')
   return {
     ...{ dialect: 'json', kind, dialog: body.session_id || null, phone: phoneOf(body.phone) },

@@ -234,7 +234,7 @@ const removeMenu = write({
   handle: async (app, tx, { params }, caller) => {
     const { id } = await requireMenu(tx, caller.tenant, params.id)
     const gone = await maybe(tx.query(deleteMenu, { ...caller.tenant, id }))
-    if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: give the shortcode another one first')
+    if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: assign another menu to it first')
     await record(tx, caller, 'ussd.delete_menu', params.id)
     await announceCodes(app, tx)
     return { id: params.id, deleted: true as const }

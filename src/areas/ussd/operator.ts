@@ -204,7 +204,7 @@ const assign = writeAcross({
   handle: async (app, tx, { body }, caller) => {
     const account = uuidOf('account', body.account_id)
     const { currency } = account === null ? { currency: null } : await one(tx.query(currencyOf, { account }))
-    if (account === null || currency === null) throw invalid('account_id', 'names no account')
+    if (account === null || currency === null) throw invalid('account_id', 'is not the id of an account')
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
     const row = await assignShortcode(tx, tenant, caller, body.shortcode)
     if (!row) throw new AppError('CONFLICT', `${body.shortcode} is assigned already`)

@@ -103,7 +103,7 @@ const goOn = write({
   handle: async (app, tx, { body }, { tenant }) => {
     const session = await requireLive(app, tx, tenant, body.session_id)
     if (session.awaiting === 'user' && tenant.environment === 'live')
-      throw new AppError('NO_PENDING_INPUT', 'wait for ussd.response, which tells the answer to the last screen')
+      throw new AppError('NO_PENDING_INPUT', 'wait for the event ussd.response with the answer to the last screen')
     const { message: text, end_session: ends = false, input } = body
     const data = body.data_merge && body.data ? { ...session.data, ...body.data } : body.data
     const problem = data ? dataProblem(data) : null

@@ -249,10 +249,11 @@ async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<
 
 /** Requires the setting that a mode answers with. */
 async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
-  if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
+  if (mode === 'text' && url === null) throw invalid('url', 'is required for the mode text')
   if (mode !== 'menu') return
-  if (menu === null) throw invalid('menu_id', 'is missing: the mode menu needs one; POST /v1/ussd/menus makes it')
-  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu)))) throw invalid('menu_id', 'names no menu of yours')
+  if (menu === null) throw invalid('menu_id', 'is required for the mode menu; create one with POST /v1/ussd/menus')
+  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu))))
+    throw invalid('menu_id', 'is not the id of one of your menus')
 }
 
 const create = writeAcross({
@@ -298,7 +299,7 @@ const create = writeAcross({
 })
 
 function inUse(code: string): AppError {
-  return new AppError('CONFLICT', `${code} is registered already: change or delete it, or use another code`)
+  return new AppError('CONFLICT', `${code} is already registered: update or delete it, or use another code`)
 }
 
 async function requireCode(queryable: Queryable, tenant: Tenant, code: string): Promise<ShortcodeRow> {

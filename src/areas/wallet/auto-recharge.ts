@@ -141,7 +141,7 @@ async function wanted(
   const threshold = given('threshold', input.threshold, currency) ?? before?.threshold
   const amount = given('amount', input.amount, currency) ?? before?.amount
   if (threshold === undefined || amount === undefined)
-    throw invalid(threshold === undefined ? 'threshold' : 'amount', 'must be given the first time')
+    throw invalid(threshold === undefined ? 'threshold' : 'amount', 'is required the first time')
   const source = sourceOf(input, before)
   const money = { currency, micros: amount }
   const card_token = source.phone === null ? idOf('cardToken', source.cardToken) : null
@@ -170,16 +170,16 @@ function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null)
   const isPhone = phone !== undefined || provider !== undefined || method === 'mobile_money'
   const isCard = card_token !== undefined || method === 'card'
   if (isPhone && isCard)
-    throw invalid('card_token', 'goes with no phone and no provider: the wallet is filled from a card, or from a phone')
+    throw invalid('card_token', 'cannot be combined with phone or provider: choose a card or a phone')
   const kept = isPhone || isCard ? null : before?.card_token
   if (isCard || kept) {
     const token = card_token === undefined ? (before?.card_token ?? null) : uuidOf('cardToken', card_token)
-    if (token === null && card_token === undefined) throw invalid('card_token', 'must be given with method card')
-    if (token === null) throw new AppError('INVALID_CARD', 'card_token names no saved card')
+    if (token === null && card_token === undefined) throw invalid('card_token', 'is required with method card')
+    if (token === null) throw new AppError('INVALID_CARD', 'card_token is not the token of a saved card')
     return { phone: null, cardToken: token, provider: null }
   }
   const asked = phone ?? before?.phone ?? null
-  if (asked === null) throw invalid('phone', 'must be given the first time; or give card_token')
+  if (asked === null) throw invalid('phone', 'is required the first time, or card_token')
   return { phone: asked, cardToken: null, provider: provider ?? before?.provider ?? null }
 }
 

@@ -227,7 +227,7 @@ function heldFor(hold: Hold, isSinglePayout: boolean): Row['source'] {
 
 function cursorOf(text: string): { id: string; openingMicros: bigint | null } {
   const [, id, opening] = cursorForm.exec(Buffer.from(text, 'base64url').toString()) ?? []
-  if (id === undefined) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (id === undefined) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   return { id, openingMicros: opening === undefined ? null : BigInt(opening) }
 }
 

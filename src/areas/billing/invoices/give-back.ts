@@ -100,7 +100,7 @@ async function refundExcess(
   const { refund } = await acceptRefund(app, tx, payment, input, occasion, false)
   const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
   const taken = await takeCredit(tx, occasion, step, micros)
-  if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
+  if (taken < micros) throw new AppError('CONFLICT', 'the customer has used some of the credit in the meantime')
 }
 
 /** Credit step under which a completed refund takes credit; null when it did so before. */

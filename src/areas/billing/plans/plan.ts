@@ -195,7 +195,7 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   for (const [field, value] of Object.entries(given)) {
     const [, known] = Object.entries(plan).find(([name]) => name === field) ?? []
     if (value === undefined || value === known) continue
-    throw invalid(field, 'never changes: make another plan')
+    throw invalid(field, 'cannot be changed: create another plan')
   }
 }
 

@@ -161,7 +161,7 @@ async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: Subscriptio
 export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: PlanRow): Promise<PlanRow> {
   const plan = await requirePlan(tx, tenant, id)
   if (!plan.active && plan.id !== has?.id)
-    throw new AppError('INVALID_STATE', 'the plan is not offered any more', { extra: { status: 'inactive' } })
+    throw new AppError('INVALID_STATE', 'the plan is closed to new subscriptions', { extra: { status: 'inactive' } })
   return plan
 }
 
@@ -177,7 +177,7 @@ export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, cust
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
   const asked = phoneOf(given, 'payment_method.') ?? customersPhone
-  if (asked === null) throw invalid('payment_method.phone', 'is required where the customer has none')
+  if (asked === null) throw invalid('payment_method.phone', 'is required if the customer has none')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 

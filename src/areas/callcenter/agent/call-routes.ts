@@ -86,7 +86,7 @@ const call = write({
     const { tenant } = caller
     const own = agentOf(caller)
     if (own !== null && body.agent_id !== own)
-      throw new AppError('FORBIDDEN', `this token calls for the agent ${own} only`, {
+      throw new AppError('FORBIDDEN', `this token is limited to the agent ${own}`, {
         extra: { required_scope: 'callcenter:write' },
       })
     if (body.event_url !== undefined)
@@ -244,7 +244,7 @@ const change = write({
     const customer = contact?.call_id ?? named
     const isLive = contact ? contact.state === 'connected' : (await live.find(tenant, named))?.status === 'answered'
     const isAsked = [hold, mute, recording, send_dtmf].some((value) => value !== undefined)
-    if (isAsked && !isLive) throw new AppError('CALL_NOT_ACTIVE', 'nobody speaks in this call')
+    if (isAsked && !isLive) throw new AppError('CALL_NOT_ACTIVE', 'the call is not connected to an agent')
     const done: boolean[] = []
     if (hold !== undefined) done.push(await live.hold(tenant, customer, hold ? { music: 'default' } : null))
     if (mute !== undefined) done.push(await live.mute(tenant, contact?.leg_id ?? named, mute))
@@ -254,7 +254,7 @@ const change = write({
     if (done.includes(false))
       throw new AppError(
         'CALL_NOT_ACTIVE',
-        recording === undefined ? 'the call is over' : 'the call is over, or is not being recorded',
+        recording === undefined ? 'the call has ended' : 'the call is over, or is not being recorded',
       )
     return { contact, customer }
   },

@@ -72,10 +72,10 @@ const transfer = write({
       await app.outbound.checkUrl(body.hold_music_url, 'callback', tenant.environment, 'hold_music_url')
     const { contact } = await contactFor(app, caller, body.call_id)
     requireOwnCall(caller, contact)
-    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent is on this call')
     const target = await transferTarget(app, tenant, body.destination)
     if (target.type === 'queue' && body.transfer_type === 'warm')
-      throw invalid('destination', 'must be somebody who answers: a queue takes cold transfers only')
+      throw invalid('destination', 'must not be a queue: queues accept cold transfers only')
     if (target.type === 'line' && 'phone' in target.to)
       await checkNumbers(app, tenant, {
         from: contact.direction === 'inbound' ? contact.to_number : contact.from_number,

@@ -66,7 +66,8 @@ export async function addParticipant(
   const { tenant, receivedMs } = occasion
   const present = await tx.query(listParticipants, { ...tenant, conference: conference.id })
   const { max_participants: most, moderator, mute_on_entry } = conference.options
-  if (present.filter(isCounted).length >= most) throw new AppError('CONFERENCE_FULL', `it takes ${most} people at most`)
+  if (present.filter(isCounted).length >= most)
+    throw new AppError('CONFERENCE_FULL', `the conference has at most ${most} participants`)
   const isNumber = isE164(endpoint)
   const agent = isNumber ? null : await agentNamed(tx, occasion, endpoint)
   const to = isNumber ? { phone: endpoint } : agent && targetOf(agent)

@@ -131,15 +131,15 @@ const create = write({
   async prepare(app, { body }, { tenant }) {
     const { participants, moderator, max_participants = most } = body
     if (participants.length > max_participants)
-      throw new AppError('CONFERENCE_FULL', `it takes ${max_participants} people at most`)
+      throw new AppError('CONFERENCE_FULL', `the conference has at most ${max_participants} participants`)
     const from = body.from ?? (await firstNumber(app, tenant))
-    if (from === null) throw invalid('from', 'is missing, and you have no number')
+    if (from === null) throw invalid('from', 'is required: the account has no number')
     for (const [i, endpoint] of participants.entries())
       await requireCallable(app, tenant, from, endpoint, `participants[${i}]`)
     if (moderator !== undefined && !participants.includes(moderator))
       throw invalid('moderator', 'must be one of the participants')
     if (body.start_on_moderator && moderator === undefined)
-      throw invalid('moderator', 'is missing: name who is waited for')
+      throw invalid('moderator', 'is required with start_on_moderator')
     return from
   },
   async handle(app, tx, { body }, caller, from) {
@@ -226,7 +226,7 @@ const add = write({
     await holdSwitchboard(tx, caller.tenant)
     const row = await maybe(tx.query(findConference, { ...caller.tenant, id: uuid(params.conference_id) }))
     if (!row) throw noConference()
-    if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference is over')
+    if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference has ended')
     await requireFreeCalls(app, tx, caller.tenant)
     const added = await addParticipant(app, tx, { ...caller }, row, body.endpoint)
     tx.afterCommit(() => void all(app, [added.after]))
@@ -234,7 +234,7 @@ const add = write({
   },
 })
 
-const noParticipant = () => new AppError('NOT_FOUND', 'nobody of this id is in the conference')
+const noParticipant = () => new AppError('NOT_FOUND', 'there is no such participant in the conference')
 
 const change = write({
   method: 'PATCH',

@@ -152,7 +152,7 @@ const remove = write({
     await holdSwitchboard(tx, tenant)
     if (!(await maybe(tx.query(deletePrompt, { ...tenant, id })))) throw noPrompt()
     const user = await maybe(tx.query(ivrWithPrompt, { ...tenant, prompt: params.prompt_id }))
-    if (user) throw new AppError('CONFLICT', `the IVR ${user.name} plays it: change the IVR first`)
+    if (user) throw new AppError('CONFLICT', `the IVR ${user.name} uses it: change the IVR first`)
     await app.storage.drop(tx, tenant, [id])
     await record(tx, caller, 'prompt.delete', params.prompt_id)
     return {}

@@ -128,7 +128,7 @@ async function checkQueue(app: App, tenant: Tenant, wanted: Static<typeof QueueC
   if (wanted.overflow) await requireDestination(app, tenant, 'overflow.action', wanted.overflow.action)
   await requireHours(app, tenant, 'business_hours_id', wanted.business_hours_id)
   if (wanted.callback?.enabled && wanted.callback.key === undefined)
-    throw invalid('callback.key', 'is needed when callback is enabled: what a caller presses, one of 0-9, * and #')
+    throw invalid('callback.key', 'is required when callback is enabled: one of 0-9, * and #')
 }
 
 /** Queue settings of a request merged over the stored ones. Lists are replaced. */

@@ -35,7 +35,7 @@ const Monitor = Type.Object(
   { title: 'CallMonitor' },
 )
 
-const noMonitor = () => new AppError('NOT_FOUND', 'nobody listens under this id; ids of monitors begin with mon_')
+const noMonitor = () => new AppError('NOT_FOUND', 'there is no such monitor; ids of monitors begin with mon_')
 
 function uuid(id: string): string {
   const found = uuidOf('monitor', id)

@@ -141,7 +141,7 @@ const senders: Readonly<Record<Channel, Send>> = {
 
   async messenger(app, caller, _row, to, { text, template, media }, keyed, shape) {
     const given = [template !== undefined, media !== undefined || text !== undefined].filter(Boolean)
-    if (given.length !== 1) throw invalid('text', 'must be there, or else template or media')
+    if (given.length !== 1) throw invalid('text', 'is required, unless template or media is given')
     const caption = text === undefined || media?.type === 'audio' ? {} : { caption: text }
     const content = template
       ? { type: 'template' as const, template }
@@ -157,7 +157,7 @@ const senders: Readonly<Record<Channel, Send>> = {
     if (from === null) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
     const stops = await suppressionsOf(app.db, caller.tenant, [to], new Date(caller.nowMs))
     if (stops.some(({ applies_to }) => applies_to === 'all'))
-      throw new AppError('OPTED_OUT', `${to} takes no mail; see GET /v1/email/suppressions`)
+      throw new AppError('OPTED_OUT', `${to} is suppressed; see GET /v1/email/suppressions`)
     const subject = body.subject ?? text.split('\n', 1).join('').slice(0, 80)
     return shapedBy(keyed, shape, (own) => sendMail(app, { from, to, subject, text }, caller, own))
   },

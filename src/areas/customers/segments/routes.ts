@@ -221,7 +221,7 @@ const tryFilter = read({
 
 function requireOne({ filter, customer_ids }: Static<typeof SegmentChange>): void {
   if ((filter === undefined) === (customer_ids === undefined))
-    throw invalid('filter', 'must be given, or customer_ids, and not both')
+    throw invalid('filter', 'is required, or customer_ids; not both')
 }
 
 async function addMembers(tx: Tx, { tenant }: Caller, id: string, given: readonly string[] | undefined): Promise<void> {

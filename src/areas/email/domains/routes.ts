@@ -85,7 +85,7 @@ function registrable(app: App, text: string): string {
   if (
     [mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`))
   )
-    throw new AppError('INVALID_DOMAIN', `${domain} is this service’s own name`)
+    throw new AppError('INVALID_DOMAIN', `${domain} is the name of this service`)
   return domain
 }
 
@@ -232,11 +232,11 @@ const verifyDomain = read({
       { name: 'email-verify', key: `email-verify:${id}`, limit: checksPerMinute, windowMs: minuteMs, shared: true },
     ])
     if (refusedBy && app.config.PAMOJA_RATE_LIMITS !== 'off')
-      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain is looked up ${checksPerMinute} times a minute`, {
+      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain can be verified ${checksPerMinute} times a minute`, {
         retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1000)),
       })
     const row = await checkDomain(app, caller.tenant, id, caller.requestId)
-    if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed meanwhile')
+    if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed in the meantime')
     return recordOf(row, app.config.PAMOJA_MAIL_HOST)
   },
 })

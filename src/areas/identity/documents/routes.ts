@@ -121,7 +121,7 @@ async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promi
   const wanted = { front, back, wantsPortrait: input.include_portrait ?? false }
   const read = await engine(app, viewerOf(caller), readDocument, wanted, ['document_front', 'document_back'])
   if (!isDocument(read, input.document_type))
-    throw new AppError('DOCUMENT_UNREADABLE', 'no document could be made out in the picture')
+    throw new AppError('DOCUMENT_UNREADABLE', 'no document was detected in the picture')
   return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs), price }
 }
 

@@ -55,7 +55,7 @@ export async function judgeCode(app: App, caller: Caller, input: Static<typeof O
   refuseEnded(otp)
   if (otp.expires_at.getTime() <= nowMs) {
     await end(app, caller, { otp, phone, attempts: otp.attempts }, 'expired', 'OTP_EXPIRED')
-    throw new AppError('OTP_EXPIRED', 'the code is past its expires_at')
+    throw new AppError('OTP_EXPIRED', 'the code has expired')
   }
   const counted = await maybe(app.db.query(countAttempt, { ...tenant, id: otp.id, most: maxAttempts }))
   if (!counted) throw exceeded()
@@ -87,7 +87,7 @@ async function find(app: App, caller: Caller, input: Static<typeof OtpVerify>): 
 function refuseEnded({ status }: OtpRow): void {
   if (status === 'verified') throw new AppError('OTP_ALREADY_USED', 'this code was verified before')
   if (status === 'failed') throw exceeded()
-  if (status !== 'pending') throw new AppError('OTP_EXPIRED', 'the code is past its expires_at')
+  if (status !== 'pending') throw new AppError('OTP_EXPIRED', 'the code has expired')
 }
 
 function exceeded(): AppError {

@@ -107,7 +107,7 @@ const getVerification = read({
     const { tenant, receivedMs, nowMs } = caller
     const wantsImages = query.include === 'images'
     if (wantsImages && !allows(caller.principal.scopes, 'identity:review'))
-      throw new AppError('FORBIDDEN', 'include=images takes a key with the scope identity:review')
+      throw new AppError('FORBIDDEN', 'include=images requires a key with the scope identity:review')
     const row = await verificationWith(app.db, tenant, params.id)
     const images = wantsImages ? imagesOf(row) : {}
     const actions = [
@@ -424,7 +424,7 @@ const eraseSubject = write({
     const subject = indexOf(app, caller, 'subject', params.external_id)
     const rows = subject ? await tx.query(ofSubject, { ...caller.tenant, subject }) : []
     const sessions = subject ? await tx.query(eraseSessions, { ...caller.tenant, subject }) : []
-    if (rows.length === 0 && sessions.length === 0) throw new AppError('NOT_FOUND', 'nothing is stored of this person')
+    if (rows.length === 0 && sessions.length === 0) throw new AppError('NOT_FOUND', 'no data of this person is stored')
     const erased = []
     for (const { id } of rows) {
       const one = await eraseRecord(app, tx, caller, id, actorOf(caller), 'request')

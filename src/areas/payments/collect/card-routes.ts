@@ -63,7 +63,7 @@ async function planCapture(
   const isAuthorised = status === 'processing' && nowMs < Date.parse(details.authorised_until ?? '')
   const isFirst = isAuthorised && (await tx.query(askCapture, { ...tenant, payment: id, at })).length > 0
   if (!isFirst)
-    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing is set aside for it`, {
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and has no reserved amount`, {
       extra: { status },
     })
   const currency = currencyOf(payment.currency)

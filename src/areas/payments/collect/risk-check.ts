@@ -189,7 +189,7 @@ async function preparedCard(
   if (card === undefined) return { card: null, hint: null }
   const { number: written, bin } = card
   if (written === undefined) {
-    if (bin === undefined) throw invalid('card', 'must have its number, or its bin')
+    if (bin === undefined) throw invalid('card', 'must have number or bin')
     return { card: { bin, brand: brandOfBeginning(bin) }, hint: null }
   }
   const number = written.replace(/[ -]/g, '')
@@ -205,7 +205,7 @@ async function withSaved(
   prepared: Prepared,
 ): Promise<Prepared> {
   if (card_token === undefined) return prepared
-  if (card !== undefined) throw invalid('card_token', 'must be absent where card is given')
+  if (card !== undefined) throw invalid('card_token', 'cannot be combined with card')
   const id = uuidOf('cardToken', card_token)
   const saved = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
   if (!saved) throw invalidCard('card_token', 'names no saved card')

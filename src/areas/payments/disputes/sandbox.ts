@@ -68,7 +68,7 @@ async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' |
       })
     : null
   if (answer?.kind === 'answered' && (answer.status === 404 || answer.status === 400))
-    throw new AppError('INVALID_STATE', 'the simulated acquirer has no such dispute that is open', {
+    throw new AppError('INVALID_STATE', 'the simulated acquirer has no such open dispute', {
       extra: { status },
     })
   if (answer?.kind !== 'answered' || answer.status !== 200)

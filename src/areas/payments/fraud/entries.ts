@@ -214,11 +214,11 @@ async function understood(
   nowMs: number,
 ): Promise<Written[]> {
   if (entries !== undefined) {
-    if (type !== undefined || value !== undefined) throw invalid('entries', 'takes the place of type and value')
+    if (type !== undefined || value !== undefined) throw invalid('entries', 'cannot be combined with type and value')
     return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`, nowMs)))
   }
   if (type === undefined || value === undefined)
-    throw invalid(type === undefined ? 'type' : 'value', 'is required: say who is not to be served, or give entries')
+    throw invalid(type === undefined ? 'type' : 'value', 'is required, unless entries is given')
   return [await written(app, { type, value, ...rest }, '', nowMs)]
 }
 

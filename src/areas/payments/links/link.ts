@@ -110,7 +110,7 @@ function requirePayable(app: App, tenant: Tenant, currency: string, micros: bigi
 function expiryOf(given: string | undefined, nowMs: number): Date | null {
   const at = given === undefined ? null : parseMoment(given)
   if (at && (at.getTime() <= nowMs || at.getTime() > nowMs + maxAheadMs))
-    throw invalid('expires_at', 'must lie ahead, by at most five years')
+    throw invalid('expires_at', 'must be in the future, within five years')
   return at
 }
 

@@ -153,7 +153,7 @@ async function answerPrompt(app: App, { tenant }: Caller, id: string, given: Sta
   const attempt = await maybe(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
   const taken = attempt?.provider_id ? await tell(app, attempt.provider, attempt.provider_id, endingOf(given)) : 409
   if (taken === 409)
-    throw new AppError('INVALID_STATE', 'nobody was asked, or this payer decides by the number: see by_hand', {
+    throw new AppError('INVALID_STATE', 'there is no prompt, or the payer is not in by_hand', {
       extra: { status },
     })
   if (taken !== 200)

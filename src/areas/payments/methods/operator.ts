@@ -286,7 +286,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
     if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
     else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
     else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
-      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.facts.provider}`)
+      throw new AppError('VALIDATION_ERROR', `${name}: is not a setting of ${kind.facts.provider}`)
   }
   return { open, secret }
 }
@@ -295,7 +295,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
 function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
   const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
   const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
-  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
+  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is not a setting of ${provider}`)
   return gone
 }
 

@@ -294,7 +294,7 @@ export async function readBatch(
   const id = batchUuid(batchId)
   const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
   if (!Number.isInteger(after) || after < -1 || after > maxItems)
-    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+    throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   const batch = await maybe(db.query(findBatch, { ...tenant, id }))
   if (!batch) throw noSuchBatch()
   const rows = await db.query(listItems, { ...tenant, id, after, limit })

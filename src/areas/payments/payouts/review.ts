@@ -58,7 +58,7 @@ async function approve(app: App, tx: Tx, caller: Caller, id: string): Promise<Pa
   // A payout from before names the key also where a member made it.
   const makers = [makerOf(caller), `key:${caller.principal.keyId}`]
   if (found.in_review && makers.includes(found.made_by ?? ''))
-    throw new AppError('FORBIDDEN', 'whoever made a payout cannot approve it; use another key, or another member')
+    throw new AppError('FORBIDDEN', 'the creator of a payout cannot approve it; use another key or member')
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
   const payout = await maybe(tx.query(endReview, { ...tenant, id, ...times }))
   if (!payout) throw notInReview((await maybe(tx.query(findPayout, { ...tenant, id }))) ?? found)

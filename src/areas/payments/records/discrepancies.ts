@@ -223,11 +223,11 @@ const resolveRoute = writeAcross({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'AMOUNT_TOO_HIGH'],
   handle: async (app, tx, { params, body }, caller) => {
     const { action = 'none', note = null } = body
-    if (action !== 'none' && note === null) throw invalid('note', 'is required: say why the money moves')
+    if (action !== 'none' && note === null) throw invalid('note', 'is required: the reason for moving the money')
     const payment = uuidOf('payment', params.payment_id)
     const at = new Date(app.clock.nowMs())
     const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note, at })))
-    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
+    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id is on the list of discrepancies')
     const moved = action === 'none' ? null : await moveOut(app, tx, found, action)
     const amount_moved = moved?.micros ?? 0n
     const currency_moved = moved?.currency ?? found.currency
@@ -251,7 +251,7 @@ async function moveOut(
   // The posted amount counts, not a later report.
   const [kept] = await postedLegs(tx, tenant, { sourceId, step })
   if (!kept)
-    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and has no money in suspense`, {
       extra: { status },
     })
   const { credit: suspense, micros, currency } = kept

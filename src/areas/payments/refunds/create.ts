@@ -181,7 +181,9 @@ async function waysOf(
   // The first way is the better one, so that its reason is told.
   const [objection] = objections
   if (objection !== undefined) throw notAllowed(`${provider} ${objection}`)
-  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take refunds just now`, { retryAfterSeconds: 5 })
+  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not accept refunds at the moment`, {
+    retryAfterSeconds: 5,
+  })
 }
 
 async function requireUnused(tx: Tx, payment: PaymentRow, reference: string): Promise<void> {

@@ -227,7 +227,7 @@ const createBind = writeAcross({
             at: new Date(caller.receivedMs),
           }),
         )
-    if (!row) throw new AppError('CONFLICT', 'a bind of that name exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a bind of this name exists; update it instead')
     return announced(app, tx, caller, 'sms.create_bind', row)
   },
 })

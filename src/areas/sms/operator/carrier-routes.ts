@@ -249,7 +249,7 @@ const createRoute = writeAcross({
         at: new Date(caller.receivedMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; update it instead')
     const made = routeRecord(app, row)
     await announce(app, tx, caller, 'sms.create_route', made.id, made)
     return made
@@ -307,7 +307,7 @@ async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<stri
   const names = tiers.flat().map(({ bind }) => bind)
   const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))
   for (const { bind } of tiers.flat())
-    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers name ${bind}, and there is no such bind`)
+    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers: there is no bind ${bind}`)
   return JSON.stringify(tiers.map((tier) => tier.map(({ bind, weight = 1 }) => ({ bind, weight }))))
 }
 

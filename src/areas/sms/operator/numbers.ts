@@ -90,7 +90,7 @@ const assign = writeAcross({
     await lockNumbers(tx)
     const owners = await smsNumbers.owners(tx, 'live', [number])
     if (owners.some((owner) => !owner.shared || !shared))
-      throw new AppError('CONFLICT', 'the number has an owner, and is not shared by both')
+      throw new AppError('CONFLICT', 'the number is assigned to another account, and is not shared by both')
     if (owners.length >= maxSharing)
       throw new AppError('CONFLICT', `a number is shared by at most ${maxSharing} accounts`)
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }

@@ -110,7 +110,7 @@ function recordOf({ phone, network, mcc_mnc, updated_at }: PortedRow) {
 }
 
 function notPorted(): AppError {
-  return new AppError('NOT_FOUND', 'this number is not known to have moved')
+  return new AppError('NOT_FOUND', 'this number is not recorded as ported')
 }
 
 export const portedNumberRoutes: readonly Route[] = [put, get, remove]

@@ -157,7 +157,7 @@ type Change = Static<typeof GatewayChange>
 function checkProfile(given: unknown): void {
   const { ops, opTag, sessionTag } = profileOf(given)
   if (new Set(Object.values(ops)).size < Object.keys(ops).length)
-    throw invalid('profile.ops', 'must give each operation an octet of its own')
+    throw invalid('profile.ops', 'must have a different octet for each operation')
   if (opTag === sessionTag) throw invalid('profile.session_tag', 'must differ from op_tag')
 }
 

@@ -135,7 +135,7 @@ async function brought(
   }
   if (got.outcome?.kind === 'begun') return got.outcome.session
   if (got.outcome?.kind === 'refused') throw got.outcome.error
-  throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
+  throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not accept the call', { retryAfterSeconds: 1 })
 }
 
 /** Handset screen once the session shows one or has ended. */

@@ -147,7 +147,7 @@ async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
   const whose = await ownership(app, tenant, number)
   if (whose === 'another') throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
-  if (whose === 'nobody') throw new AppError('NOT_FOUND', 'you have no such number')
+  if (whose === 'nobody') throw new AppError('NOT_FOUND', 'the account has no such number')
 }
 
 const listOwn = list({

@@ -52,7 +52,7 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
   const { refusal } = network.media
   if (refusal !== null)
-    throw new AppError('PROVIDER_UNAVAILABLE', `no room for the call: ${refusal}`, {
+    throw new AppError('PROVIDER_UNAVAILABLE', `no capacity for the call: ${refusal}`, {
       retryAfterSeconds: 5,
     })
   const token = newUuid(app.clock.nowMs())
@@ -110,7 +110,7 @@ const input = write({
     if ((body.dtmf === undefined) === (body.speech === undefined)) throw invalid('dtmf', 'give either dtmf or speech')
     const command = body.dtmf === undefined ? { do: 'say', text: body.speech } : { do: 'press', digits: body.dtmf }
     if (!(await commandPhone(app, tenant, params.call_id, command)))
-      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that could do it just now')
+      throw new AppError('CALL_NOT_ACTIVE', 'the call has no simulated phone in the required state')
   },
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
@@ -205,7 +205,7 @@ const heard = download({
 async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples: Int16Array; digits: string }> {
   await callOf(app, tenant, id)
   const sound = simulatedCarrier.of(app)?.heard(id)
-  if (!sound) throw new AppError('NOT_FOUND', 'the call has no phone of the sandbox any more')
+  if (!sound) throw new AppError('NOT_FOUND', 'the call no longer has a simulated phone')
   return sound
 }
 

@@ -259,7 +259,7 @@ const createTrunk = writeAcross({
   handle: async (app, tx, { body }, caller) => {
     const { name, ...wanted } = body
     const row = await maybe(tx.query(insertTrunk, await parametersOf(app, caller, name, wanted, null)))
-    if (!row) throw new AppError('CONFLICT', 'a trunk of that name exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a trunk of this name exists; update it instead')
     await record(tx, caller, 'voice.create_trunk', name, { after: shown(row) })
     await app.signals.send(tx, trunkTopic, name)
     return trunkRecord(app, row)
@@ -372,7 +372,10 @@ async function parametersOf(
   const transport = wanted.transport ?? before?.transport ?? 'udp'
   const srtp = wanted.srtp ?? before?.srtp ?? (transport === 'tls' ? 'optional' : 'off')
   if (srtp !== 'off' && transport !== 'tls')
-    throw invalid('srtp', `must be off with transport ${transport}: the keys of audio would be readable; use tls`)
+    throw invalid(
+      'srtp',
+      `must be off with transport ${transport}: SIP would carry the audio keys unencrypted; use tls`,
+    )
   return {
     name,
     host,
