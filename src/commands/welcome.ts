@@ -163,7 +163,7 @@ export function banner(node: RunningNode, made: Credentials | null): string {
           '',
         ]
       : []),
-    ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is answered too.'] : []),
+    ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is accepted too.'] : []),
     ...(app.config.PAMOJA_RATE_LIMITS === 'off' ? ['  Rate limits are off.'] : []),
     '  Ctrl-C stops it; everything is kept.',
     '',

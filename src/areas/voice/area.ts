@@ -160,7 +160,7 @@ function followClocks(app: App): void {
     network
       .clockMoved(account, () => clockOffsetOf(app, account, 'test'))
       .catch((error) =>
-        app.log.warn({ error }, 'calls not told of a moved clock: their timers run by the old one; nothing to do'),
+        app.log.warn({ error }, 'calls not notified of a moved test clock: their timers follow the old one; nothing to do'),
       )
   })
 }

@@ -49,7 +49,7 @@ export async function answerMessage<M extends { type: PropertyKey }>(
     if (!known)
       app.log.error(
         { error, operation },
-        'message of a websocket failed inside this program: the client is told; report the error',
+        'message of a websocket failed inside this program: the client gets an error; report the error',
       )
     const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'an internal error occurred']
     connection.send({ type: 'error', ...reply, code, message: words })

@@ -75,7 +75,7 @@ export async function signInWithPasskey(
   if (!isSignedBy(found.public_key, clientData, authenticatorData, signature)) throw refused()
   const { passkey: id, counter: known } = found
   if (!isLater(said.counter, Number(known))) {
-    app.log.warn({ passkey: id }, 'passkey refused: its counter went back, so that there may be a copy of it')
+    app.log.warn({ passkey: id }, 'passkey refused: its counter went back, which suggests a copy')
     throw refused()
   }
   return app.db.acrossTx(async (tx) => {

@@ -271,7 +271,7 @@ export async function all(app: App, acts: readonly After[]): Promise<void> {
     await act().catch((error) =>
       app.log.warn(
         { error },
-        'conference not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+        'conference not notified of a call’s change: its session ended or its node is down; nothing to do if the call is over',
       ),
     )
 }

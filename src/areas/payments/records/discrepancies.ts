@@ -122,7 +122,7 @@ export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Ve
   if (isNews)
     app.log.error(
       { payment: idOf('payment', id), provider },
-      'provider collected other money than was asked for: resolve it under GET /v1/operator/payments/discrepancies',
+      'collected amount or currency differs from the request: resolve it under GET /v1/operator/payments/discrepancies',
     )
 }
 
