@@ -161,7 +161,7 @@ function ClockPanel({ ahead, close }: { ahead: number; close(): void }) {
         {ahead === 0 ? t('Test time is the real time') : t('Test time is ahead by {time}', { time: aheadWords(ahead) })}
       </p>
       <p class="soft">
-        {t('It is {time} for this account in test. Renewals, schedules and retries fall due by it.', {
+        {t('Test clock of the account: {time}. Renewals, schedules and retries follow it.', {
           time: moment(new Date(nowMs()).toISOString()),
         })}
       </p>

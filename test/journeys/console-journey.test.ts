@@ -517,7 +517,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await theirs.getByRole('link', { name: 'Forgot the password?' }).click()
     await theirs.getByLabel('E-mail address').fill('nobody@example.com')
     await theirs.getByRole('button', { name: 'Send the link' }).click()
-    await theirs.getByText(/a link is on its way/).waitFor()
+    await theirs.getByText(/a link was sent to it/).waitFor()
     await theirs.goto('about:blank')
     await theirs.goto(link ?? '')
     await theirs.getByLabel('Choose a password').fill('quite another one')

@@ -412,7 +412,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await form.getByLabel('Name', { exact: true }).fill('Many from one phone')
     await form.getByLabel('Compared with').fill('100')
     await form.getByRole('button', { name: 'Add a condition' }).click()
-    await form.getByLabel('What').nth(1).selectOption('velocity')
+    await form.getByLabel('Field').nth(1).selectOption('velocity')
     await form.getByLabel('Within').selectOption('24h')
     assert.deepEqual(await accessibilityProblems(page), [])
     await form.getByRole('button', { name: 'Create' }).click()

@@ -45,7 +45,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'From day': ['Kuanzia siku', 'Du', 'De', 'من يوم'],
   'Go to': ['Nenda', 'Aller à', 'Ir para', 'انتقال إلى'],
   'It cannot be restored.': ['Haiwezi kurejeshwa.', 'C’est définitif.', 'Não pode ser recuperado.', 'لا يمكن استعادته.'],
-  'It is {time} for this account in test. Renewals, schedules and retries fall due by it.': ['Ni {time} kwa akaunti hii katika majaribio. Ukarabati, ratiba na majaribio mapya hufuata muda huo.', 'Il est {time} pour ce compte en test. Renouvellements, planifications et nouvelles tentatives suivent cette heure.', 'São {time} para esta conta em teste. Renovações, agendamentos e repetições seguem essa hora.', 'الوقت {time} لهذا الحساب في الاختبار، وعليه تستحق التجديدات والجداول والمحاولات.'],
+  'Test clock of the account: {time}. Renewals, schedules and retries follow it.': ['Ni {time} kwa akaunti hii katika majaribio. Ukarabati, ratiba na majaribio mapya hufuata muda huo.', 'Il est {time} pour ce compte en test. Renouvellements, planifications et nouvelles tentatives suivent cette heure.', 'São {time} para esta conta em teste. Renovações, agendamentos e repetições seguem essa hora.', 'الوقت {time} لهذا الحساب في الاختبار، وعليه تستحق التجديدات والجداول والمحاولات.'],
   'just now': ['sasa hivi', 'à l’instant', 'agora mesmo', 'الآن'],
   'Keep it enabled': ['Iache ikiwa imewashwa', 'Laisser activé', 'Manter ativo', 'إبقاؤه مفعّلًا'],
   Keyboard: ['Kibodi', 'Clavier', 'Teclado', 'لوحة المفاتيح'],

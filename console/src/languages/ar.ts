@@ -49,7 +49,7 @@ export const book: Readonly<Record<string, string>> = {
   Bounced: 'مرتد',
   Build: 'بناء',
   Call: 'اتصل',
-  'Call under way': 'مكالمة جارية',
+  'Call in progress': 'مكالمة جارية',
   Calls: 'المكالمات',
   'Calls on {number}': 'مكالمات {number}',
   Cancelled: 'أُلغي',
@@ -325,9 +325,8 @@ export const book: Readonly<Record<string, string>> = {
   Webhooks: 'الخطافات',
   Welcome: 'مرحبًا',
   Type: 'النوع',
-  'What customers pay, and what you pay out, is listed here.': 'يُدرج هنا ما يدفعه العملاء وما تدفعه أنت.',
-  'What your programs ask with a key of this environment is listed here.':
-    'يُدرج هنا ما تطلبه برامجك بمفتاح من هذه البيئة.',
+  'Payments, refunds and payouts are listed here.': 'يُدرج هنا ما يدفعه العملاء وما تدفعه أنت.',
+  'API requests with keys of this environment are listed here.': 'يُدرج هنا ما تطلبه برامجك بمفتاح من هذه البيئة.',
   When: 'متى',
   Actor: 'الفاعل',
   Won: 'مكسوب',
@@ -361,7 +360,7 @@ export const book: Readonly<Record<string, string>> = {
   'Forgot the password?': 'نسيت كلمة المرور؟',
   'Assign a number to an account': 'إعطاء رقم لحساب',
   Host: 'المضيف',
-  'If somebody has this address, a link is on its way to it. It works for an hour.':
+  'If a member has this address, a link was sent to it. The link is valid for an hour.':
     'إن كان لأحد هذا العنوان فالرابط في الطريق إليه. يعمل لمدة ساعة.',
   'The password is changed. Sign in with it.': 'تم تغييرها. سجّل الدخول بها.',
   'Keep these codes somewhere safe. Each stands in for the authenticator once.':

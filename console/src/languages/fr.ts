@@ -49,7 +49,7 @@ export const book: Readonly<Record<string, string>> = {
   Bounced: 'Rejeté par le serveur',
   Build: 'Construire',
   Call: 'Appeler',
-  'Call under way': 'Appel en cours',
+  'Call in progress': 'Appel en cours',
   Calls: 'Appels',
   'Calls on {number}': 'Appels de {number}',
   Cancelled: 'Annulé',
@@ -331,9 +331,8 @@ export const book: Readonly<Record<string, string>> = {
   Webhooks: 'Webhooks',
   Welcome: 'Bienvenue',
   Type: 'Type',
-  'What customers pay, and what you pay out, is listed here.':
-    'Ce que les clients paient, et ce que vous versez, est listé ici.',
-  'What your programs ask with a key of this environment is listed here.':
+  'Payments, refunds and payouts are listed here.': 'Ce que les clients paient, et ce que vous versez, est listé ici.',
+  'API requests with keys of this environment are listed here.':
     'Ce que vos programmes demandent avec une clé de cet environnement est listé ici.',
   When: 'Quand',
   Actor: 'Auteur',
@@ -368,7 +367,7 @@ export const book: Readonly<Record<string, string>> = {
   'Forgot the password?': 'Mot de passe oublié ?',
   'Assign a number to an account': 'Donner un numéro à un compte',
   Host: 'Hôte',
-  'If somebody has this address, a link is on its way to it. It works for an hour.':
+  'If a member has this address, a link was sent to it. The link is valid for an hour.':
     'Si quelqu’un a cette adresse, un lien est en route. Il est valable une heure.',
   'The password is changed. Sign in with it.': 'C’est changé. Connectez-vous avec.',
   'Keep these codes somewhere safe. Each stands in for the authenticator once.':

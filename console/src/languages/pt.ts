@@ -49,7 +49,7 @@ export const book: Readonly<Record<string, string>> = {
   Bounced: 'Devolvido',
   Build: 'Construir',
   Call: 'Ligar',
-  'Call under way': 'Chamada em curso',
+  'Call in progress': 'Chamada em curso',
   Calls: 'Chamadas',
   'Calls on {number}': 'Chamadas de {number}',
   Cancelled: 'Cancelado',
@@ -330,9 +330,8 @@ export const book: Readonly<Record<string, string>> = {
   Webhooks: 'Webhooks',
   Welcome: 'Bem-vindo',
   Type: 'Tipo',
-  'What customers pay, and what you pay out, is listed here.':
-    'O que os clientes pagam, e o que você paga, aparece aqui.',
-  'What your programs ask with a key of this environment is listed here.':
+  'Payments, refunds and payouts are listed here.': 'O que os clientes pagam, e o que você paga, aparece aqui.',
+  'API requests with keys of this environment are listed here.':
     'O que os seus programas pedem com uma chave deste ambiente aparece aqui.',
   When: 'Quando',
   Actor: 'Autor',
@@ -367,7 +366,7 @@ export const book: Readonly<Record<string, string>> = {
   'Forgot the password?': 'Esqueceu a palavra-passe?',
   'Assign a number to an account': 'Dar um número a uma conta',
   Host: 'Anfitrião',
-  'If somebody has this address, a link is on its way to it. It works for an hour.':
+  'If a member has this address, a link was sent to it. The link is valid for an hour.':
     'Se alguém tiver este endereço, um link está a caminho. É válido por uma hora.',
   'The password is changed. Sign in with it.': 'Foi alterada. Inicie sessão com ela.',
   'Keep these codes somewhere safe. Each stands in for the authenticator once.':

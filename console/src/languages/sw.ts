@@ -49,7 +49,7 @@ export const book: Readonly<Record<string, string>> = {
   Bounced: 'Imerudi',
   Build: 'Unda',
   Call: 'Piga',
-  'Call under way': 'Simu inaendelea',
+  'Call in progress': 'Simu inaendelea',
   Calls: 'Simu',
   'Calls on {number}': 'Simu za {number}',
   Cancelled: 'Imeghairiwa',
@@ -329,9 +329,8 @@ export const book: Readonly<Record<string, string>> = {
   Webhooks: 'Webhooks',
   Welcome: 'Karibu',
   Type: 'Aina',
-  'What customers pay, and what you pay out, is listed here.':
-    'Wanacholipa wateja, na unacholipa wewe, huorodheshwa hapa.',
-  'What your programs ask with a key of this environment is listed here.':
+  'Payments, refunds and payouts are listed here.': 'Wanacholipa wateja, na unacholipa wewe, huorodheshwa hapa.',
+  'API requests with keys of this environment are listed here.':
     'Ambacho programu zako huomba kwa ufunguo wa mazingira haya huorodheshwa hapa.',
   When: 'Lini',
   Actor: 'Mhusika',
@@ -366,7 +365,7 @@ export const book: Readonly<Record<string, string>> = {
   'Forgot the password?': 'Umesahau nenosiri?',
   'Assign a number to an account': 'Pa akaunti namba',
   Host: 'Mwenyeji',
-  'If somebody has this address, a link is on its way to it. It works for an hour.':
+  'If a member has this address, a link was sent to it. The link is valid for an hour.':
     'Kama kuna mwenye anwani hii, kiungo kiko njiani. Kinafanya kazi kwa saa moja.',
   'The password is changed. Sign in with it.': 'Limebadilishwa. Ingia nalo.',
   'Keep these codes somewhere safe. Each stands in for the authenticator once.':

@@ -45,7 +45,7 @@ export const accounts: Area = {
     ...waitingRoutes,
     ...ofAnyAccount(routes, {
       'logs.list': ['operator.listRequests', 'List the requests of any account'],
-      'logs.get': ['operator.getRequest', 'Read one request of any account'],
+      'logs.get': ['operator.getRequest', 'Get a request of any account'],
       'usage.get': ['operator.getUsage', 'Get usage and cost of any account'],
       'auditLog.list': ['operator.listAuditLog', 'List audit log entries of any account'],
     }),

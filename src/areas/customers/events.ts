@@ -48,7 +48,7 @@ export const customerEvents = {
     summary: 'A customer was erased',
     payload: Type.Object(
       {
-        customer_id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
+        customer_id: Type.String({ description: 'Id of the erased customer, which can no longer be read' }),
         erased_at: At({ description: 'Time of the erasure' }),
       },
       { title: 'CustomerErasedEvent' },

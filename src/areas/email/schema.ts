@@ -143,7 +143,10 @@ export const EmailSend = Type.Object({
   ),
   cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to all' })),
   bcc: Type.Optional(
-    Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to nobody else' }),
+    Type.Array(Address, {
+      maxItems: maxNamed,
+      description: 'Recipients of a blind copy, hidden from other recipients',
+    }),
   ),
   ttl: Type.Optional(
     Type.Integer({
@@ -221,7 +224,7 @@ export const EmailRecord = Type.Object(
       description: 'Recipient address, or a list of addresses',
     }),
     cc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to all' }),
-    bcc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to nobody else' }),
+    bcc: Type.Array(Type.String(), { description: 'Recipients of a blind copy, hidden from other recipients' }),
     subject: Type.String({ description: 'Subject as it was given, or as its template has it' }),
     template: Nullable(Type.String({ description: 'Name of its template' })),
     bulk_id: Nullable(Type.String({ description: 'Id of the bulk that contains it' })),

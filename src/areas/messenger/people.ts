@@ -157,7 +157,7 @@ const getOptIn = read({
   async handle(app, { params }, { tenant }) {
     const row = await findContact(app.db, tenant, params.phone)
     if (!row || (row.opted_in_at === null && row.opted_out_at === null))
-      throw new AppError('NOT_FOUND', 'nobody with this number opted in or out')
+      throw new AppError('NOT_FOUND', 'no opt-in or opt-out of this number is recorded')
     return optInOf(row)
   },
 })
@@ -174,8 +174,7 @@ const removeOptIn = write({
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params: { phone } }, caller) {
     const known = isE164(phone) && (await findContact(tx, caller.tenant, phone))
-    if (!known || !(await optOut(tx, caller, phone)))
-      throw new AppError('NOT_FOUND', 'nobody with this number opted in')
+    if (!known || !(await optOut(tx, caller, phone))) throw new AppError('NOT_FOUND', 'this number has not opted in')
     return {}
   },
 })

@@ -191,12 +191,12 @@ export const payments: Area = {
     ...reconciliation.routes,
     ...ofAnyAccount([...paymentRoutes, transactions, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
       'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
-      'payments.get': ['operator.getPayment', 'Read a payment of any account'],
+      'payments.get': ['operator.getPayment', 'Get a payment of any account'],
       'payments.timeline': ['operator.getPaymentTimeline', 'Get the timeline of a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
       'payouts.timeline': ['operator.getPayoutTimeline', 'Get the timeline of a payout of any account'],
-      'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
-      'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
+      'payouts.get': ['operator.getPayout', 'Get a payout of any account'],
+      'refunds.get': ['operator.getRefund', 'Get a refund of any account'],
     }),
   ],
   jobs: [

@@ -92,7 +92,7 @@ export const ussd: Area = {
     ...smppGatewayRoutes,
     ...ofAnyAccount([...sessionRoutes, ...timelineRoutes], {
       'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
-      'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
+      'ussd.getSession': ['operator.getUssdSession', 'Get a USSD session of any account'],
       'ussd.timeline': ['operator.getUssdTimeline', 'Get the timeline of a USSD session of any account'],
     }),
   ],

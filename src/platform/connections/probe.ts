@@ -124,7 +124,7 @@ export class Probe {
 
 function opened(socket: ReturnType<typeof tcpConnect>, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new Error('nobody answers')), stepMs)
+    const timer = setTimeout(() => socket.destroy(new Error('no response')), stepMs)
     const end = (error: Error | null): void => {
       clearTimeout(timer)
       if (error) reject(error)

@@ -30,7 +30,7 @@ export const requests: ListOf = {
   ],
   none: {
     title: 'No requests',
-    advice: 'What your programs ask with a key of this environment is listed here.',
+    advice: 'API requests with keys of this environment are listed here.',
     to: '/keys',
     action: 'Keys',
   },

@@ -56,7 +56,7 @@ export function AfterCall({
   })
   return (
     <Card
-      title={t('How did it go with {name}?', { name: who })}
+      title={t('Outcome of the call with {name}', { name: who })}
       action={
         isAfter && (
           <span class="push call-time">

@@ -115,7 +115,7 @@ export function CallReport({ session }: PageProps) {
               names={['Name', 'Answered', 'Average call', 'Passed on', 'Talk']}
               rows={together(people.value?.rows ?? [], 'agent_id').map((sum) => ({
                 key: sum.name,
-                name: <span dir="auto">{sum.name === '' ? t('Nobody') : (names.agents[sum.name] ?? sum.name)}</span>,
+                name: <span dir="auto">{sum.name === '' ? t('No agent') : (names.agents[sum.name] ?? sum.name)}</span>,
                 figures: [
                   count(sum.answered),
                   clockOf(sum.handledSeconds / Math.max(1, sum.answered)),

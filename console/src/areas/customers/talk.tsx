@@ -190,7 +190,7 @@ function Members({ assignee, session, onChoose }: MembersProps) {
       ))}
       {assignee !== null && (
         <button type="button" class="menu-item" onClick={() => onChoose(null)}>
-          {t('Nobody')}
+          {t('Unassigned')}
         </button>
       )}
     </>

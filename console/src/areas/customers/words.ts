@@ -64,7 +64,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'No conversation is open': ['Hakuna mazungumzo yaliyofunguliwa', 'Aucune conversation ouverte', 'Nenhuma conversa aberta', 'لا محادثة مفتوحة'],
   'No number or address is known.': ['Hakuna nambari wala anwani inayojulikana.', 'Aucun numéro ni adresse connus.', 'Nenhum número ou endereço conhecido.', 'لا رقم ولا عنوان معروف.'],
   'No template is approved yet': ['Hakuna kiolezo kilichoidhinishwa', 'Aucun modèle n’est encore approuvé', 'Nenhum modelo aprovado ainda', 'لم يُعتمد أي قالب بعد'],
-  Nobody: ['Hakuna mtu', 'Personne', 'Ninguém', 'لا أحد'],
+  'No agent': ['Hakuna wakala', 'Aucun agent', 'Nenhum agente', 'لا وكيل'],
   'Not possible': ['Haiwezekani', 'Impossible', 'Não é possível', 'غير ممكن'],
   'Nothing is waiting': ['Hakuna kinachosubiri', 'Rien en attente', 'Nada à espera', 'لا شيء ينتظر'],
   'No messages yet': ['Hakuna ujumbe bado', 'Aucun message', 'Ainda sem mensagens', 'لا رسائل بعد'],

@@ -76,7 +76,7 @@ export const SessionPage = recordPage<IdentitySession>({
   ],
   more: ({ url }) =>
     url === null ? null : (
-      <Card title="Where pictures are taken" action={<CopyText text={url} />}>
+      <Card title="Capture page" action={<CopyText text={url} />}>
         <p>
           <a href={url} target="_blank" rel="noreferrer" class="mono">
             {url}

@@ -98,6 +98,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Doubtful checks': ['Ukaguzi wenye shaka', 'Vérifications douteuses', 'Verificações duvidosas', 'تحققات مشكوك فيها'],
   Portrait: ['Picha ya hati', 'Portrait du document', 'Retrato do documento', 'صورة الوثيقة'],
   Barcode: ['Msimbo pau', 'Code-barres', 'Código de barras', 'الرمز الشريطي'],
+  'Capture page': ['Ukurasa wa kupiga picha', 'Page de capture', 'Página de captura', 'صفحة الالتقاط'],
   Field: ['Sehemu', 'Champ', 'Campo', 'الحقل'],
   'Printed text': ['Maandishi', 'Texte imprimé', 'Texto impresso', 'النص المطبوع'],
   'Document front': ['Mbele ya hati', 'Recto du document', 'Frente do documento', 'وجه الوثيقة'],

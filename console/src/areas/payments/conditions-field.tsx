@@ -185,7 +185,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
   }
   return (
     <>
-      <Choice label="What" value={field} among={Object.keys(fields)} names={fields} isRequired onChange={choose} />
+      <Choice label="Field" value={field} among={Object.keys(fields)} names={fields} isRequired onChange={choose} />
       {velocity && (
         <>
           <Choice
@@ -207,7 +207,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
         </>
       )}
       <Choice
-        label="How"
+        label="Comparison"
         value={operator}
         among={operatorsOf(field)}
         names={operators}

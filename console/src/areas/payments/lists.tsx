@@ -70,7 +70,7 @@ export const payments: ListOf = {
   ],
   none: {
     title: 'No payments',
-    advice: 'What customers pay, and what you pay out, is listed here.',
+    advice: 'Payments, refunds and payouts are listed here.',
     to: '/ask',
     action: 'Request a payment',
   },
@@ -130,7 +130,10 @@ export const payouts: ListOf = {
           amount: money(Number(amount), textOf(currency)),
           whom: recipientOf(recipient),
         }),
-        consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+        consequences: [
+          t('The money leaves the wallet now.'),
+          t('It cannot be undone once the provider has received it.'),
+        ],
         action: t('Approve'),
         keep: t('Do not pay'),
         isDanger: false,

@@ -66,7 +66,10 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isMain: true,
     asks: {
       title: t('Pay {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+      consequences: [
+        t('The money leaves the wallet now.'),
+        t('It cannot be undone once the provider has received it.'),
+      ],
       action: t('Pay {amount}', { amount: sum }),
       keep: t('Do not pay'),
       isDanger: false,

@@ -8,7 +8,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Closed: ['Imefungwa', 'Fermé', 'Fechado', 'أُغلق'],
   'Dry run': ['Jaribio tu', 'Essai à blanc', 'Simulação', 'تجربة فقط'],
   'In order of evaluation': ['kwa mpangilio zinavyoulizwa', 'dans l’ordre où elles sont consultées', 'pela ordem em que são consultadas', 'بالترتيب الذي تُسأل به'],
-  'It cannot be taken back once the provider has it.': ['Haiwezi kurudishwa mtoa huduma akishaipata.', 'Irréversible une fois chez le prestataire.', 'Não se desfaz depois de o prestador o ter.', 'لا يمكن استرجاعه بعد وصوله إلى المزود.'],
+  'It cannot be undone once the provider has received it.': ['Haiwezi kurudishwa mtoa huduma akishaipata.', 'Irréversible une fois chez le prestataire.', 'Não se desfaz depois de o prestador o ter.', 'لا يمكن استرجاعه بعد وصوله إلى المزود.'],
   'It must be requested again.': ['Inabidi iombwe upya.', 'Il faut le redemander.', 'Tem de ser pedido de novo.', 'يجب طلبه من جديد.'],
   'Leave it waiting': ['Iache isubiri', 'Laisser en attente', 'Deixar à espera', 'تركه منتظرًا'],
   'Pay {amount}': ['Lipa {amount}', 'Payer {amount}', 'Pagar {amount}', 'دفع {amount}'],

@@ -122,7 +122,7 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
   }
   return (
     <fieldset class="prompt">
-      <legend class="hidden">{t('Call under way')}</legend>
+      <legend class="hidden">{t('Call in progress')}</legend>
       <p class="strong">{direction === 'inbound' ? to : from}</p>
       {error && <Problem error={error} />}
       {status === 'ringing' && (

@@ -84,7 +84,7 @@ export async function signInWithPasskey(
   })
 }
 
-const refused = (): AppError => new AppError('UNAUTHORIZED', 'this passkey does not sign anybody in here')
+const refused = (): AppError => new AppError('UNAUTHORIZED', 'this passkey is not registered here')
 
 /** What the browser needs to make a passkey of the member. */
 export async function beginPasskey(app: App, own: SessionRow): Promise<object> {

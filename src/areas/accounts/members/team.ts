@@ -127,7 +127,7 @@ const inviteRoute = writeAcross({
         until: new Date(caller.receivedMs + inviteForMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'somebody with this address is a member already, here or elsewhere')
+    if (!row) throw new AppError('CONFLICT', 'a member with this address exists already, in this account or another')
     const made = memberOf(row)
     await record(tx, caller, 'member.invite', made.id, { after: { email: made.email, role: made.role } })
     // After the #, so that it is in no log of any server.

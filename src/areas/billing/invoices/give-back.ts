@@ -93,7 +93,7 @@ async function refundExcess(
   const input = {
     amount: formatMicros(micros),
     reason: 'duplicate' as const,
-    description: 'Paid although nothing was due any more',
+    description: 'Paid although nothing was due',
     // The reference makes the refund idempotent per payment.
     reference: `overpaid:${idOf('payment', payment)}`,
   }

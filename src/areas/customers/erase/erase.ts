@@ -55,7 +55,7 @@ const emptyCustomer = statement.tenant<One & { at: Date }, object>(
 
 const ErasureReport = Type.Object(
   {
-    id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
+    id: Type.String({ description: 'Id of the erased customer, which can no longer be read' }),
     erased_at: At({ description: 'Time of the erasure' }),
     items: Type.Array(
       Type.Object({

@@ -310,7 +310,7 @@ export async function cancelBatch(app: App, tx: Tx, caller: Caller, batchId: str
   const batch = await maybe(tx.query(findBatch, { ...tenant, id }))
   if (!batch) throw noSuchBatch()
   if ((await cancelMany(app, tx, caller, id)) === 0)
-    throw new AppError('INVALID_STATE', 'nothing of the batch is pending any more', { extra: { status: batch.status } })
+    throw new AppError('INVALID_STATE', 'no payout of the batch is pending', { extra: { status: batch.status } })
   return one(tx.query(findBatch, { ...tenant, id }))
 }
 

@@ -165,7 +165,10 @@ async function followClock(app: App, account: string): Promise<void> {
   try {
     smsc.moveClock(account, Number((await one(app.db.query(clockOffset, { account }))).ms))
   } catch (error) {
-    app.log.warn({ error }, 'sandbox not notified of a moved test clock: its delayed replies follow the old one; nothing to do')
+    app.log.warn(
+      { error },
+      'sandbox not notified of a moved test clock: its delayed replies follow the old one; nothing to do',
+    )
   }
 }
 
