@@ -119,7 +119,10 @@ test('no summary, description or name of an example is a riddle', () => {
   }
   walk({ info, tags, paths, webhooks, components }, false)
   for (const { routes } of areas)
-    for (const { examples = [] } of routes) for (const { name } of examples) judge(name, false)
+    for (const { summary, examples = [] } of routes) {
+      if (idleVerbs.test(summary)) found.add(summary)
+      for (const { name } of examples) judge(name, false)
+    }
   assert.deepEqual(
     [...found],
     [],
