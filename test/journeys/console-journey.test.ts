@@ -213,7 +213,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('Connect a carrier')
     for (const [label, value] of Object.entries(centre)) await main.getByLabel(label, { exact: true }).fill(value)
     await isFine('Connect a carrier')
-    await main.getByRole('button', { name: 'Connect' }).click()
+    await main.getByRole('button', { name: 'Connect', exact: true }).click()
     await heading('console-centre')
     await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText('The connection does not work.').waitFor()
@@ -251,7 +251,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     for (const name of ['base_url', 'shortcode', 'passkey', 'consumer_key']) await field(name).fill(mpesa[name] ?? '')
     await field('consumer_secret').fill('wrong')
     await isFine('the form of a provider')
-    await main.getByRole('button', { name: 'Connect' }).click()
+    await main.getByRole('button', { name: 'Connect', exact: true }).click()
     await heading('M-Pesa KE')
     await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText(/^No token was given/).waitFor()
@@ -450,7 +450,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search').fill(messageId)
+    await page.getByLabel('Search', { exact: true }).fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
     await page.keyboard.press('Enter')
     await heading(`To ${phone}`)

@@ -204,7 +204,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.goto(given().url)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search').fill(number)
+    await page.getByLabel('Search', { exact: true }).fill(number)
     const found = page.getByRole('listbox', { name: 'Found' })
     await found.getByText('Messages', { exact: true }).waitFor()
     await found.getByText('Payments', { exact: true }).waitFor()
@@ -396,7 +396,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByLabel('Address').fill('https://shop.example/hooks')
     await theirs.getByLabel('All events').uncheck()
     await theirs.getByLabel('payment.*').check()
-    await theirs.getByRole('button', { name: 'Add' }).click()
+    await theirs.getByRole('button', { name: 'Add', exact: true }).click()
     const told = async (): Promise<unknown> =>
       (await world.demo.get('/v1/webhooks')).body.data.find((one: { url: string }) => one.url.includes('shop.example'))
         ?.events
