@@ -49,7 +49,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 }
 
 const keys: readonly [key: string, does: string][] = [
-  ['Ctrl K  /', 'Search'],
+  ['Ctrl K  /', 'Search everything'],
   ['C', 'Send a text'],
   ['.', 'Phone'],
   ['T', 'Test or live'],

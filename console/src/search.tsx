@@ -64,7 +64,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
     setAt(Math.max(0, Math.min(hits.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1))))
   }
   return (
-    <Dialog label={t('Search')} onClose={onClose} class="finder">
+    <Dialog label={t('Search everything')} onClose={onClose} class="finder">
       <search>
         <form
           onSubmit={(event) => {
@@ -73,7 +73,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
           }}
         >
           <label for="search" class="hidden">
-            {t('Search')}
+            {t('Search everything')}
           </label>
           <Icon name="search" />
           <input

@@ -35,7 +35,7 @@ export function Top({ session, environment, onEnvironment, isOperating, phone, o
       <button type="button" class="btn find" onClick={onSearch} aria-keyshortcuts="Control+K">
         <Icon name="search" />
         <span class="word">{t('Number, name, id, words…')}</span>
-        <span class="hidden">{t('Search')}</span>
+        <span class="hidden">{t('Search everything')}</span>
         <kbd>Ctrl K</kbd>
       </button>
       <div class="right">

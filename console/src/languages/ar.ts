@@ -259,6 +259,7 @@ export const book: Readonly<Record<string, string>> = {
   Say: 'قل',
   Scheduled: 'مجدول',
   Search: 'بحث',
+  'Search everything': 'البحث في كل شيء',
   'Two-factor sign-in': 'العامل الثاني',
   'Send a test event': 'أرسل حدثًا تجريبيًا',
   'Send a text': 'أرسل رسالة',

@@ -264,6 +264,7 @@ export const book: Readonly<Record<string, string>> = {
   Say: 'Dire',
   Scheduled: 'Programmé',
   Search: 'Chercher',
+  'Search everything': 'Rechercher partout',
   'Two-factor sign-in': 'Second facteur',
   'Send a test event': 'Envoyer un événement de test',
   'Send a text': 'Envoyer un SMS',

@@ -263,6 +263,7 @@ export const book: Readonly<Record<string, string>> = {
   Say: 'Dizer',
   Scheduled: 'Agendado',
   Search: 'Procurar',
+  'Search everything': 'Pesquisar em tudo',
   'Two-factor sign-in': 'Segundo fator',
   'Send a test event': 'Enviar evento de teste',
   'Send a text': 'Enviar um SMS',

@@ -262,6 +262,7 @@ export const book: Readonly<Record<string, string>> = {
   Say: 'Sema',
   Scheduled: 'Imepangwa',
   Search: 'Tafuta',
+  'Search everything': 'Tafuta kila kitu',
   'Two-factor sign-in': 'Hatua ya pili',
   'Send a test event': 'Tuma tukio la majaribio',
   'Send a text': 'Tuma ujumbe',
