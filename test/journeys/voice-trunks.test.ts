@@ -698,7 +698,7 @@ test('a call for which there is no room for audio is refused at the request', as
     return reply.status === 201 ? null : reply
   }, 'a call that finds no room')
   assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
-  assert.match(refused.body.error.details, /no room for the call: this node has as many calls as it takes/)
+  assert.match(refused.body.error.details, /no capacity for the call: this node has as many calls as it takes/)
   assert.equal(refused.headers['retry-after'], '5')
   assert.ok(calls.length >= 12, `${calls.length} calls`)
   for (const id of calls) await tester.post(`/v1/voice/${id}/hangup`)

@@ -47,7 +47,7 @@ export function UsagePage() {
           </tbody>
         </table>
       </Card>
-      <Card title={t('Spent')}>
+      <Card title={t('Cost')}>
         <dl class="facts">
           {value.spend.map(({ area, country, currency, cost }) => (
             <div key={`${area} ${country} ${currency}`}>

@@ -14,7 +14,7 @@ import { billingPlans } from '../../kit/known.ts'
 import { go } from '../../place.tsx'
 
 const planFields: readonly FieldOf[] = [
-  { name: 'name', label: 'Name', isRequired: true, hint: 'As customers read it on invoices' },
+  { name: 'name', label: 'Name', isRequired: true, hint: 'Shown on invoices' },
   { name: 'amount', label: 'Amount', isRequired: true },
   { name: 'currency', label: 'Currency', isRequired: true, hint: 'Three letters, such as KES' },
   { name: 'interval', label: 'Every', among: ['month', 'day', 'week', 'year'] },
@@ -49,7 +49,7 @@ export const changePlan = (plan: BillingPlan): FormOf =>
 const how: readonly FieldOf[] = [
   { name: 'quantity', label: 'Quantity', as: 'number' },
   { name: 'payment_method.type', label: 'Paid by', among: ['invoice', 'mobile_money', 'card'] },
-  { name: 'payment_method.phone', label: 'Phone that pays' },
+  { name: 'payment_method.phone', label: 'Phone number of the payer' },
   { name: 'payment_method.card_token', label: 'Or a saved card' },
 ]
 

@@ -58,7 +58,10 @@ function deedsOf(campaign: Campaign): Deed[] {
             ...{ name: 'Cancel campaign', isDanger: true, scope },
             asks: {
               title: t('Cancel {name}?', { name }),
-              consequences: [t('Nobody further is written to.'), t('What was handed over goes its way.')],
+              consequences: [
+                t('No further messages are sent.'),
+                t('Messages already handed over are still delivered.'),
+              ],
               ...{ action: t('Cancel campaign'), keep: t('Do not cancel'), isDanger: true },
             },
             run: () => campaignsCancel(api, { id }),
@@ -119,7 +122,7 @@ function Preview({ campaign }: { campaign: Campaign }) {
             ))}
           </ul>
         </Card>
-        <Card title={t('Left out')}>
+        <Card title={t('Excluded')}>
           <Facts rows={leftOutRows(left_out)} />
         </Card>
       </div>
@@ -158,7 +161,7 @@ function Result({ campaign }: { campaign: Campaign }) {
       <div class="cols side">
         <Variants stats={value} />
         <div class="stack">
-          <Card title={t('Left out')}>
+          <Card title={t('Excluded')}>
             <Facts rows={leftOutRows(value.left_out)} />
           </Card>
           <Card title={t('Details')}>

@@ -23,7 +23,7 @@ const events: ListOf = {
   keyField: 'id',
   columns: [
     { ...created, field: 'payload.timestamp' },
-    { name: 'What', field: 'event', as: 'words', priority: 1, card: 'title' },
+    { name: 'Event', field: 'event', as: 'words', priority: 1, card: 'title' },
     { name: 'Email', field: 'payload.recipient', priority: 1, card: 'sub', grows: true },
   ],
 }
@@ -69,7 +69,7 @@ export function EmailFigures() {
               deed={{
                 name: 'Remove',
                 isDanger: true,
-                asks: removing(told.value.url, t('It no longer receives email events.')),
+                asks: removing(told.value.url, t('The webhook no longer receives email events.')),
                 run: () => emailDeleteTrackingWebhook(api),
               }}
               onDone={told.reload}

@@ -35,9 +35,7 @@ export function DisputePage({ id }: PageProps) {
         >
           {value.status === 'open' && (
             <div class="callout note">
-              <p>
-                {t('Send the evidence to your acquirer, with proof of what you delivered. The payer’s bank decides.')}
-              </p>
+              <p>{t('Send the evidence to your acquirer, with proof of delivery. The payer’s bank decides.')}</p>
             </div>
           )}
           <Card title={t('Details')}>
@@ -45,7 +43,7 @@ export function DisputePage({ id }: PageProps) {
               rows={[
                 [t('Payment'), <RecordLink id={value.payment_id} />],
                 [t('Reason'), value.reason && words(value.reason)],
-                [t('Set aside'), money(value.amount_held, value.currency)],
+                [t('Reserved'), money(value.amount_held, value.currency)],
                 [t('Reference of the provider'), value.provider_reference],
                 [t('Created'), <Ago at={value.created_at} />],
                 [t('Closed'), <Ago at={value.closed_at} />],

@@ -41,7 +41,7 @@ export function PayoutPage({ id }: PageProps) {
               rows={[
                 [t('To'), value.recipient.name ?? value.recipient.phone],
                 [t('Phone'), value.recipient.phone],
-                [t('By'), byWhat(value.method, value.provider)],
+                [t('Provider'), byWhat(value.method, value.provider)],
                 [t('Fee'), money(value.fee, value.currency)],
                 [t('Reference'), value.reference],
                 [t('Description'), value.description],
@@ -66,7 +66,10 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isMain: true,
     asks: {
       title: t('Pay {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+      consequences: [
+        t('The money leaves the wallet now.'),
+        t('It cannot be undone once the provider has received it.'),
+      ],
       action: t('Pay {amount}', { amount: sum }),
       keep: t('Do not pay'),
       isDanger: false,
@@ -80,7 +83,7 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isDanger: true,
     asks: {
       title: t('Reject {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+      consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
       action: t('Reject {amount}', { amount: sum }),
       keep: t('Leave it waiting'),
     },

@@ -50,7 +50,7 @@ export function SmsFigures() {
           [t('Texts'), value && count(value.messages)],
           [t('Delivered'), value && rateOf(value.delivery_rate)],
           [t('Delivery time (95th percentile)'), value && (seconds === null ? '–' : `${count(seconds)} s`)],
-          [t('Spent'), value && money(value.cost, value.currency)],
+          [t('Cost'), value && money(value.cost, value.currency)],
           [t('SMS balance'), balance.value && money(balance.value.balance, balance.value.currency)],
         ]}
       />

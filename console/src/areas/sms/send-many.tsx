@@ -71,7 +71,7 @@ export function SendMany(_: PageProps) {
             value={text}
             onInput={changed(setText)}
             required
-            hint="{name} becomes what stands in the column called name"
+            hint="{name} is replaced by the value of the column name"
           />
           {longest !== '' && (
             <p class="text" dir="auto">
@@ -96,7 +96,7 @@ export function SendMany(_: PageProps) {
             <Facts
               rows={[
                 ['Phones', count(price.recipients)],
-                ['Parts of the longest text', count(price.segments)],
+                ['Segments of the longest text', count(price.segments)],
                 ['Maximum price', money(price.cost, price.currency)],
                 ['Shorter', price.suggestion],
               ]}

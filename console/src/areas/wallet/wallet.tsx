@@ -30,19 +30,19 @@ const movements: ListOf = {
   sorts: true,
   columns: [
     created,
-    { name: 'What', field: 'type', as: 'words', priority: 1, card: 'title' },
+    { name: 'Type', field: 'type', as: 'words', priority: 1, card: 'title' },
     {
       ...{ name: 'Description', field: 'description', priority: 2, card: 'sub', grows: true },
       text: (said) => (/^[a-z_]+$/.test(textOf(said)) ? words(textOf(said)) : textOf(said) || '–'),
     },
-    { name: 'About', field: 'source.id', as: 'id', priority: 3 },
+    { name: 'Object', field: 'source.id', as: 'id', priority: 3 },
     { ...amount, text: (value, { currency, direction }) => signed(value, currency, direction) },
     { name: 'Balance after', field: 'balance_after', as: 'money', priority: 2 },
   ],
   filters: [
     {
       name: 'type',
-      label: 'What',
+      label: 'Type',
       among: ['usage_sms', 'payment', 'payment_fee', 'payout', 'payout_fee', 'refund', 'topup', 'adjustment', 'hold'],
     },
   ],
@@ -59,7 +59,7 @@ function deedsOf(recharge: AutoRecharge | null): Deed[] {
       { name: 'enabled', label: 'Enabled', as: 'flag' },
       { name: 'threshold', label: 'When the balance is below', isRequired: true },
       { name: 'amount', label: 'Amount', isRequired: true },
-      { name: 'phone', label: 'Phone that pays' },
+      { name: 'phone', label: 'Phone number of the payer' },
       { name: 'card_token', label: 'Or a saved card' },
       { name: 'max_per_day', label: 'Maximum per day', as: 'number' },
     ],
@@ -77,7 +77,7 @@ function deedsOf(recharge: AutoRecharge | null): Deed[] {
     action: 'Request payment by phone',
     fields: [
       { name: 'amount', label: 'Amount', isRequired: true },
-      { name: 'phone', label: 'Phone that pays', hint: 'Waiting for the PIN' },
+      { name: 'phone', label: 'Phone number of the payer', hint: 'Waiting for the PIN' },
       { name: 'card_token', label: 'Or a saved card' },
     ],
     done: ({ payment_id }) => go(`/payments/${payment_id}`),
@@ -111,8 +111,8 @@ export function WalletPage() {
       {wallet.error && <Problem error={wallet.error} retry={wallet.reload} />}
       <FiguresRow
         figures={[
-          [t('To spend'), value && money(value.available, value.currency)],
-          [t('Set aside'), value && money(value.held, value.currency)],
+          [t('Available'), value && money(value.available, value.currency)],
+          [t('Reserved'), value && money(value.held, value.currency)],
           [t('On its way'), value && money(value.pending, value.currency)],
           [t('Auto-recharge'), value && (value.auto_recharge ? words(value.auto_recharge.status) : t('Off'))],
         ]}

@@ -23,7 +23,7 @@ const listAll = list({
   }),
   row: Dispute,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
+  examples: [{ name: 'Open disputes', query: { status: 'open' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)

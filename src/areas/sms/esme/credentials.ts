@@ -251,7 +251,7 @@ const deleteCredential = writeAcross({
   path: '/v1/sms/smpp-credentials/:id',
   operation: 'sms.deleteSmppCredential',
   summary: 'Delete an SMPP credential',
-  description: 'Its sessions end within seconds. Receipts that it has not acknowledged are not delivered any more.',
+  description: 'Its sessions end within seconds. Unacknowledged receipts are no longer delivered.',
   scope: 'sms:write',
   limit: 'sms',
   params: IdParam,

@@ -181,7 +181,7 @@ export class CallRecord {
       .catch((error) =>
         this.app.log.warn(
           { error, call: this.id },
-          'dialog of a call not kept: its other side is not told if this node dies; check the database',
+          'dialog of a call not stored: the other side is not notified if this node dies; check the database',
         ),
       )
   }

@@ -413,7 +413,7 @@ export class CallSession {
       .catch((error) =>
         this.#app.log.warn(
           { error },
-          'room not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+          'room not notified of a call’s change: its session ended or its node is down; nothing to do if the call is over',
         ),
       )
   }

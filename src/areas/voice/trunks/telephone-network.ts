@@ -113,7 +113,7 @@ class TelephoneNetwork {
       'Lateness of audio at one tick in a hundred, of the worker that is latest.',
       () => (this.#pool?.figures.lateMs ?? 0) / 1_000,
     )
-    metrics.gauge('pamoja_voice_admits', 'Whether this node takes one more call: 1 or 0.', () =>
+    metrics.gauge('pamoja_voice_admits', '1 if this node accepts another call, otherwise 0.', () =>
       Number(this.#pool?.admits ?? true),
     )
   }
@@ -316,7 +316,7 @@ class TelephoneNetwork {
     } catch (error) {
       this.app.log.warn(
         { error },
-        'callers who wait not moved to another node: they go on waiting here while it stops; check the database',
+        'waiting callers not moved to another node: they keep waiting here while it stops; check the database',
       )
     }
   }
