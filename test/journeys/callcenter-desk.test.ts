@@ -30,6 +30,7 @@ import { TestDesk } from '../desk.ts'
 import { patienceMs } from '../eventually.ts'
 import { endless, hearsNow, hum } from '../hearing.ts'
 import { type SpeechProgram, speechProgram } from '../speech-program.ts'
+import { story } from '../story.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -349,6 +350,7 @@ test('a desk takes the token of an agent who is logged in, and few and small mes
 })
 
 describe('members in the console', { skip: withoutChromium() }, () => {
+  const test = story()
   let browser: Browser
   let ada: Account
   const complaints: string[] = []
