@@ -616,7 +616,7 @@ test('audio goes where a description may name: a stranger’s private address is
   const network = telephoneNetworkOf(world.app)
   const named = (address: string, peer: string, environment: 'test' | 'live') => {
     const description = offerAudio({ host: address, port: 4_000, version: 1 })
-    const audio = network.audioOf(description, { transport: 'udp', host: peer, port: 5_060 }, environment, 'off')
+    const audio = network.audioOf(description, { transport: 'udp', host: peer, port: 5_060 }, environment, {})
     return audio && [audio.host, audio.peer]
   }
   assert.deepEqual(named('198.41.0.4', '198.41.0.5', 'live'), ['198.41.0.4', '198.41.0.5'])

@@ -92,7 +92,7 @@ export class Invite {
         uri: way.uri,
         peer: way.peer,
         from: `<sip:${network.trunks.written(way, from)}@${way.domain ?? network.publicHost}>`,
-        description: options.audio.offer(way.peer, way.srtp),
+        description: options.audio.offer(way.peer, way),
         headers: [['X-Pamoja-Call', options.call]],
         ...(way.credentials ? { credentials: way.credentials } : {}),
       },

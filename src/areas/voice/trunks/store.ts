@@ -2,6 +2,7 @@
 // SQL of trunks and rates by prefix. A trunk is a SIP connection to a telephone carrier.
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { TransportName } from '../../../protocols/sip/transport.ts'
 import type { NumberFormat } from './number-form.ts'
@@ -30,6 +31,7 @@ export interface TrunkRow {
   number_format: NumberFormat
   country: string | null
   srtp: SrtpPolicy
+  codecs: Codec[]
   weight: number
   costs: TrunkCost[]
   caller_ids: string[]
@@ -43,7 +45,7 @@ export interface TrunkRow {
 }
 
 const columns = `name, host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes, priority,
-  max_calls, sources, number_format, country, srtp, weight, costs, caller_ids, caller_id, follows_redirects, follows_transfers,
+  max_calls, sources, number_format, country, srtp, codecs, weight, costs, caller_ids, caller_id, follows_redirects, follows_transfers,
   transfers_to, enabled, created_at, updated_at`
 
 export type TrunkParameters = Omit<
@@ -89,7 +91,7 @@ export const insertTrunk = statement.home<TrunkParameters, TrunkRow>(
   'voice.insert_trunk',
   `insert into voice.trunks (${columns})
    values ($name, $host, $port, $transport, $domain, $username, $secret, $sealedBucket, $sealedAccount, $registers, $prefixes::text[],
-           $priority, $maxCalls, $sources::text[], $numberFormat, $country, $srtp, $weight, $costs::jsonb, $callerIds::text[],
+           $priority, $maxCalls, $sources::text[], $numberFormat, $country, $srtp, $codecs::text[], $weight, $costs::jsonb, $callerIds::text[],
            $callerId, $followsRedirects, $followsTransfers, $transfersTo::text[], $enabled, $at, $at)
    on conflict do nothing
    returning ${columns}`,
@@ -101,7 +103,7 @@ export const updateTrunk = statement.home<TrunkParameters, TrunkRow>(
       set host = $host, port = $port, transport = $transport, domain = $domain, username = $username, secret = $secret,
           sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, registers = $registers, prefixes = $prefixes::text[],
           priority = $priority, max_calls = $maxCalls, sources = $sources::text[], number_format = $numberFormat,
-          country = $country, srtp = $srtp, weight = $weight, costs = $costs::jsonb, caller_ids = $callerIds::text[],
+          country = $country, srtp = $srtp, codecs = $codecs::text[], weight = $weight, costs = $costs::jsonb, caller_ids = $callerIds::text[],
           caller_id = $callerId, follows_redirects = $followsRedirects,
           follows_transfers = $followsTransfers, transfers_to = $transfersTo::text[], enabled = $enabled, updated_at = $at
     where name = $name

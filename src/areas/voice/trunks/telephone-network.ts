@@ -10,7 +10,15 @@ import { liveNodes } from '../../../platform/nodes/nodes.ts'
 import type { OpenListener, Place } from '../../../platform/program/listeners.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
-import { type AgreedAudio, agreedAudio, type SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
+import { hasOpus } from '../../../protocols/audio/opus.ts'
+import {
+  type AgreedAudio,
+  type AudioTerms,
+  agreedAudio,
+  type SrtpPolicy,
+  usualCodecs,
+} from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
@@ -194,9 +202,9 @@ class TelephoneNetwork {
     description: string,
     from: Peer,
     environment: Environment,
-    srtp: SrtpPolicy,
+    terms: AudioTerms,
   ): (AgreedAudio & { peer?: string }) | null {
-    const audio = agreedAudio(description, srtp)
+    const audio = agreedAudio(description, terms)
     if (!audio) return null
     const peer = isIP(from.host) ? plainAddress(from.host) : this.trunks.addressAt(from)
     if (audio.host === peer || this.#mayHear(audio.host, peer, from, environment))
@@ -207,6 +215,15 @@ class TelephoneNetwork {
   /** Whether audio with a peer is encrypted: as its trunk says; else where it can be, if nobody can read the keys. */
   srtpAt(peer: Peer): SrtpPolicy {
     return this.trunks.srtpAt(peer) ?? (peer.transport === 'tls' ? 'optional' : 'off')
+  }
+
+  /** Codecs with a peer, the best first: those of its trunk; else the usual ones, and Opus with a phone that prefers nothing else. */
+  codecsAt(
+    peer: Peer,
+    wanted: readonly Codec[] = this.trunks.codecsAt(peer) ?? [...usualCodecs, 'opus'],
+  ): readonly Codec[] {
+    const spoken = hasOpus() ? wanted : wanted.filter((codec) => codec !== 'opus')
+    return spoken.length > 0 ? spoken : usualCodecs
   }
 
   /** Customers' addresses are checked like all others; a trunk may also name another address of the network it is in. */
