@@ -300,8 +300,11 @@ export class Trunks {
     return row.caller_id
   }
 
-  /** Routes that a redirect leads to: addresses of the trunk itself, by its own transport; none where it may not be followed. */
-  redirected(way: Way, contacts: readonly string[]): Way[] {
+  /**
+   * Routes that a redirect leads to: addresses of the trunk itself, by its own transport, and no number that may not be rung;
+   * none where it may not be followed.
+   */
+  redirected(way: Way, contacts: readonly string[], mayRing: (number: string) => boolean): Way[] {
     const trunk = this.#find(way.trunk)
     if (!trunk?.row.follows_redirects) return []
     const { domain, transport } = trunk.row
@@ -309,7 +312,8 @@ export class Trunks {
       const uri = sipUriOf(contact)
       if (!uri || (uri.parameters.get('transport')?.toLowerCase() ?? transport) !== transport) return []
       const host = uri.host === domain ? trunk.peer.host : uri.host
-      if (!trunk.sources.has(host)) return []
+      const [number] = readingsOf(uri.user ?? '', countryOfTrunk(trunk.row))
+      if (!trunk.sources.has(host) || (number !== undefined && !mayRing(number))) return []
       return [{ ...way, peer: { transport, host, port: uri.port ?? defaultPorts[transport] }, uri: uri.text }]
     })
   }
