@@ -134,18 +134,22 @@ export const lostPlaceOf = statement.tenant<
     where queue_id = $queue and outcome = 'failed' and answered_at is null and ended_at >= $since`,
 )
 
-export const noteMoved = statement.tenant<One, object>(
+/** Notes whether the caller of a wait that ended is on the way to another node. */
+export const noteMoved = statement.tenant<One & { isMoved: boolean }, object>(
   'callcenter.note_moved',
-  `update callcenter.contacts set is_moved = true where ${mine} and id = $id`,
+  `update callcenter.contacts set is_moved = $isMoved where ${mine} and id = $id`,
 )
 
-/** Wait of a caller who is on the way here from another node. */
-export const movedFrom = statement.tenant<Tenant & { phone: string; to: string; since: Date }, ContactRow>(
-  'callcenter.moved_from',
-  `select ${columns} from (
-     select * from callcenter.contacts
-      where ${mine} and from_number = $phone and direction = 'inbound' order by entered_at desc, id desc limit 1) last
-    where is_moved and to_number = $to and ended_at >= $since`,
+/** Takes the earliest wait of the callers with a number who are on the way here from another node: each wait once. */
+export const takeMoved = statement.tenant<Tenant & { phone: string; to: string; since: Date }, ContactRow>(
+  'callcenter.take_moved',
+  `update callcenter.contacts set is_moved = false
+    where ${mine} and id = (
+      select id from callcenter.contacts
+       where ${mine} and from_number = $phone and direction = 'inbound' and is_moved and not is_handed
+         and to_number = $to and ended_at >= $since
+       order by entered_at, id limit 1 for update)
+   returning ${columns}`,
 )
 
 export const addCost = statement.tenant<One & { cost: bigint }, object>(

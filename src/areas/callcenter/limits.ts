@@ -27,3 +27,17 @@ export async function requireFewer(tx: Tx, tenant: Tenant, what: keyof typeof li
   const now = await one(tx.query(count, tenant))
   if (now.count > most) throw new AppError('CONFLICT', `an account has at most ${most} ${words}: remove or change one`)
 }
+
+const maxIvrMebibytes = 8
+
+const bytesOfIvrs = statement.tenant<Tenant, { bytes: bigint }>(
+  'callcenter.bytes_of_ivrs',
+  `select coalesce(sum(octet_length(document::text)), 0)::bigint as bytes from callcenter.ivrs where ${mine}`,
+)
+
+/** Refuses what was just saved of an IVR when all of them together are too large. The switchboard must be locked before. */
+export async function requireSmallIvrs(tx: Tx, tenant: Tenant): Promise<void> {
+  const { bytes } = await one(tx.query(bytesOfIvrs, tenant))
+  if (Number(bytes) > maxIvrMebibytes * 1_024 * 1_024)
+    throw new AppError('CONFLICT', `the IVRs of an account have at most ${maxIvrMebibytes} MiB as JSON: shorten one`)
+}

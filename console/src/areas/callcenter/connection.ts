@@ -8,6 +8,7 @@ import type { AgentContext, CallTransfer } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment } from '../../api.ts'
 import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
+import { numberText } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 import { store } from '../../store.ts'
 import { keepClock } from '../../waiting.ts'
@@ -335,7 +336,7 @@ function settle(id: string, how: (one: { done(result: unknown): void; failed(err
 
 /** Who calls, as far as it is known. */
 export function whoIn({ from, context }: Offer): string {
-  return context.customer?.name ?? from ?? t('Unknown caller')
+  return context.customer?.name ?? (from ? numberText(from) : t('Unknown caller'))
 }
 
 function callChanged(call: CallNow): void {

@@ -10,7 +10,7 @@ import { Field, problemOf } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, Figures, PageHead, Problem } from '../../kit/kit.tsx'
 import { allowSound } from '../../kit/sound.ts'
-import { count } from '../../kit/words.ts'
+import { count, numberText } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { AfterCall } from './after-call.tsx'
 import {
@@ -40,7 +40,9 @@ export function DeskPage({ session }: PageProps) {
   const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const customer = useCustomer(session.member.id, link === 'closed' ? null : call.call_id, call.state)
   const name =
-    customer?.call?.call_id === toNote?.call_id ? (customer?.customer?.name ?? customer?.customer?.phone) : null
+    customer?.call?.call_id === toNote?.call_id
+      ? (customer?.customer?.name ?? numberText(customer?.customer?.phone ?? ''))
+      : null
   const known = name ? { who: name } : {}
   return (
     <div class="page">

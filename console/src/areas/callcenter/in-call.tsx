@@ -9,6 +9,7 @@ import { Field, TextField } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Problem } from '../../kit/kit.tsx'
 import { useLevel } from '../../kit/microphone.ts'
+import { numberText } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { t } from '../../words.ts'
 import { ask, type DeskNow, microphoneNow, networkFigures, thirdIs } from './connection.ts'
@@ -50,12 +51,13 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
     ...{ h: hold, m: mute, d: toggle('keys'), p: toggle('pass'), r: record, 'Ctrl e': hangUp },
     ...(open === null ? {} : { Escape: () => setOpen(null) }),
   })
-  const who = customer?.customer?.name ?? customer?.customer?.phone ?? offer?.from ?? t('Unknown caller')
+  const phone = customer?.customer?.phone ?? offer?.from
+  const who = customer?.customer?.name ?? (phone ? numberText(phone) : t('Unknown caller'))
   return (
     <section class="card in-call" aria-label={t('Call with {name}', { name: who })}>
       <header>
         <span class="letters large" aria-hidden="true">
-          {who.startsWith('+') ? <Icon name="user" /> : initials(who)}
+          {customer?.customer?.name ? initials(who) : <Icon name="user" />}
         </span>
         <div class="grow">
           <h2 dir="auto">{who}</h2>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States of agents and calls in words, with their colours and signs, and how long they last.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { nowMs, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
@@ -61,18 +61,36 @@ export function clockOf(seconds: number): string {
 /** Seconds since a moment, by the account's own clock. */
 const secondsSince = (at: string): number => (nowMs() - Date.parse(at)) / 1_000
 
-/** Time since a moment, which goes on. */
+/** Texts of times that go on, with the moments they are told from: one clock writes them all, once a second. */
+const going = new Map<HTMLElement, string>()
+let clock: ReturnType<typeof setInterval> | undefined
+
+function tick(): void {
+  for (const [element, at] of going) write(element, at)
+}
+
+function write(element: HTMLElement, at: string): void {
+  const text = clockOf(secondsSince(at))
+  if (element.textContent !== text) element.textContent = text
+}
+
+/** Time since a moment, which goes on. A wallboard has a thousand: they are written without being drawn anew. */
 export function Since({ at, role }: { at: string; role?: 'timer' }) {
-  const [, draw] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => draw((before) => before + 1), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-  return (
-    <span class="since" role={role}>
-      {clockOf(secondsSince(at))}
-    </span>
-  )
+  const own = useRef<HTMLSpanElement>(null)
+  useLayoutEffect(() => {
+    const element = own.current
+    if (!element) return undefined
+    going.set(element, at)
+    write(element, at)
+    clock ??= setInterval(tick, 1_000)
+    return () => {
+      going.delete(element)
+      if (going.size > 0) return
+      clearInterval(clock)
+      clock = undefined
+    }
+  }, [at])
+  return <span class="since" role={role} ref={own} />
 }
 
 export const skillNames = (skills: readonly { readonly name: string }[]): string =>

@@ -2,11 +2,12 @@
 // Callers in queues whose node stops: their network calls the same number again, another node answers, and they wait on where they
 // were. The wait here is over before the network is asked, so that nobody stands in a queue twice.
 import { idOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
 import type { CallFacts } from '../../voice/area.ts'
 import { contactNamed, over } from '../contact/lifecycle.ts'
-import { type ContactRow, contactOfCall, movedFrom, noteMoved } from '../contacts.ts'
+import { type ContactRow, contactOfCall, noteMoved, takeMoved } from '../contacts.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
 import { joinQueue } from './destination.ts'
 
@@ -23,28 +24,31 @@ export async function letGo(app: App, call: CallFacts): Promise<(() => Promise<v
     // An agent may have been rung meanwhile.
     if (now?.state !== 'waiting') return null
     await over(app, tx, occasion, now, 'failed')
-    await tx.query(noteMoved, { ...tenant, id: now.id })
+    await tx.query(noteMoved, { ...tenant, id: now.id, isMoved: true })
     return now
   })
   if (!contact) return null
   return async () => {
+    await app.db.query(noteMoved, { ...tenant, id: contact.id, isMoved: false })
     await waitOn(app, call, contact)
   }
 }
 
 /** Lets a caller who was moved here wait on; false for everybody else. */
 export async function arrives(app: App, call: CallFacts): Promise<boolean> {
-  if (call.direction !== 'inbound') return false
+  // Whoever withholds the number is not known to be the caller who was moved: routing decides anew.
+  if (call.direction !== 'inbound' || call.from === withheldNumber) return false
   const { tenant, from: phone, to } = call
   const { nowMs } = await occasionOf(app, tenant)
   const since = new Date(nowMs - movingMs)
-  const contact = await maybe(app.db.query(movedFrom, { ...tenant, phone, to, since }))
-  // A flow of the customer's own goes on after the wait: it is asked again, and comes to the queue by itself.
-  return contact !== null && !contact.is_handed && waitOn(app, call, contact)
+  // A flow of the customer's own is asked again instead, and comes to the queue by itself.
+  const contact = await maybe(app.db.query(takeMoved, { ...tenant, phone, to, since }))
+  return contact !== null && waitOn(app, call, contact)
 }
 
-/** Joins the queue of an earlier wait: its place comes from that the caller was lost there. */
-function waitOn(app: App, call: CallFacts, { queue_id, priority, skills, data, ivr_path, is_handed }: ContactRow) {
-  const luggage = { priority, skills, data, path: ivr_path, isHanded: is_handed }
+/** Joins the queue of an earlier wait, at its place. */
+function waitOn(app: App, call: CallFacts, contact: ContactRow): Promise<boolean> {
+  const { queue_id, priority, skills, data, ivr_path, is_handed, entered_at: since } = contact
+  const luggage = { priority, skills, data, path: ivr_path, isHanded: is_handed, since }
   return joinQueue(app, call, idOf('queue', queue_id ?? ''), luggage)
 }
