@@ -210,17 +210,37 @@ function intervalsIn(text: string): { open: string; close: string }[] {
 export const intervalsText = (intervals: readonly { open: string; close: string }[] = []): string =>
   intervals.map(({ open, close }) => `${open}-${close}`).join(', ')
 
-/** `2026-12-25 Christmas` on each line -> holidays. */
+/** Year of holidays of every year, which has a 29 February; only their day counts. */
+const everyYear = '2000'
+const intervalForm = /^\d\d:\d\d[-–]\d\d:\d\d,?$/
+
+/** `2026-03-20 Eid`, `12-25 Christmas` of every year, `12-24 08:00-12:00 Christmas Eve`, each on a line -> holidays. */
 function holidaysIn(text: string): object[] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
     .map((line) => {
-      const [date = '', ...name] = line.split(/\s+/)
-      return { date, ...(name.length > 0 ? { name: name.join(' ') } : {}) }
+      const [day = '', ...rest] = line.split(/\s+/)
+      const isEveryYear = /^\d\d-\d\d$/.test(day)
+      const open = rest.findIndex((word) => !intervalForm.test(word))
+      const name = open === -1 ? '' : rest.slice(open).join(' ')
+      const hours = rest.slice(0, open === -1 ? rest.length : open)
+      return {
+        date: isEveryYear ? `${everyYear}-${day}` : day,
+        ...(isEveryYear ? { every_year: true } : {}),
+        ...(hours.length > 0 ? { intervals: intervalsIn(hours.join(',')) } : {}),
+        ...(name === '' ? {} : { name }),
+      }
     })
 }
+
+const holidaysText = (holidays: BusinessHours['holidays'] = []): string =>
+  holidays
+    .map(({ date, every_year, intervals = [], name = '' }) =>
+      [every_year ? date.slice(5) : date, intervalsText(intervals), name].filter(Boolean).join(' '),
+    )
+    .join('\n')
 
 const hoursFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -231,7 +251,10 @@ const hoursFields: readonly FieldOf[] = [
       ...(i === 0 ? { hint: 'Such as 08:00-12:30, 14:00-17:00; empty is closed' } : {}),
     }),
   ),
-  { name: 'holidays', label: 'Holidays, one on a line', isLong: true, hint: '2026-12-25 Christmas', value: holidaysIn },
+  {
+    ...{ name: 'holidays', label: 'Holidays, one on a line', isLong: true, value: holidaysIn },
+    hint: '12-25 Christmas; 12-24 08:00-12:00 Christmas Eve; with a year, such as 2027-03-10, once',
+  },
   { name: 'queue_ids', label: 'Queues', as: 'list', show: SeveralQueues },
   {
     ...{ name: 'closed_action', label: 'Out of hours the call goes to', value: destinationIn },
@@ -239,9 +262,12 @@ const hoursFields: readonly FieldOf[] = [
   },
 ]
 
-const setHours = (title: string, initial: Filled): FormOf =>
+const setHours = (title: string, initial: Filled, known?: { name: string }): FormOf =>
   formOf(callcenterSetBusinessHours, {
-    ...{ title, action: 'Save', fields: hoursFields, initial, fixed: { weekly: {} } },
+    ...{ title, action: 'Save', initial },
+    // Hours are known by their name, and what is emptied is sent as nothing.
+    fields: known ? hoursFields.filter(({ name }) => name !== 'name') : hoursFields,
+    fixed: known ? { ...known, weekly: {}, queue_ids: [] } : { weekly: {} },
     done: ({ business_hours_id }) => go(`/hours/${business_hours_id}`),
   })
 
@@ -249,13 +275,17 @@ const office = Object.fromEntries(weekdays.slice(0, 5).map((day) => [`weekly.${d
 export const makeHours = (): FormOf => setHours('Set business hours', { ...office })
 
 export const changeHours = ({ name, timezone, weekly, holidays, queue_ids, closed_action }: BusinessHours): FormOf =>
-  setHours('Edit hours', {
-    ...{ name, timezone },
-    ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
-    holidays: holidays?.map(({ date, name: called = '' }) => `${date} ${called}`.trim()).join('\n') || undefined,
-    queue_ids: queue_ids.join(',') || undefined,
-    closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
-  })
+  setHours(
+    'Edit hours',
+    {
+      timezone,
+      ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
+      holidays: holidaysText(holidays) || undefined,
+      queue_ids: queue_ids.join(',') || undefined,
+      closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
+    },
+    { name },
+  )
 
 export const makeMenu: FormOf = {
   title: 'Create voice menu',

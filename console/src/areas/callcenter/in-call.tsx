@@ -181,7 +181,8 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     doing.run(() => callcenterTransfer(api, { body: { call_id, destination, transfer_type } }))
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted === '' || name.toLowerCase().includes(wanted)
-  const isNumber = /^(\+\d{6,}|sips?:\S+)$/.test(wanted)
+  const number = typed.trim().replace(/^\+[\d\s()-]+$/, (text) => text.replace(/[^+\d]/g, ''))
+  const isNumber = /^(\+\d{6,}|sips?:\S+)$/i.test(number)
   const deeds = (destination: string, isWarm = true) => (
     <span class="push row">
       {isWarm && (
@@ -201,9 +202,9 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
         {isNumber && (
           <li>
             <span class="strong" dir="ltr">
-              {typed}
+              {number}
             </span>
-            {deeds(typed.trim())}
+            {deeds(number)}
           </li>
         )}
         {targets.agents

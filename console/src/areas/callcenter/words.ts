@@ -4,7 +4,8 @@
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
   '+254711000041, amina': ['+254711000041, amina', '+254711000041, amina', '+254711000041, amina', '+254711000041، amina'],
   '0 is without end': ['0 ni bila mwisho', '0 signifie sans fin', '0 é sem fim', '0 تعني بلا نهاية'],
-  '2026-12-25 Christmas': ['2026-12-25 Krismasi', '2026-12-25 Noël', '2026-12-25 Natal', '2026-12-25 عيد الميلاد'],
+  '12-25 Christmas; 12-24 08:00-12:00 Christmas Eve; with a year, such as 2027-03-10, once': ['12-25 Krismasi; 12-24 08:00-12:00 Mkesha wa Krismasi; ukiandika mwaka, kama 2027-03-10, ni mara moja', '12-25 Noël ; 12-24 08:00-12:00 Veille de Noël ; avec une année, comme 2027-03-10, une fois', '12-25 Natal; 12-24 08:00-12:00 Véspera de Natal; com um ano, como 2027-03-10, uma vez', '12-25 عيد الميلاد؛ 12-24 08:00-12:00 ليلة الميلاد؛ مع سنة مثل 2027-03-10 لمرة واحدة'],
+  'every year': ['kila mwaka', 'chaque année', 'todos os anos', 'كل سنة'],
   'A SIP phone': ['Simu ya SIP', 'Un téléphone SIP', 'Um telefone SIP', 'هاتف SIP'],
   'A call could not be offered to you: check the microphone and the network. You are tried again shortly.': ['Simu haikuweza kukufikia: angalia kipaza sauti na mtandao. Utajaribiwa tena hivi karibuni.', 'Un appel n’a pas pu vous être proposé : vérifiez le micro et le réseau. Un nouvel essai suit sous peu.', 'Não foi possível oferecer-lhe uma chamada: verifique o microfone e a rede. Será tentado de novo em breve.', 'تعذر عرض مكالمة عليك: تحقق من الميكروفون والشبكة. ستُعاد المحاولة قريبًا.'],
   'A call under way ends for the agent.': ['Simu inayoendelea inaisha kwa wakala.', 'L’appel en cours se termine pour l’agent.', 'A chamada em curso termina para o agente.', 'تنتهي المكالمة الجارية بالنسبة للموظف.'],
