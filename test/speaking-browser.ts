@@ -36,6 +36,20 @@ export async function memberIn(
   return page
 }
 
+/** PAMOJA_TEST_SHOTS names a folder for pictures, wide and narrow, light and dark. */
+export async function shot(page: Page, name: string): Promise<void> {
+  const { PAMOJA_TEST_SHOTS: folder } = process.env
+  if (!folder) return
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
+    for (const [width, height] of [[390, 844] as const, [1280, 800] as const]) {
+      await page.setViewportSize({ width, height })
+      await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` })
+    }
+  }
+  await page.evaluate("document.documentElement.dataset.theme = 'light'")
+}
+
 /** Gives the page a microphone that hears a tone, and keeps what it plays, shows and connects where a test can look at it. */
 function keepSound(hertz: number): void {
   const scope = Object(globalThis)

@@ -28,7 +28,7 @@ import {
 import { accessibilityProblems, buildConsole, entriesOf, openBrowser, withoutChromium } from '../chromium.ts'
 import { TestDesk } from '../desk.ts'
 import { endless, hearsNow, hum } from '../hearing.ts'
-import { browserHears, fakeAudio, memberIn } from '../speaking-browser.ts'
+import { browserHears, fakeAudio, memberIn, shot } from '../speaking-browser.ts'
 import { type SpeechProgram, speechProgram } from '../speech-program.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -377,19 +377,6 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
   const h1 = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
-  /** PAMOJA_TEST_SHOTS names a folder for pictures, wide and narrow, light and dark. */
-  const shot = async (page: Page, name: string): Promise<void> => {
-    const { PAMOJA_TEST_SHOTS: folder } = process.env
-    if (!folder) return
-    for (const theme of ['light', 'dark']) {
-      await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
-      for (const [width, height] of [[390, 844] as const, [1280, 800] as const]) {
-        await page.setViewportSize({ width, height })
-        await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` })
-      }
-    }
-    await page.evaluate("document.documentElement.dataset.theme = 'light'")
-  }
 
   let supervisor: Page
   let agent: Page

@@ -523,7 +523,7 @@ test('a prompt that is deleted while a menu which plays it is being saved is pla
   assert.equal((await ada.client.get(`/v1/voice/ivr/${ivr_id}`)).body.version, 1)
 })
 
-test('the IVRs of an account have a size that every call can be decided with', async () => {
+test('the IVRs of an account have a size that every call can be decided with, and so have its prompts', async () => {
   const ada = await open()
   const wanted = (name: string) => ({ name, entry: 'main', menus: playing({ text: 'One.' }) })
   const { ivr_id } = await done(ada, '/v1/voice/ivr', wanted('Reception'), 201)
@@ -536,4 +536,11 @@ test('the IVRs of an account have a size that every call can be decided with', a
   assert.deepEqual([refused.status, refused.body.error.code], [409, 'CONFLICT'], JSON.stringify(refused.body))
   assert.equal((await ada.client.patch(`/v1/voice/ivr/${ivr_id}`, { variables: { x: 'x' } })).status, 200)
   assert.equal((await ada.client.post('/v1/voice/ivr', wanted('Another'))).status, 201)
+
+  const sound = new Int16Array(800).fill(1_000)
+  const { body: prompt } = await uploadPrompt(ada, sound)
+  await sql.query('update callcenter.prompts set bytes = $2 where account_id = $1', [tenantOf(ada).account, 2 ** 30])
+  assert.deepEqual((await uploadPrompt(ada, sound)).status, 409)
+  assert.equal((await ada.client.delete(`/v1/voice/prompts/${prompt.prompt_id}`)).status, 204)
+  assert.equal((await uploadPrompt(ada, sound)).status, 201)
 })

@@ -9,7 +9,7 @@ import { writeWav } from '../../src/protocols/audio/wav.ts'
 import { agentIs, assign, callerOf, connected, done, ended, later, numberOf, queueOf } from '../callcentre.ts'
 import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
 import { endless, hearsNow, hum } from '../hearing.ts'
-import { browserHears, fakeAudio, memberIn } from '../speaking-browser.ts'
+import { browserHears, fakeAudio, memberIn, shot } from '../speaking-browser.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 /** Tones that microphones hear, and that of the uploaded prompt. */
@@ -62,6 +62,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await step.getByLabel('Upload a sound').setInputFiles({ name: 'welcome.wav', mimeType: 'audio/wav', buffer })
     const chosen = step.getByLabel('Uploaded sound')
     await eventually(async () => (await chosen.inputValue()).startsWith('prm_'), 'the uploaded sound to be chosen')
+    await shot(supervisor, 'prompt')
     await press(supervisor, 'Save the menu')
     await supervisor.getByText('Version 2').first().waitFor()
     assert.deepEqual(await accessibilityProblems(supervisor), [])
@@ -73,12 +74,21 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     const first = supervisor.getByRole('listitem').filter({ hasText: 'Version 1' })
     await first.getByRole('button', { name: 'Look at it' }).click()
     await first.getByText('One.', { exact: true }).waitFor()
+    await first.scrollIntoViewIfNeeded()
+    await shot(supervisor, 'versions')
     await first.getByRole('button', { name: 'Restore' }).click()
     await supervisor.getByText('Version 1 is back').waitFor()
     assert.deepEqual([(await now()).version, (await now()).menus.main.prompt], [3, { text: 'One.' }])
     await press(supervisor, 'Undo')
     await eventually(async () => (await now()).version === 4, 'the undoing')
     assert.ok((await now()).menus.main.prompt.prompt_id, 'the uploaded sound is played again')
+    await supervisor.goto(at('voice-prompts'))
+    await supervisor.getByText('welcome.wav').first().waitFor()
+    await shot(supervisor, 'prompts')
+    await supervisor.goto(at(`queues/${queue}`))
+    await press(supervisor, 'Change')
+    await dialog(supervisor, 'Edit queue').getByLabel('Name').waitFor()
+    await shot(supervisor, 'queue-form')
   })
 
   test('hours keep their holidays of every year and of half a day when they are changed, and let go of their queues', async () => {
@@ -99,6 +109,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
       await form.getByLabel('Holidays, one on a line').inputValue(),
       '12-25 Christmas\n2027-03-10 08:00-12:00 Eid',
     )
+    await shot(supervisor, 'hours-form')
     await form.getByLabel('Orders').uncheck()
     await form.getByRole('button', { name: 'Save' }).click()
     await form.waitFor({ state: 'detached' })
@@ -117,6 +128,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await form.getByLabel('Recipients').fill('lead@shop.example')
     await form.getByLabel('How often').selectOption({ label: 'Every day' })
     await form.getByLabel('Queue').selectOption({ label: 'Orders' })
+    await shot(supervisor, 'report-form')
     await form.getByRole('button', { name: 'Schedule it' }).click()
     const row = supervisor.getByRole('row').filter({ hasText: 'Yesterday' })
     await row.getByText('Every day at 07:00').waitFor()
@@ -130,6 +142,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await eventually(async () => (await now()).last?.status === 'sent', 'the report to be mailed')
     await supervisor.reload()
     await row.getByText('Sent').waitFor()
+    await shot(supervisor, 'report-by-mail')
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await row.getByRole('button', { name: 'Pause' }).click()
     await eventually(async () => (await now()).enabled === false, 'the report to be paused')
@@ -222,6 +235,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     }
     await browserHears(zawadi.page, hertz.baraka)
     await browserHears(baraka.page, hertz.zawadi)
+    await shot(supervisor, 'conference')
     await press(supervisor, 'End it')
     await dialog(supervisor, 'End Stand-up?').getByRole('button', { name: 'End it' }).click()
     for (const { id } of [zawadi, baraka]) await agentIs(ada, id, 'available')
@@ -234,6 +248,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await press(supervisor, 'On a big screen')
     await pages.waitFor({ state: 'hidden' })
     await supervisor.getByText('Zawadi Kamau').first().waitFor()
+    await shot(supervisor, 'wall')
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await press(supervisor, 'On a big screen')
     await pages.waitFor()

@@ -28,16 +28,22 @@ export async function requireFewer(tx: Tx, tenant: Tenant, what: keyof typeof li
   if (now.count > most) throw new AppError('CONFLICT', `an account has at most ${most} ${words}: remove or change one`)
 }
 
-const maxIvrMebibytes = 8
+const bytesOf = (table: string, bytes: string) =>
+  statement.tenant<Tenant, { bytes: bigint }>(
+    `callcenter.bytes_of_${table}`,
+    `select coalesce(sum(${bytes}), 0)::bigint as bytes from callcenter.${table} where ${mine}`,
+  )
 
-const bytesOfIvrs = statement.tenant<Tenant, { bytes: bigint }>(
-  'callcenter.bytes_of_ivrs',
-  `select coalesce(sum(octet_length(document::text)), 0)::bigint as bytes from callcenter.ivrs where ${mine}`,
-)
+/** Of IVRs, every call reads all of an account. */
+const sizes = {
+  ivrs: { mebibytes: 8, bytes: bytesOf('ivrs', 'octet_length(document::text)'), words: 'IVRs of an account, as JSON,' },
+  prompts: { mebibytes: 1_024, bytes: bytesOf('prompts', 'bytes'), words: 'prompts of an account' },
+} as const
 
-/** Refuses what was just saved of an IVR when all of them together are too large. The switchboard must be locked before. */
-export async function requireSmallIvrs(tx: Tx, tenant: Tenant): Promise<void> {
-  const { bytes } = await one(tx.query(bytesOfIvrs, tenant))
-  if (Number(bytes) > maxIvrMebibytes * 1_024 * 1_024)
-    throw new AppError('CONFLICT', `the IVRs of an account have at most ${maxIvrMebibytes} MiB as JSON: shorten one`)
+/** Refuses what was just saved when all of its kind are too large together. The switchboard must be locked before. */
+export async function requireSmaller(tx: Tx, tenant: Tenant, what: keyof typeof sizes): Promise<void> {
+  const { mebibytes, bytes, words } = sizes[what]
+  const now = await one(tx.query(bytes, tenant))
+  if (Number(now.bytes) > mebibytes * 1_024 * 1_024)
+    throw new AppError('CONFLICT', `the ${words} have at most ${mebibytes} MiB: remove or shorten one`)
 }

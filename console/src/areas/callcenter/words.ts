@@ -206,6 +206,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'the wallet had too little money': ['pochi haikuwa na pesa za kutosha', 'le portefeuille n’avait pas assez d’argent', 'a carteira tinha pouco dinheiro', 'لم يكن في المحفظة مال كافٍ'],
   'no domain to send from': ['hakuna kikoa cha kutumia', 'aucun domaine d’envoi', 'nenhum domínio de envio', 'لا يوجد نطاق للإرسال منه'],
   'the account was suspended': ['akaunti ilikuwa imesimamishwa', 'le compte était suspendu', 'a conta estava suspensa', 'كان الحساب موقوفًا'],
+  'Agent or number': ['Wakala au nambari', 'Agent ou numéro', 'Agente ou número', 'موظف أو رقم'],
+  '{count} more': ['{count} zaidi', '{count} de plus', 'mais {count}', '{count} أخرى'],
   'Number withheld': ['Nambari imefichwa', 'Numéro masqué', 'Número oculto', 'رقم محجوب'],
   'Unknown caller': ['Mtu fulani', 'Quelqu’un', 'Alguém', 'شخص ما'],
   'Speak all three': ['Ongeeni wote watatu', 'Parler à trois', 'Falar os três', 'تحدثوا ثلاثتكم'],

@@ -35,7 +35,7 @@ import {
   type VersionRow,
   type VersionSummary,
 } from '../ivr/store.ts'
-import { requireFewer, requireSmallIvrs } from '../limits.ts'
+import { requireFewer, requireSmaller } from '../limits.ts'
 import { Destination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 
@@ -78,7 +78,7 @@ async function keep(
   { tenant, actor, nowMs }: Caller,
   restoredFrom: number | null = null,
 ): Promise<void> {
-  await requireSmallIvrs(tx, tenant)
+  await requireSmaller(tx, tenant, 'ivrs')
   const forgotten = version - maxVersions
   const saved = { document: JSON.stringify(document), restoredFrom, by: actor, at: new Date(nowMs), forgotten }
   await tx.query(keepVersion, { ...tenant, ivr: id, version, ...saved })
