@@ -79,7 +79,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await first.getByRole('button', { name: 'Restore' }).click()
     await supervisor.getByText('Version 1 is back').waitFor()
     assert.deepEqual([(await now()).version, (await now()).menus.main.prompt], [3, { text: 'One.' }])
-    await press(supervisor, 'Undo')
+    await supervisor.locator('.toast', { hasText: 'is back' }).getByRole('button', { name: 'Undo' }).click()
     await eventually(async () => (await now()).version === 4, 'the undoing')
     assert.ok((await now()).menus.main.prompt.prompt_id, 'the uploaded sound is played again')
     await supervisor.goto(at('voice-prompts'))
@@ -89,6 +89,49 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await press(supervisor, 'Change')
     await dialog(supervisor, 'Edit queue').getByLabel('Name').waitFor()
     await shot(supervisor, 'queue-form')
+  })
+
+  test('a menu has hours, variables and a step that asks for digits, all made in the builder', async () => {
+    const shop = { name: 'Shop', timezone: 'Africa/Nairobi', weekly: { monday: [{ open: '08:00', close: '17:00' }] } }
+    const { business_hours_id } = await done(ada, '/v1/voice/routing/business-hours', shop, 201)
+    const menus = { main: { prompt: { text: 'One.' }, options: { '1': { action: { type: 'queue', id: queue } } } } }
+    const { ivr_id } = await done(ada, '/v1/voice/ivr', { name: 'Orders', entry: 'main', menus }, 201)
+    const now = async () => (await ada.client.get(`/v1/voice/ivr/${ivr_id}`)).body
+    await supervisor.goto(at(`voice-menus/${ivr_id}`))
+    await press(supervisor, 'Change')
+    const form = dialog(supervisor, 'Edit voice menu')
+    await form.getByLabel('Business hours').selectOption({ label: 'Shop' })
+    await form.getByLabel('Out of hours the call goes to').selectOption({ label: 'A message is said' })
+    await form.getByLabel('Prompt').fill('We are closed.')
+    await form.getByLabel('Variables, one on a line').fill('shop=Duka\nlimit=5')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await form.waitFor({ state: 'detached' })
+    const map = supervisor.getByRole('region', { name: 'Steps of the call' })
+    await map.getByRole('button', { name: 'Is it open?' }).waitFor()
+    await map.getByRole('button', { name: 'A message is said: We are closed.' }).waitFor()
+    const { variables, closed, ...rest } = await now()
+    assert.deepEqual(
+      [variables, closed, rest.business_hours_id],
+      [{ shop: 'Duka', limit: 5 }, { type: 'message', text: 'We are closed.' }, business_hours_id],
+    )
+    const step = supervisor.getByRole('region', { name: 'main' })
+    await step.getByRole('button', { name: 'Remove' }).click()
+    await step.getByRole('button', { name: 'Ask for digits' }).click()
+    await step.getByLabel('Digits are kept as').fill('order')
+    await step.getByLabel('Leads to').selectOption({ label: 'Queue Orders' })
+    await shot(supervisor, 'builder')
+    assert.deepEqual(await accessibilityProblems(supervisor), [])
+    await press(supervisor, 'Save the menu')
+    await supervisor.getByText('Version 3').first().waitFor()
+    assert.deepEqual((await now()).menus.main.collect, { variable: 'order', next: { type: 'queue', id: queue } })
+
+    await press(supervisor, 'Change')
+    await form.getByLabel('Business hours').selectOption({ label: 'Always open' })
+    await form.getByLabel('Variables, one on a line').fill('')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await map.getByRole('button', { name: 'Is it open?' }).waitFor({ state: 'detached' })
+    const after = await now()
+    assert.deepEqual([after.business_hours_id, after.variables], [null, {}])
   })
 
   test('hours keep their holidays of every year and of half a day when they are changed, and let go of their queues', async () => {
@@ -160,6 +203,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
       }, `${name} to work`)
       const { agent_id: id } = body.data.find((one: { name: string }) => one.name === name)
       await agentIs(ada, id, 'available')
+      await page.getByText('You serve no queue yet').waitFor()
       return { page, id: String(id) }
     }
     const zawadi = await atDesk('Zawadi Kamau', hertz.zawadi)
@@ -186,6 +230,14 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await connected(ada, call, baraka.id)
     await browserHears(baraka.page, 1_000)
     await phoneHears(call, hertz.baraka)
+    // A telephone that is not answered gives the call back, and the desk says so.
+    await baraka.page.keyboard.press('p')
+    await baraka.page.getByLabel('To whom').fill('+254 711 000 004')
+    await baraka.page.getByRole('button', { name: 'Ask first' }).click()
+    await baraka.page.getByText('is being rung…').waitFor()
+    await later(ada, 120)
+    await baraka.page.getByText('Nobody took the call: you speak with the caller again.').waitFor()
+    await browserHears(baraka.page, 1_000)
     await zawadi.page.getByRole('heading', { name: /^How did it go with/ }).waitFor()
     await zawadi.page.getByLabel('Notes').fill('Wanted to speak with Baraka')
     await zawadi.page.keyboard.press('Escape')
@@ -193,7 +245,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await zawadi.page.keyboard.press('Control+Enter')
     await agentIs(ada, zawadi.id, 'available')
 
-    await baraka.page.keyboard.press('p')
+    await baraka.page.getByLabel('To whom').fill('')
     const orders = baraka.page.getByRole('listitem').filter({ hasText: 'Queue Orders' })
     await orders.getByRole('button', { name: 'Hand over' }).click()
     await zawadi.page.getByRole('alertdialog').waitFor()

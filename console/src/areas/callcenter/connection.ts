@@ -301,7 +301,7 @@ function hear(own: Line, message: object): void {
     case 'call.state':
       return callChanged(given)
     case 'transfer.state':
-      return set({ transfer: given.transfer })
+      return transferChanged(given.transfer)
     case 'clock':
       return keepClock(given.ahead_seconds)
     case 'queue.live':
@@ -352,6 +352,20 @@ function callChanged(call: CallNow): void {
       ? { toNote: { call_id: before.call.call_id, who: before.offer ? whoIn(before.offer) : t('Unknown caller') } }
       : {}),
   })
+}
+
+/** Transfer that the agent takes back: nothing is said of its end. */
+let takenBack: string | null = null
+export function takesBack(transfer_id: string): void {
+  takenBack = transfer_id
+}
+
+function transferChanged(transfer: CallTransfer | null): void {
+  const { transfer: before, call } = desk.get()
+  const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
+  const isInVain = before?.status === 'ringing' && transfer === null && before.transfer_id !== takenBack
+  set({ transfer })
+  if (isInVain && isSpeaking) say(t('Nobody took the call: you speak with the caller again.'))
 }
 
 export const noted = (): void => set({ toNote: null })

@@ -31,7 +31,7 @@ import { InCall } from './in-call.tsx'
 import { useKeys } from './keys.ts'
 import { allowNotices } from './ring.ts'
 import { SoundTest } from './sound-test.tsx'
-import { AgentState, chosenStates, clockOf, isChosen, lookOf, Since } from './states.tsx'
+import { AgentState, chosenStates, clockOf, isChosen, lookOf, reasonNames, Since } from './states.tsx'
 
 export function DeskPage({ session }: PageProps) {
   const now = desk.use()
@@ -145,7 +145,7 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
         <fieldset class="reasons" aria-label={t('Reason')}>
           {(reasons[asked] ?? []).map((reason) => (
             <button key={reason} type="button" class="btn small" onClick={() => set(asked, reason)}>
-              {t(reasonWords[reason] ?? reason)}
+              {t(reasonNames[reason] ?? reason)}
             </button>
           ))}
         </fieldset>
@@ -153,11 +153,6 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
       {next && <span class="soft">{t('{name} after this call', { name: t(lookOf(next).name) })}</span>}
     </div>
   )
-}
-
-const reasonWords: Readonly<Record<string, string>> = {
-  ...{ lunch: 'Lunch', tea: 'Tea', prayer: 'Prayer', rest: 'Rest' },
-  ...{ errand: 'Errand', technical: 'Technical problem', personal: 'Personal' },
 }
 
 function Ringing({ offer }: { offer: Offer }) {

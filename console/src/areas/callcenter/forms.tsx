@@ -3,6 +3,7 @@
 import {
   callcenterAddParticipant,
   callcenterChangeAgent,
+  callcenterChangeIvr,
   callcenterChangeQueue,
   callcenterChangeRule,
   callcenterCreateConference,
@@ -13,13 +14,13 @@ import {
   callcenterSetAgentStatus,
   callcenterSetBusinessHours,
 } from '#sdk/operations.ts'
-import type { BusinessHours, Queue, RoutingRule } from '#sdk/schemas.ts'
+import type { BusinessHours, Ivr, Queue, RoutingRule } from '#sdk/schemas.ts'
 import { listOf } from '../../kit/filled.ts'
 import { type FieldOf, type Filled, type FormOf, formOf } from '../../kit/form.tsx'
 import { type Row, textOf } from '../../kit/list-page.tsx'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
-import { destinationIn, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
+import { destinationIn, OneOfHours, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
 import { Conditions, conditionsIn } from './conditions.tsx'
 import { chosenStates } from './states.tsx'
 
@@ -36,6 +37,11 @@ export const skillsText = (
 
 const skillHint = 'A word and a level from 1 to 5: billing 4, swahili 5'
 const language = { name: 'language', label: 'Language', hint: 'Such as en-KE or sw-KE' } as const
+
+const opening: FieldOf = {
+  ...{ name: 'business_hours_id', label: 'Business hours' },
+  show: (control) => <OneOfHours {...control} />,
+}
 
 const queueFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -67,7 +73,7 @@ const queueFields: readonly FieldOf[] = [
   { name: 'skill_relax_seconds', label: 'Relax skills after, seconds', as: 'number', isMore: true },
   { name: 'aging_seconds', label: 'Raise priority after, seconds', as: 'number', isMore: true },
   { name: 'priority', label: 'Priority, 1 to 10', as: 'number', isMore: true },
-  { name: 'business_hours_id', label: 'Business hours', hint: 'Their id, bh_…', isMore: true },
+  { ...opening, isMore: true },
   { name: 'music_url', label: 'Address of the music', isMore: true },
   { name: 'announcements', label: 'Said while they wait', isMore: true, value: (text) => ({ position: true, text }) },
   {
@@ -310,6 +316,42 @@ export const makeMenu: FormOf = {
     }).make({}, {})
   },
 }
+
+/** `shop=Duka`, `vip=true`, each on a line -> variables; what is a number or yes and no is one. */
+function variablesIn(text: string): Record<string, string | number | boolean> {
+  const lines = text.split('\n').filter((line) => line.includes('='))
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=')
+      const value = rest.join('=').trim()
+      const isNumber = value !== '' && String(Number(value)) === value
+      return [name.trim(), isNumber ? Number(value) : /^(true|false)$/.test(value) ? value === 'true' : value]
+    }),
+  )
+}
+
+export const changeMenu = ({ ivr_id, name, language: spoken, business_hours_id, closed, variables }: Ivr): FormOf =>
+  formOf(callcenterChangeIvr, {
+    ...{ title: 'Edit voice menu', action: 'Save', given: { ivr_id } },
+    fields: [
+      { name: 'name', label: 'Name', isRequired: true },
+      { ...language, isRequired: true },
+      opening,
+      {
+        ...{ name: 'closed', label: 'Out of hours the call goes to', value: destinationIn },
+        show: (control) => <Where {...control} />,
+      },
+      { name: 'variables', label: 'Variables, one on a line', isLong: true, hint: 'shop=Duka', value: variablesIn },
+    ],
+    initial: {
+      ...{ name, language: spoken, business_hours_id: business_hours_id ?? undefined },
+      closed: closed ? JSON.stringify(closed) : undefined,
+      variables:
+        Object.entries(variables)
+          .map(([one, value]) => `${one}=${value}`)
+          .join('\n') || undefined,
+    },
+  })
 
 export const startConference: FormOf = formOf(callcenterCreateConference, {
   title: 'Start a conference',

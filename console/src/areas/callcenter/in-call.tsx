@@ -12,7 +12,7 @@ import { useLevel } from '../../kit/microphone.ts'
 import { numberText } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { t } from '../../words.ts'
-import { ask, type DeskNow, microphoneNow, networkFigures, thirdIs } from './connection.ts'
+import { ask, type DeskNow, microphoneNow, networkFigures, takesBack, thirdIs } from './connection.ts'
 import { useKeys } from './keys.ts'
 import { AgentState, Since, skillNames } from './states.tsx'
 
@@ -264,6 +264,7 @@ function Consulting({
   }, [destination])
   const decide = (action: 'complete' | 'merge' | 'cancel') => (): void =>
     doing.run(async () => {
+      if (action === 'cancel') takesBack(transfer_id)
       await callcenterDecideTransfer(api, { transfer_id, body: { action } })
       if (action === 'merge') thirdIs(name)
     })

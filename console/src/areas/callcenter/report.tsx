@@ -65,8 +65,9 @@ export function CallReport({ session }: PageProps) {
           [t('Calls'), totals ? count(totals.offered ?? 0) : null],
           [t('Answered'), totals ? count(totals.answered ?? 0) : null, totals && gaveUp(totals.abandoned ?? 0)],
           [t('Within target'), totals ? share(totals.service_level_percent) : null],
-          [t('Average wait'), totals ? clockOf(totals.asa_seconds ?? 0) : null],
+          [t('Average wait'), totals ? clockOf(totals.asa_seconds ?? 0) : null, totals && waits(totals)],
           [t('Average call'), totals ? clockOf(totals.aht_seconds ?? 0) : null],
+          [t('Solved at once'), totals ? share(totals.first_call_resolution_percent) : null],
         ]}
       />
       {over.value && rows.length === 0 && (
@@ -190,4 +191,9 @@ function together(rows: readonly ReportRow[], by: 'agent_id' | 'disposition'): S
   return [...sums.values()].sort((a, b) => b.calls - a.calls)
 }
 
+const waits = ({ wait_p90, max_wait_seconds }: Partial<ReportRow>): string =>
+  t('nine of ten {time}, longest {longest}', {
+    time: clockOf(wait_p90 ?? 0),
+    longest: clockOf(max_wait_seconds ?? 0),
+  })
 const gaveUp = (number: number): string => t('{count} abandoned', { count: count(number) })

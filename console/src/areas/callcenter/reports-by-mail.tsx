@@ -14,7 +14,7 @@ import { Choice } from '../../kit/fields.tsx'
 import { type Control, type FieldOf, type FormOf, formOf } from '../../kit/form.tsx'
 import { Card, Pill } from '../../kit/kit.tsx'
 import { type ListOf, ListRecords, type Row, textOf } from '../../kit/list-page.tsx'
-import { moment, words } from '../../kit/words.ts'
+import { shortMoment, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { days } from './forms.tsx'
 import { useNames } from './names.ts'
@@ -132,7 +132,7 @@ function Standing({ enabled, mail_configured, last }: Row) {
   if (mail_configured === false) return <Pill state="failed" word={t('No mail can be sent')} tone="bad" />
   const { status, at, code, not_sent } = Object(last)
   if (status === undefined) return <Pill state="scheduled" />
-  const when = moment(String(at))
+  const when = shortMoment(String(at))
   if (status === 'sent') return <Pill state="sent" word={t('Sent {time}', { time: when })} tone="good" />
   const why = whyNot[String(code)]
   const missed = listed(not_sent)
@@ -152,7 +152,7 @@ const set = (enabled: boolean) => (row: Row) =>
   callcenterChangeReportSchedule(api, { report_schedule_id: textOf(row.report_schedule_id), body: { enabled } })
 
 const schedules: ListOf = {
-  title: 'Reports by mail',
+  title: 'Scheduled reports',
   icon: 'mail',
   path: callcenterListReportSchedules.at(),
   keyField: 'report_schedule_id',

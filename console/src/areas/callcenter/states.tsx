@@ -39,6 +39,17 @@ export function lookOf(status: string, reason: string | null = null): Look {
   return told ?? looks[status] ?? { name: words(status), tone: 'idle', icon: 'clock' }
 }
 
+export const reasonNames: Readonly<Record<string, string>> = {
+  ...{ lunch: 'Lunch', tea: 'Tea', prayer: 'Prayer', rest: 'Rest' },
+  ...{ errand: 'Errand', technical: 'Technical problem', personal: 'Personal' },
+}
+
+/** A state in words: why somebody is away, where that is known. */
+export function stateText(status: string, reason: string | null): string {
+  const why = reason === null || lookOf(status, reason) !== lookOf(status) ? undefined : reasonNames[reason]
+  return t(why ?? lookOf(status, reason).name)
+}
+
 /** State of an agent: its sign, its word and its colour. */
 export function AgentState({ status, reason = null }: { status: string; reason?: string | null }) {
   const { name, tone, icon } = lookOf(status, reason)

@@ -22,7 +22,7 @@ import { AlertLimits, Alerts, AlertsButton, useAlerts } from './alerts.tsx'
 import { useBoard } from './board.ts'
 import { startConference } from './forms.tsx'
 import { share } from './lists.tsx'
-import { AgentState, clockOf, lookOf, Since } from './states.tsx'
+import { AgentState, clockOf, lookOf, Since, stateText } from './states.tsx'
 import { type Mode, monitor, stopListening, supervise, takeOver } from './supervise.ts'
 
 type QueueNow = RealtimeMetrics['queues'][number]
@@ -105,10 +105,14 @@ function QueueTile({ queue }: { queue: QueueNow }) {
       </p>
       <div class="level">
         <p>
-          <span>{t('Within target')}</span>
+          <span>{t('Within {seconds} s', { seconds: queue.sla.threshold_seconds })}</span>
           <b>{share(service_level_percent)}</b>
         </p>
-        <Meter share={level / 100} tone={level < queue.sla.target_percent ? 'warn' : 'h1'} />
+        <Meter
+          share={level / 100}
+          target={queue.sla.target_percent / 100}
+          tone={level < queue.sla.target_percent ? 'warn' : 'h1'}
+        />
         <p>
           <span>{t('Abandoned')}</span>
           <b>{count(abandoned)}</b>
@@ -133,9 +137,9 @@ function Legend({ agents }: { agents: readonly AgentNow[] }) {
 }
 
 /** Drawn anew only when it changes: of a thousand agents, a few do in a second. */
-function AgentTile({ agent: { agent_id, name, status, since } }: { agent: AgentNow }) {
-  const look = lookOf(status)
-  const state = t(look.name)
+function AgentTile({ agent: { agent_id, name, status, reason, since } }: { agent: AgentNow }) {
+  const look = lookOf(status, reason)
+  const state = stateText(status, reason)
   return useMemo(
     () => (
       <li class={`agent ${look.tone}`}>
@@ -186,9 +190,9 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
       {calls.error && <Problem error={calls.error} retry={calls.reload} />}
       {doing.error && <Problem error={doing.error} />}
       {listening && (
-        <p class="callout note" role="status">
-          {t(modeWords[listening.mode])}{' '}
-          <button type="button" class="btn small" onClick={() => doing.run(stopListening)}>
+        <p class="callout note row" role="status">
+          <span>{t(modeWords[listening.mode])}</span>
+          <button type="button" class="btn small push" onClick={() => doing.run(stopListening)}>
             {t('Stop listening')}
           </button>
         </p>

@@ -76,6 +76,9 @@ const Realtime = Type.Object(
         agent_id: Type.String({ description: 'Your own id for the agent' }),
         name: Nullable(Type.String({ description: 'Display name for supervisors and colleagues; null if none' })),
         status: OneOf(agentStatuses, { description: 'Current status; only `available` agents are offered calls' }),
+        reason: Nullable(
+          Type.String({ description: 'Reason of the status, such as `lunch` or `no_answer`; null if none' }),
+        ),
         since: At({ description: 'Time of the last change of status' }),
         call_id: Nullable(
           Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' }),

@@ -115,6 +115,10 @@ async function requirePromptsOf(queryable: Queryable, tenant: Tenant, { menus }:
   await requirePrompts(queryable, tenant, played)
 }
 
+function changed(document: IvrDocument, { variables, ...body }: Static<typeof IvrChange>): IvrDocument {
+  return { ...document, ...body, ...(variables === undefined ? {} : { variables: variables ?? {} }) }
+}
+
 const errors = ['INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'] as const
 
 const create = write({
@@ -179,7 +183,7 @@ const change = write({
   prepare: async (app, { params, body }, { tenant }) => {
     const row = await maybe(app.db.query(findIvr, { ...tenant, id: ivrUuid(params.ivr_id) }))
     if (!row) throw noIvr()
-    await checkIvr(app, tenant, { ...row.document, ...body })
+    await checkIvr(app, tenant, changed(row.document, body))
   },
   handle: async (_app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
@@ -187,7 +191,7 @@ const change = write({
     await holdSwitchboard(tx, tenant)
     const row = await maybe(tx.query(lockIvr, ivr))
     if (!row) throw noIvr()
-    const document: IvrDocument = { ...row.document, ...body }
+    const document = changed(row.document, body)
     // Recheck: the menus may have changed since they were read, and a prompt of theirs may be gone.
     const problem = ivrProblem(document)
     if (problem) throw invalid(problem.field, problem.problem)
