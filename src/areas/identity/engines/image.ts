@@ -114,8 +114,8 @@ async function pixels(picture: Sharp): Promise<Image> {
   }
 }
 
-/** Grey pictures come with one channel. */
-function threeChannels(data: Uint8Array): Uint8Array {
+/** A grey picture with the three channels that networks want. */
+export function threeChannels(data: Uint8Array): Uint8Array {
   const out = new Uint8Array(data.length * 3)
   for (let i = 0; i < data.length; i++) out.fill(data[i] ?? 0, i * 3, i * 3 + 3)
   return out

@@ -7,9 +7,9 @@ import Value from 'typebox/value'
 import { serveTasks } from '../../../platform/compute/serve.ts'
 import { type Barcode, readBarcodes } from './barcodes.ts'
 import { descriptorFrom, type Face, findFaces } from './faces/faces.ts'
-import { measure } from './faces/mesh.ts'
+import { measuresOf } from './faces/mesh.ts'
 import { cutEdges, type Flaw, flawsOf } from './flaws.ts'
-import { type Box, clip, crop, decode, encode, type Grey, greyOf, type Image, turned } from './image.ts'
+import { type Box, clip, crop, decode, encode, type Grey, greyOf, type Image, threeChannels, turned } from './image.ts'
 import { type MrzOnPage, readMrz } from './mrz/read.ts'
 import { readText, type TextLine } from './ocr.ts'
 import { EngineProblem } from './problem.ts'
@@ -202,11 +202,13 @@ async function portraitOf(image: Image, face: Pick<Face, 'box'> | undefined): Pr
 
 async function measureFrame(image: Image) {
   const grey = greyOf(image)
-  const found = await findFaces(image)
+  const inColour = await findFaces(image)
+  // The detector does not see a face on which the screen shines green: its shape is the same without colours.
+  const found = inColour.length > 0 ? inColour : await findFaces({ ...grey, data: threeChannels(grey.data) })
   const [largest] = found
   return {
     faces: await described(image, found),
-    measures: largest ? measure(largest.mesh) : null,
+    measures: largest ? await measuresOf(image, largest.mesh) : null,
     hash: hashOf(grey),
     tones: largest ? tonesOf(image, largest.box) : null,
     corners: cornersOf(grey),
