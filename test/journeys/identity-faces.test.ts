@@ -10,6 +10,8 @@ import sharp from 'sharp'
 import { Type } from 'typebox'
 import { identity } from '../../src/areas/identity/area.ts'
 import { computeOf } from '../../src/areas/identity/engines/engines.ts'
+import { measureFrames } from '../../src/areas/identity/engines/tasks.ts'
+import { judgeActive } from '../../src/areas/identity/faces/active-liveness.ts'
 import { Compute } from '../../src/platform/compute.ts'
 import { root } from '../../src/platform/program/root.ts'
 import { accessibilityProblems, openBrowser, withoutChromium } from '../chromium.ts'
@@ -381,6 +383,22 @@ test('a person on the hosted page follows the steps before the camera, in the li
     assert.deepEqual(told.slice(0, 3), ['created', 'capturing', 'submitted'])
   } finally {
     await browser.close()
+  }
+})
+
+test('every step is seen in the light of each colour of the screen', async () => {
+  for (const colour of ['red', 'green', 'blue']) {
+    const shown = ['frontal_1', ...stepNames.flatMap((step, i) => [step, `frontal_${1 + ((i + 1) % 4)}`])]
+    const frames = await Promise.all(shown.map((name, i) => lit(`frame_${name}`, i === 0 ? 'white' : colour)))
+    const asked = { owner: tenantOf(ada).account, isUrgent: false }
+    const measured = await computeOf(world.app).run(measureFrames, { frames }, asked)
+    const timed = measured.frames.map((frame, i) => ({
+      ...{ frame, atMs: i * 700, step: i % 2 === 0 ? 'frontal' : (stepNames[(i - 1) / 2] ?? '') },
+    }))
+    const lights = ['white', ...stepNames.map(() => colour)]
+    const { steps, signals } = judgeActive({ steps: stepNames, lights, withinMs: null }, timed)
+    const unseen = steps.filter(({ passed }) => !passed)
+    assert.deepEqual([unseen, signals.light, signals.same_person], [[], 'seen', true], colour)
   }
 })
 
