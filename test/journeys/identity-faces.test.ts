@@ -5,7 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { crc32, deflateSync } from 'node:zlib'
+import { build } from 'esbuild'
 import sharp from 'sharp'
 import { Type } from 'typebox'
 import { identity } from '../../src/areas/identity/area.ts'
@@ -381,6 +383,67 @@ test('a person on the hosted page follows the steps before the camera, in the li
     assert.deepEqual([done.status, liveness.light], ['verified', 'seen'], said)
     await eventually(async () => told.length >= 3, 'an app with a web view to be told')
     assert.deepEqual(told.slice(0, 3), ['created', 'capturing', 'submitted'])
+  } finally {
+    await browser.close()
+  }
+})
+
+test('a site of the account shows the page by the SDK, in a frame or a window, and no other site can', {
+  skip: withoutChromium(),
+}, async () => {
+  const shop = 'https://shop.example.com'
+  const built = await build({
+    entryPoints: [fileURLToPath(new URL('sdk/typescript/src/capture.ts', root))],
+    ...{ bundle: true, format: 'iife', globalName: 'sdk', write: false },
+  })
+  const script = `${built.outputFiles[0]?.text}
+    const told = []
+    const open = (url, container) => {
+      const { ended, close } = sdk.openCapture(url, { container, onStatus: (status) => told.push(status) })
+      ended.then((end) => (document.title = end))
+      return close
+    }`
+  const body = `<!doctype html><title>shop</title><div id="box" style="height:900px"></div><button>Verify</button><script>${script}</script>`
+  const browser = await openBrowser()
+  try {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 480, height: 900 } })
+    await context.route(/example\.com/, (route) => route.fulfill({ contentType: 'text/html', body }))
+    const page = await context.newPage()
+    await page.goto(`${shop}/verify`)
+    const session = await askedBySession({ checks: [], redirect_url: `${shop}/done` })
+    // A page of another origin says that somebody is verified.
+    await page.evaluate(`open(${JSON.stringify(session.url)}, document.querySelector('#box'))`)
+    await page.evaluate(`window.postMessage({ source: 'pamoja.identity', status: 'verified' }, '*')`)
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('button', { name: 'I agree, begin' }).click()
+    const passport = { name: 'passport.jpg', mimeType: 'image/jpeg', buffer: specimen('passport_ke') }
+    await frame.locator('input[type=file]').setInputFiles(passport)
+    await frame.getByRole('button', { name: 'Use this picture' }).click()
+    await frame.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
+    await page.waitForFunction(`document.title === 'verified'`)
+    assert.deepEqual(await page.evaluate('told'), ['created', 'capturing', 'submitted', 'verified'])
+    assert.equal(await frame.getByRole('link').count(), 0, 'the site goes on by itself')
+    assert.equal((await sessionAt(session.session_id)).status, 'verified')
+
+    const other = await askedBySession({ checks: [], redirect_url: `${shop}/done` })
+    await page.goto(`${shop}/verify`)
+    await page.evaluate(`document.querySelector('button').onclick = () => open(${JSON.stringify(other.url)})`)
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button').click()])
+    await popup.getByRole('button', { name: 'I agree, begin' }).click()
+    await page.waitForFunction(`told.includes('capturing')`)
+    await popup.close()
+    await page.waitForFunction(`document.title === 'closed'`)
+
+    for (const [site, url] of [
+      ['https://evil.example.com', other.url],
+      [shop, (await askedBySession({ checks: [] })).url],
+    ]) {
+      await page.goto(`${site}/verify`)
+      const refused = page.waitForEvent('console', ({ text }) => text().includes('frame-ancestors'))
+      await page.evaluate(`void open(${JSON.stringify(url)}, document.querySelector('#box'))`)
+      await refused
+      assert.deepEqual(await page.evaluate('told'), [])
+    }
   } finally {
     await browser.close()
   }
