@@ -613,6 +613,17 @@ test('however many accounts ask in test, what is live has room in the queue', as
   assert.equal(taken, 7, 'one that runs and six of eight places')
 })
 
+test('an engine that has nothing to do ends and gives its memory back, and the next task starts another', async () => {
+  const program = new URL('dist/src/areas/identity/engines/program.js', root)
+  const bounds = { processes: 1, maxWaitMs: 1e9, maxWaiting: 8, idleMs: 1 }
+  const compute = new Compute({ program, ...bounds, log: world.app.log })
+  const looked = () => compute.run(measureFrames, { frames: [specimen('face_b')] })
+  await looked()
+  await eventually(async () => compute.pids().length === 0, 'the idle engine to end')
+  assert.equal((await looked()).frames[0]?.faces.length, 1)
+  compute.stop()
+})
+
 test('when too much waits, a request is told when to come back', async () => {
   const [engine] = computeOf(world.app).pids()
   assert.ok(engine)
