@@ -205,7 +205,7 @@ async function drawn({ shape = 0.63, title, fields: rows = [], zone = [], code =
   const room = zone.length === 0 ? 0 : 60 + zone.length * size * 1.55
   const left = font === fonts[0] ? 60 : 880
   const from = font === fonts[0] ? 480 : 60
-  const perColumn = Math.ceil(rows.length / 2)
+  const perColumn = rows.some(([, value]) => value.length > 22) ? rows.length : Math.ceil(rows.length / 2)
   const step = (height - room - 190) / Math.max(perColumn, 3)
   const print = rows.map(([label, value], i) => {
     const [x, y] = [from + (i >= perColumn ? 430 : 0), 200 + (i % perColumn) * step]
@@ -299,9 +299,14 @@ function added(count, { zone, code, fields: rows = [] }, { mrz, barcodes, lines 
     codes: count.codes + (code ? 1 : 0),
     codesRead: count.codesRead + (code && isRead ? 1 : 0),
     fields: count.fields + rows.length,
-    fieldsRead: count.fieldsRead + rows.filter(([, , field, value]) => printed[field]?.value.startsWith(value)).length,
+    fieldsRead:
+      count.fieldsRead +
+      rows.filter(([, , field, value]) => unspaced(printed[field]?.value ?? '').startsWith(unspaced(value))).length,
   }
 }
+
+/** Readers drop spaces now and then. */
+const unspaced = (text) => text.replaceAll(' ', '')
 
 const of = (read, all) => (all === 0 ? '–' : `${read} of ${all}`)
 for (const [head, counts] of [

@@ -437,6 +437,7 @@ test('a site of the account shows the page by the SDK, in a frame or a window, a
     for (const [site, url] of [
       ['https://evil.example.com', other.url],
       [shop, (await askedBySession({ checks: [] })).url],
+      [shop, (await askedBySession({ checks: [], redirect_url: 'https://*.example.com/' })).url],
     ]) {
       await page.goto(`${site}/verify`)
       const refused = page.waitForEvent('console', ({ text }) => text().includes('frame-ancestors'))

@@ -116,20 +116,25 @@ interface Side {
 /** The side with the face: its zone says which way it was held, or else the face does. */
 async function readFront(held: Image) {
   const mrz = await readMrz(greyOf(held))
-  let turn: Turn = mrz?.turn ?? 0
-  let image = turned(held, turn)
-  let found = await findFaces(image)
-  for (const degrees of mrz || found.length > 0 ? [] : ([90, 180, 270] as const)) {
-    const other = turned(held, degrees)
-    const faces = await findFaces(other)
-    if (faces.length === 0) continue
-    turn = degrees
-    image = other
-    found = faces
-    break
-  }
+  const { image, turn, found } = mrz ? await facesAt(held, mrz.turn) : await upright(held)
   const side = await readSide('document_front', held, image, turn, mrz)
   return { image, turn, faces: await described(image, found), ...side }
+}
+
+async function facesAt(held: Image, turn: Turn) {
+  const image = turned(held, turn)
+  return { image, turn, found: await findFaces(image) }
+}
+
+/** A picture the way round in which its face is seen best: an upside-down one is seen too, but less surely. */
+async function upright(held: Image) {
+  const certainty = ({ found }: { found: readonly Face[] }) => found[0]?.certainty ?? 0
+  let best = await facesAt(held, 0)
+  for (const turn of [90, 180, 270] as const) {
+    const other = await facesAt(held, turn)
+    if (certainty(other) > certainty(best)) best = other
+  }
+  return best
 }
 
 async function readBack(held: Image): Promise<Side> {

@@ -59,9 +59,12 @@ export function pageOf(
 
 /** Origin of the account's site, which may show the page in a frame and is told how far it is: that of `redirect_url`. */
 export function siteOf({ redirect_url }: Pick<Visit['row'], 'redirect_url'>): string | null {
-  const { protocol, origin } = new URL(redirect_url ?? 'none:')
-  return protocol === 'https:' || protocol === 'http:' ? origin : null
+  const { origin } = new URL(redirect_url ?? 'none:')
+  return plainOrigin.test(origin) ? origin : null
 }
+
+/** No other signs: hosts of URLs may have some that mean more in a policy, such as `*` and `;`. */
+const plainOrigin = /^https?:\/\/(\[[\da-f:]+\]|[a-z\d.-]+)(:\d+)?$/
 
 /** Where the account wants the person to land. */
 function landing(url: string, session: string): string {
