@@ -149,6 +149,17 @@ export async function resize(image: Image, width: number, height: number): Promi
     : { width, height, data }
 }
 
+/** A picture rotated clockwise by degrees, on a larger canvas, around its middle. */
+export async function rotated(image: Image, degrees: number): Promise<Image> {
+  const sharp = await decoder()
+  const raw = { width: image.width, height: image.height, channels: channelsOf(image) }
+  const { data, info } = await sharp(image.data, { raw })
+    .rotate(degrees, { background: '#808080' })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { width: info.width, height: info.height, data }
+}
+
 function channelsOf({ width, height, data }: Image): 1 | 3 {
   return data.length === width * height ? 1 : 3
 }

@@ -21,6 +21,7 @@ declare module 'sharp' {
   export interface Sharp {
     metadata(): Promise<Header>
     autoOrient(): Sharp
+    rotate(degrees: number, options: { readonly background: string }): Sharp
     resize(
       width: number,
       height: number,

@@ -152,12 +152,12 @@ async function readSide(
   mrz: MrzOnPage | null,
 ): Promise<Side> {
   const region = (box: Box) => regionOf(name, held, turn, box)
-  const lines = await readText(image, mrz?.box ?? null)
+  const { straight, lines, back } = await readText(image, mrz?.box ?? null)
   return {
     mrz: mrz && { ...mrz, region: region(mrz.box) },
-    lines: lines.map((line) => ({ ...line, region: region(line.box) })),
+    lines: lines.map((line) => ({ ...line, region: region(back(line.box)) })),
     // The page of a passport has none that matters.
-    barcodes: mrz?.format === 'TD3' ? [] : await readBarcodes(image),
+    barcodes: mrz?.format === 'TD3' ? [] : await readBarcodes(straight),
   }
 }
 
