@@ -404,7 +404,8 @@ test('a site of the account shows the page by the SDK, in a frame or a window, a
       return close
     }`
   const body = `<!doctype html><title>shop</title><div id="box" style="height:900px"></div><button>Verify</button><script>${script}</script>`
-  const browser = await openBrowser()
+  // Browsers let no public site show a page of this machine, where the tests run.
+  const browser = await openBrowser(['--disable-features=LocalNetworkAccessChecks'])
   try {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 480, height: 900 } })
     await context.route(/example\.com/, (route) => route.fulfill({ contentType: 'text/html', body }))
