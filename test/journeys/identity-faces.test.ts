@@ -129,6 +129,18 @@ test('a scan reads what is there and decides nothing', async () => {
   assert.equal(new Set(all.body.data.map((row: { country: string }) => row.country)).size, 54)
 })
 
+test('a card without a zone is read however it is held: its face says which way, and tilted lines are straightened', async () => {
+  const card = `<image width="1250" height="790" href="data:image/jpeg;base64,${specimen('id_za').toString('base64')}"/>`
+  for (const angle of [180, 90, -8]) {
+    const table = '<rect width="1500" height="1500" fill="#654"/>'
+    const held = `${table}<g transform="translate(125 355) rotate(${angle} 625 395)">${card}</g>`
+    const picture = (await drawn(1_500, 1_500, held)).toString('base64')
+    const { body } = await ada.client.post('/v1/identity/scan-document', { document_front: picture })
+    const read = ['last_name', 'document_number', 'date_of_birth'].map((name) => body.fields?.[name]?.value)
+    assert.deepEqual(read, ['WANJIKU', '9002150123083', '1990-02-15'], `${angle}: ${JSON.stringify(body)}`)
+  }
+})
+
 /** Browser of a person at the page of a capture session. */
 class Person {
   readonly #path: string

@@ -153,6 +153,22 @@ test('labels are those of each country, above their value, beside it or in its l
   })
 })
 
+test('a label is found without its spaces, and one whose value cannot be that is passed over', () => {
+  const at = (text: string, x: number, y: number) => ({ text, confidence: 1, box: { x, y, width: 100, height: 20 } })
+  const { issue_date, document_number, expiry_date, personal_number } = printedFields([
+    ...[
+      at('NATIONAL IDENTIFICATION NUMBER SLIP', 0, 0),
+      at('OKAFOR', 0, 30),
+      at('NIN', 300, 0),
+      at('71928374650', 300, 30),
+    ],
+    ...[at('DATE OFISSUE', 0, 100), at('18/06/2024', 0, 130), at('Valido ate', 300, 100), at('17/06/2034', 300, 130)],
+    ...[at('N de la carte', 0, 200), at('107198711', 0, 230)],
+  ])
+  assert.deepEqual([issue_date?.value, expiry_date?.value], ['2024-06-18', '2034-06-17'])
+  assert.deepEqual([document_number?.value, personal_number?.value], ['107198711', '71928374650'])
+})
+
 test('printed dates are read as documents write them', () => {
   const rows: [string, string | null][] = [
     ['15 FEB 1990', '1990-02-15'],
