@@ -306,7 +306,9 @@ function added(count, { zone, code, fields: rows = [] }, { mrz, barcodes, lines 
 }
 
 /** Readers drop spaces now and then. */
-const unspaced = (text) => text.replaceAll(' ', '')
+function unspaced(text) {
+  return text.replaceAll(' ', '')
+}
 
 const of = (read, all) => (all === 0 ? '–' : `${read} of ${all}`)
 for (const [head, counts] of [
