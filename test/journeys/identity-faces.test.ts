@@ -137,7 +137,7 @@ test('a card without a zone is read however it is held: its face says which way,
     const picture = (await drawn(1_500, 1_500, held)).toString('base64')
     const { body } = await ada.client.post('/v1/identity/scan-document', { document_front: picture })
     const read = ['last_name', 'document_number', 'date_of_birth'].map((name) => body.fields?.[name]?.value)
-    assert.deepEqual(read, ['WANJIKU', '9002150123083', '1990-02-15'], `${angle}: ${JSON.stringify(body)}`)
+    assert.deepEqual(read, ['WANJIKU', '9002150123088', '1990-02-15'], `${angle}: ${JSON.stringify(body)}`)
   }
 })
 
@@ -435,7 +435,7 @@ test('a site of the account shows the page by the SDK, in a frame or a window, a
     await frame.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
     await page.waitForFunction(`document.title === 'verified'`)
     assert.deepEqual(await page.evaluate('told'), ['created', 'capturing', 'submitted', 'verified'])
-    assert.equal(await frame.getByRole('link').count(), 0, 'the site goes on by itself')
+    assert.equal(await frame.locator('a.button').count(), 0, 'the site goes on by itself')
     assert.equal((await sessionAt(session.session_id)).status, 'verified')
 
     const other = await askedBySession({ checks: [], redirect_url: `${shop}/done` })
