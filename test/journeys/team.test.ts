@@ -58,6 +58,27 @@ test('who was invited chooses a password, and may do what the role allows', asyn
   assert.deepEqual([joined.status, joined.last_login_at === null], ['active', false])
 })
 
+test('an address is verified by the link that is mailed to it, not by the one that the inviter sees; either works once', async () => {
+  const mailed = async (email: string): Promise<string> => {
+    const box = `/v1/sandbox/email/messages?to=${encodeURIComponent(email)}`
+    const mail = await eventually(async () => (await world.demo.get(box)).body.data[0], 'the invitation')
+    const { body } = await world.demo.get(`/v1/sandbox/email/messages/${mail.id}`)
+    return /\/console\/join#([\w-]{43})"/.exec(body.html)?.[1] ?? ''
+  }
+  const verified = async (id: string) => (await world.demo.get(`${team}/${id}`)).body.email_verified
+  const one = await invited('by-mail@example.com', 'viewer')
+  const secret = await mailed('by-mail@example.com')
+  assert.notEqual(secret, one.secret)
+  signed(await join(secret))
+  assert.equal(await verified(one.id), true)
+  assert.deepEqual(await refusal(join(one.secret)), [404, 'NOT_FOUND'])
+  const other = await invited('by-hand@example.com', 'viewer')
+  const late = await mailed('by-hand@example.com')
+  signed(await join(other.secret))
+  assert.equal(await verified(other.id), false)
+  assert.deepEqual(await refusal(join(late)), [404, 'NOT_FOUND'])
+})
+
 test('no log of requests has the link of an invitation, by which whoever reads it would take the role', async () => {
   const { id, secret } = await invited('logged@example.com', 'admin')
   const line = await eventually(async () => {
