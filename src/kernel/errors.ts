@@ -81,6 +81,10 @@ export const errors = {
   DUPLICATE_REFERENCE: [409, 'This key or reference was already used for something else. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The object is past the state in which this can be done. Read it to see its status.'],
+  CUSTOMER_ERASED: [
+    409,
+    'The row has a number, address or id of a person who was erased. Create them by request only if they ask to come back.',
+  ],
   CUSTOMER_CONFLICT: [
     409,
     'Another customer has this phone number, email address or external_id. Change that one, see customer_id, or merge both.',

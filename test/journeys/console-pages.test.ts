@@ -464,9 +464,9 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.getByText('Not known: shoe.').waitFor()
     await file.setInputFiles(
       csv(
-        'name,phone,tags,sms_marketing,attributes.plan',
-        'Zuri Were,+254711000082,imported,granted,gold',
-        'Bad,0711,,,',
+        'name,phone,tags,sms_marketing,consent_source,attributes.plan',
+        'Zuri Were,+254711000082,imported,granted,counter,gold',
+        'Bad,0711,,,,',
       ),
     )
     await page.getByText('Attribute plan').waitFor()

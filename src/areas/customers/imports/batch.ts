@@ -9,6 +9,7 @@ import { listed, maxAddresses } from '../addresses.ts'
 import { changed } from '../attributes.ts'
 import { type Fields, nothingKnown } from '../change.ts'
 import { type ImportedWish, importConsents, importedWishes } from '../consents.ts'
+import { erasedAmong } from '../erase/erased.ts'
 import { type AddressKind, findCustomers, findOwners, lockCustomers } from '../store.ts'
 import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
 import { changeMany, claimMany, createMany } from './store.ts'
@@ -50,7 +51,7 @@ type Done =
 
 /** Imports rows in a transaction in which nobody else changes customers of the account. */
 export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
-  const people = await People.of(tx, caller, rows, lockCustomers)
+  const people = await People.of(app, tx, caller, rows, lockCustomers)
   const done = rows.map((row) => people.apply(row))
   await people.write(tx)
   const wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
@@ -64,8 +65,8 @@ export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readon
 }
 
 /** What rows would do, consents aside; nothing is written. */
-export async function rehearsed(queryable: Queryable, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
-  const people = await People.of(queryable, caller, rows, findCustomers)
+export async function rehearsed(app: App, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
+  const people = await People.of(app, app.db, caller, rows, findCustomers)
   return rows.map((row) => people.apply(row))
 }
 
@@ -80,12 +81,19 @@ class Taker extends AppError {
   }
 }
 
+function returning(field: string): AppError {
+  const message = 'has one of a person who was erased'
+  return new AppError('CUSTOMER_ERASED', message, { fields: [{ field, code: 'CUSTOMER_ERASED', message }] })
+}
+
 const fieldOf = { external: 'external_id', phone: 'phones', email: 'emails' } as const
 
 /** Customers that the rows of a batch are about. */
 class People {
   readonly #caller: Caller
   readonly #owners = new Map<string, string>()
+  /** Addresses of persons who were erased. */
+  readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
   readonly #claims: { kind: AddressKind; address: string; customer: string }[] = []
 
@@ -95,6 +103,7 @@ class People {
 
   /** Reads those whom the rows name. */
   static async of(
+    app: App,
     queryable: Queryable,
     caller: Caller,
     rows: readonly Row[],
@@ -107,6 +116,14 @@ class People {
     const { tenant } = caller
     for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, kinds, addresses }))
       people.#owners.set(keyOf(kind, address), customer_id)
+    const free = named.flatMap((one) =>
+      one.addresses.flatMap((address, i) => {
+        const kind = one.kinds[i] ?? 'external'
+        return people.#owners.has(keyOf(kind, address)) ? [] : [{ kind, address }]
+      }),
+    )
+    for (const { kind, address } of await erasedAmong(app, queryable, tenant, free))
+      people.#erased.add(keyOf(kind, address))
     const ids = [...new Set(people.#owners.values())]
     if (ids.length > 0)
       for (const row of await queryable.query(find, { ...tenant, ids }))
@@ -134,8 +151,10 @@ class People {
     addresses.forEach((address, i) => {
       const kind = kinds[i] ?? 'external'
       const owner = this.#owners.get(keyOf(kind, address))
-      if (owner === undefined) fresh.push({ kind, address })
-      else if (owner !== known?.id) throw new Taker(fieldOf[kind], owner)
+      if (owner === undefined) {
+        if (this.#erased.has(keyOf(kind, address))) throw returning(fieldOf[kind])
+        fresh.push({ kind, address })
+      } else if (owner !== known?.id) throw new Taker(fieldOf[kind], owner)
     })
     const before = known?.fields ?? nothingKnown
     const fields = withRow(before, input)
