@@ -33,6 +33,8 @@ import { t } from '../../words.ts'
 import { askMs, nameOf } from './line.tsx'
 
 const hourMs = 3_600_000
+/** Before the first message there was another day. */
+const unknownDay = '1970-01-01T00:00:00Z'
 const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
 export function Talk({ id, session }: { id: string; session: Session }) {
@@ -60,7 +62,7 @@ export function Talk({ id, session }: { id: string; session: Session }) {
         {said.error && <Problem error={said.error} retry={said.reload} />}
         {said.value?.data.toReversed().map((entry, i, all) => (
           <Fragment key={`${entry.type} ${entry.id}`}>
-            {day(entry.at) !== day(all[i - 1]?.at ?? '') && <li class="middle day">{day(entry.at)}</li>}
+            {day(entry.at) !== day(all[i - 1]?.at ?? unknownDay) && <li class="middle day">{day(entry.at)}</li>}
             <Said entry={entry} session={session} />
           </Fragment>
         ))}

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { parseAddress } from '../../../kernel/email-address.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
+import { formulaForm } from '../../../platform/http/csv.ts'
 import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { type AttributeType, type AttributeTypes, attributeTypes } from '../attributes.ts'
@@ -281,7 +282,7 @@ function fromCells(cells: readonly string[], columns: readonly Column[], types: 
 
 /** Cell without the quote that CSV files have before what a spreadsheet would take for a formula. */
 function cellText(cell: string): string {
-  return /^'[=+\-@]/.test(cell) ? cell.slice(1) : cell
+  return cell.startsWith("'") && formulaForm.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
 function listIn(value: unknown): readonly unknown[] {

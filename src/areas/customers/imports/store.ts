@@ -68,6 +68,11 @@ export const listImports = statement.tenant<
     limit $limit::int + 1`,
 )
 
+export const countRunning = statement.tenant<Tenant, { count: number }>(
+  'customers.count_running_imports',
+  `select count(*)::int as count from customers.imports where ${mine} and state = 'running'`,
+)
+
 export const noteProgress = statement.tenant<
   One & {
     bytes: bigint
