@@ -605,6 +605,24 @@ test('a file of customers is imported, bad rows are told of, and the same file t
   assert.equal(told.length, 7)
 })
 
+test('an account waits with its next file while ten of its imports are being read', async () => {
+  const { client } = await world.account()
+  const send = () =>
+    client.request('POST', `${customers}/import`, parts({}, [{ part: 'file', content: 'phone\n+254711000330\n' }]))
+  const { body } = await send()
+  const read = async () => (await client.get(`${customers}/imports/${body.import_id}`)).body.state === 'completed'
+  await eventually(read, 'the import to end')
+  await sql.query(
+    `insert into customers.imports (bucket, account_id, environment, id, state, format, file_id, file_bytes, job, created_at)
+     select i.bucket, i.account_id, i.environment, gen_random_uuid(), 'running', i.format, i.file_id, 1, i.job, now()
+       from customers.imports i cross join generate_series(1, 10) where i.id = $1`,
+    [uuidOf('customerImport', body.import_id)],
+  )
+  assert.deepEqual(await refusal(send()), [429, 'RATE_LIMITED'])
+  await sql.query(`update customers.imports set state = 'completed' where file_bytes = 1`)
+  assert.equal((await send()).status, 201)
+})
+
 /** Reply without what every reply has. */
 function omit({ success: _, data: __, ...rest }: Record<string, unknown>): object {
   return rest
