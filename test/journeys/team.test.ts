@@ -389,7 +389,11 @@ test('who forgot the password is mailed a link that works once, and is told noth
     ],
   )
   const box = `/v1/sandbox/email/messages?to=${encodeURIComponent(email)}`
-  const mail = await eventually(async () => (await world.demo.get(box)).body.data[0], 'the mail')
+  const links = async () => {
+    const { data } = (await world.demo.get(box)).body
+    return data.filter(({ subject }: { subject: string }) => subject === 'Choose another password')
+  }
+  const mail = await eventually(async () => (await links())[0], 'the mail')
   const { body } = await world.demo.get(`/v1/sandbox/email/messages/${mail.id}`)
   const secret = /\/console\/reset#([\w-]{43})"/.exec(body.html)?.[1] ?? ''
   // One mail, however often it is asked for.
@@ -401,7 +405,7 @@ test('who forgot the password is mailed a link that works once, and is told noth
   assert.equal((await world.stranger.get('/v1/sms', { headers })).status, 401, 'sessions end')
   assert.equal((await login({ email, password })).status, 401)
   assert.equal((await login({ email, password: 'quite another one' })).status, 200)
-  assert.equal((await world.demo.get(box)).body.data.length, 1)
+  assert.equal((await links()).length, 1)
 })
 
 test('asking for a link looks nobody up, so that it takes as long for an address that nobody has', async () => {
@@ -474,7 +478,7 @@ const forgetFailures = statement.home<Record<never, never>, object>(
 )
 const endResets = statement.home<Record<never, never>, object>(
   'test.end_resets',
-  'update accounts.members set reset_until = now() where reset_until is not null',
+  "update accounts.members set reset_until = now() - interval '1 second' where reset_until is not null",
 )
 
 function fromBase32(typed: string): Buffer {
