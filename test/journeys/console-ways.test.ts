@@ -110,7 +110,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     const page = await window_()
     await page.goto(link)
     await page.getByLabel('Choose a password').fill(password)
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('button', { name: 'Begin', exact: true }).click()
     await isIn(page)
     return page
   }
