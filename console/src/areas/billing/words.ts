@@ -55,4 +55,13 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Notes: ['Maelezo', 'Notes internes', 'Notas', 'ملاحظات'],
   'No plans': ['Hakuna mipango', 'Aucune formule', 'Sem planos', 'لا خطط'],
   'A plan is what customers subscribe to: an amount, and how often.': ['Mpango ndio wateja husajili: kiasi, na mara ngapi.', 'Une formule est ce à quoi l’on s’abonne : un montant et une fréquence.', 'Um plano é o que se assina: um valor e com que frequência.', 'الخطة هي ما يشترك فيه العملاء: مبلغ وتكراره.'],
+  Subtotal: ['Jumla ndogo', 'Sous-total', 'Subtotal', 'المجموع الفرعي'],
+  Discount: ['Punguzo', 'Remise', 'Desconto', 'الخصم'],
+  'Tax included': ['Kodi ikiwemo', 'Taxe comprise', 'Imposto incluído', 'الضريبة مشمولة'],
+  Tax: ['Kodi', 'Taxe', 'Imposto', 'الضريبة'],
+  'Tax {share}': ['Kodi {share}', 'Taxe {share}', 'Imposto {share}', 'ضريبة {share}'],
+  Date: ['Tarehe', 'Date', 'Data', 'التاريخ'],
+  Voided: ['Imebatilishwa', 'Annulée', 'Anulada', 'أُلغيت'],
+  'Not sent yet': ['Bado haijatumwa', 'Pas encore envoyée', 'Ainda não enviada', 'لم تُرسل بعد'],
+  'Still due': ['Bado inadaiwa', 'Reste dû', 'Ainda por pagar', 'المتبقي المستحق'],
 }
