@@ -28,6 +28,8 @@ export interface FieldOf {
   readonly columns?: readonly string[]
   /** What is sent for what is typed, where none of the kinds says it. */
   readonly value?: (text: string) => unknown
+  /** Whether its object is sent whole when one of its fields changes; `payment_method.phone` is of `payment_method`. */
+  readonly isWhole?: boolean
   /** Control of its own, which gives what is typed as a text. */
   readonly show?: (control: Control) => ComponentChildren
   /** Whether it stands below `More settings`, which is closed until opened. */
@@ -199,8 +201,11 @@ function FormField({
   if (as === 'rows')
     return <RowsField label={label} columns={columns ?? []} value={value ?? ''} onInput={onInput} {...told} />
   if (as === 'flag')
-    return <Choice label={label} value={value ?? 'no'} among={['no', 'yes']} isRequired onChange={onInput} />
-  if (among) return <Choice label={label} value={value ?? among[0] ?? ''} among={among} isRequired onChange={onInput} />
+    return <Choice label={label} value={value ?? 'no'} among={['no', 'yes']} isRequired onChange={onInput} {...told} />
+  if (among)
+    return (
+      <Choice label={label} value={value ?? among[0] ?? ''} among={among} isRequired onChange={onInput} {...told} />
+    )
   if (isLong || as === 'json')
     return <TextField label={label} value={value ?? ''} onInput={onInput} required={isRequired} {...told} />
   return (

@@ -73,4 +73,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Add a keyword': ['Ongeza neno', 'Ajouter un mot-clé', 'Adicionar palavra-chave', 'إضافة كلمة'],
   Other: ['Nyingine', 'Autres', 'Outros', 'أخرى'],
   'Texts over time': ['SMS kwa muda', 'SMS dans le temps', 'SMS ao longo do tempo', 'الرسائل عبر الزمن'],
+  'Schedule {count} texts for {amount}': ['Panga ujumbe {count} kwa {amount}', 'Programmer {count} SMS pour {amount}', 'Agendar {count} mensagens por {amount}', 'جدولة {count} رسالة مقابل {amount}'],
+  '{row} of {count}': ['{row} kati ya {count}', '{row} sur {count}', '{row} de {count}', '{row} من {count}'],
+  '{count} rows lack something that the text names': ['Mistari {count} inakosa kitu kinachotajwa kwenye ujumbe', 'Il manque à {count} lignes quelque chose que le texte nomme', 'Faltam em {count} linhas dados que o texto refere', '{count} من الصفوف ينقصها ما يذكره النص'],
+  Previous: ['Iliyotangulia', 'Précédent', 'Anterior', 'السابق'],
 }
