@@ -92,7 +92,7 @@ function Details({ usage: { rows, spend, limits } }: { usage: Usage }) {
       </Card>
       <div class="stack">
         <Card title={t('Spent')}>
-          {spend.length === 0 && <p class="soft">{t('Nothing')}</p>}
+          {spend.length === 0 && <p class="soft">{t('Nothing was spent.')}</p>}
           <Facts
             rows={spend.map(({ area, country, currency, cost }) => [
               [areaName(area), country].filter(Boolean).join(', '),

@@ -162,4 +162,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Delivered on': ['Ilifikishwa tarehe', 'Livré le', 'Entregue em', 'سُلّم في'],
   'Delivered by': ['Ilifikishwa na', 'Livré par', 'Entregue por', 'سُلّم عبر'],
   'Tracking number': ['Nambari ya ufuatiliaji', 'Numéro de suivi', 'Número de seguimento', 'رقم التتبع'],
+  'Row {row}': ['Mstari {row}', 'Ligne {row}', 'Linha {row}', 'الصف {row}'],
+  'Bulk payout': ['Malipo ya wengi', 'Paiement groupé', 'Pagamento em massa', 'دفعة جماعية'],
+  'It waits for another member than the one who made it.': ['Inasubiri mwanachama mwingine asiye aliyeianzisha.', 'Il attend un autre membre que celui qui l’a créé.', 'Espera por outro membro que não quem o criou.', 'تنتظر عضوًا آخر غير من أنشأها.'],
 }
