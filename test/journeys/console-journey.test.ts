@@ -201,8 +201,8 @@ describe('the journey', { skip: withoutChromium() }, () => {
     const main = page.getByRole('main')
     const make = async (list: string, form: string, typed: Record<string, string>): Promise<void> => {
       await open(list)
-      await main.getByText(form, { exact: true }).click()
-      const room = main.locator('details')
+      await main.getByRole('button', { name: form, exact: true }).click()
+      const room = page.getByRole('dialog', { name: form })
       for (const [label, value] of Object.entries(typed)) await room.getByLabel(label, { exact: true }).fill(value)
       await isFine(form)
       await room.getByRole('button', { name: 'Make it' }).click()

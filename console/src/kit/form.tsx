@@ -8,7 +8,7 @@ import { api } from '../api.ts'
 import { t } from '../words.ts'
 import { Choice, Field, FileField, problemOf, TextField } from './fields.tsx'
 import { type Kind, valuesOf } from './filled.ts'
-import { NewKey, Problem } from './kit.tsx'
+import { Problem } from './kit.tsx'
 import { RowsField } from './rows-field.tsx'
 
 export interface FieldOf {
@@ -99,24 +99,6 @@ export function formOf<Input extends object, Reply>(
       return typeof shown === 'string' ? shown : null
     },
   }
-}
-
-/** The form of a list, which opens in place. */
-export function Making({ form, onMade }: { form: FormOf; onMade(): void }) {
-  const [secret, setSecret] = useState<string | null>(null)
-  const [isOpen, setIsOpen] = useState(false)
-  const made = (shown: string | null): void => {
-    setSecret(shown)
-    setIsOpen(shown !== null)
-    onMade()
-  }
-  return (
-    <details class="card making" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>{t(form.title)}</summary>
-      {secret && <NewKey secret={secret} />}
-      <FormFields form={form} onMade={made} />
-    </details>
-  )
 }
 
 /** Fields and button of a form, and why it was refused. */

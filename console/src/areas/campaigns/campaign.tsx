@@ -77,7 +77,7 @@ function deedsOf(campaign: Campaign, preview: CampaignPreview | null): Deed[] {
     ...(isHeld
       ? [{ name: 'Resume', icon: 'play' as const, isMain: true, scope, run: () => campaignsResume(api, { id }) }]
       : []),
-    ...(state === 'draft' && preview ? [starting(campaign, preview)] : []),
+    ...(state === 'draft' && preview && preview.recipients > 0 ? [starting(campaign, preview)] : []),
   ]
 }
 

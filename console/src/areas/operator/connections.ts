@@ -224,7 +224,7 @@ export const connections: readonly Connection[] = [
       { name: 'Encrypted (TLS)', values: { transport: 'tls', port: '5061' }, main: [...sip, 'username', 'password'] },
     ],
     columns: [
-      name,
+      { ...name, grows: false },
       host,
       { name: 'Prefixes', field: 'prefixes', priority: 2 },
       { name: 'Calls', field: 'calls', as: 'count', priority: 2, card: 'end' },

@@ -74,14 +74,8 @@ export const LinkPage = recordPage<PaymentLink>({
           },
         ]
       : [],
-  more: ({ url, uses, amount_collected, currency }) => (
+  before: ({ url, uses, amount_collected, currency }) => (
     <>
-      <FiguresRow
-        figures={[
-          [t('Paid'), count(uses)],
-          [t('Collected'), money(amount_collected, currency)],
-        ]}
-      />
       <Card title={t('Payment page')} action={<CopyText text={url} />}>
         <p>
           <a href={url} target="_blank" rel="noreferrer" class="mono">
@@ -89,6 +83,12 @@ export const LinkPage = recordPage<PaymentLink>({
           </a>
         </p>
       </Card>
+      <FiguresRow
+        figures={[
+          [t('Paid'), count(uses)],
+          [t('Collected'), money(amount_collected, currency)],
+        ]}
+      />
     </>
   ),
 })

@@ -4,7 +4,6 @@ import {
   disputesList,
   fraudChangeRule,
   fraudListRules,
-  fraudRemoveRule,
   paymentsTransactions,
   payoutsApprove,
   payoutsList,
@@ -12,14 +11,13 @@ import {
   refundsList,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { removing } from '../../kit/dialogs.tsx'
 import { Pill, TwoLines } from '../../kit/kit.tsx'
 import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, words } from '../../kit/words.ts'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
 import { conditionsText } from './conditions.ts'
-import { changeRule, checkRisk, newRule, payMany, payOne } from './forms.ts'
+import { checkRisk, newRule, payMany, payOne } from './forms.ts'
 
 /** `M-Pesa`, `Card`: the provider where it has a name of its own, otherwise the method. */
 export function byWhat(method: unknown, provider: unknown): string {
@@ -250,14 +248,6 @@ export const rules: ListOf = {
     { name: 'Enabled', field: 'enabled', as: 'flag', priority: 2, card: 'state' },
   ],
   actions: [
-    { name: 'Change', scope: 'fraud:write', form: changeRule },
-    {
-      name: 'Remove',
-      isDanger: true,
-      scope: 'fraud:write',
-      asks: ({ name }) => removing(textOf(name), t('Payments from now on are not checked by this rule.')),
-      run: ({ rule_id }) => fraudRemoveRule(api, { rule_id: textOf(rule_id) }),
-    },
     {
       name: 'Enable',
       scope: 'fraud:write',

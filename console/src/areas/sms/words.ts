@@ -21,7 +21,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   '{count} texts': ['SMS {count}', '{count} SMS', '{count} SMS', '{count} رسائل'],
   'What the rest costs goes back to the wallet.': ['Gharama ya zilizobaki inarudi kwenye pochi.', 'Le coût du reste retourne au portefeuille.', 'O custo do resto volta à carteira.', 'تعود كلفة الباقي إلى المحفظة.'],
   'Stop {count} texts': ['Simamisha SMS {count}', 'Arrêter {count} SMS', 'Parar {count} SMS', 'إيقاف {count} رسائل'],
-  'Delivery time (95th percentile)': ['19 kati ya 20 hufika ndani ya', '19 sur 20 arrivent en', '19 em 20 chegam em', '19 من 20 تصل خلال'],
   'SMS balance': ['Imebaki kwa SMS', 'Reste pour les SMS', 'Resta para SMS', 'المتبقي للرسائل'],
   'By country': ['Kwa nchi', 'Par pays', 'Por país', 'حسب الدولة'],
   'Failure reasons': ['Kwa nini SMS zilishindwa', 'Pourquoi des SMS ont échoué', 'Porque falharam SMS', 'سبب فشل الرسائل'],
@@ -77,4 +76,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   '{row} of {count}': ['{row} kati ya {count}', '{row} sur {count}', '{row} de {count}', '{row} من {count}'],
   '{count} rows lack something that the text names': ['Mistari {count} inakosa kitu kinachotajwa kwenye ujumbe', 'Il manque à {count} lignes quelque chose que le texte nomme', 'Faltam em {count} linhas dados que o texto refere', '{count} من الصفوف ينقصها ما يذكره النص'],
   Previous: ['Iliyotangulia', 'Précédent', 'Anterior', 'السابق'],
+  'Delivery time': ['Muda wa kufika', 'Délai de remise', 'Tempo de entrega', 'زمن التسليم'],
+  'for 95 % of them': ['kwa 95 % yake', 'pour 95 % d’entre eux', 'para 95 % delas', 'لـ 95 % منها'],
+  '{amount} left': ['{amount} zimebaki', '{amount} restants', 'restam {amount}', 'يتبقى {amount}'],
 }

@@ -27,6 +27,9 @@ import { phoneNumber } from '../../phone/number.ts'
 import { filterBy, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
 
+/** Areas whose charges are fees. */
+const areaNames: Readonly<Record<string, string>> = { payments: t('Fees of payments'), payouts: t('Fees of payouts') }
+
 /** Amounts that are offered. */
 const amounts = ['1000', '5000', '20000'] as const
 const spentDays = 14
@@ -182,7 +185,11 @@ function useSpent(currency: string | undefined) {
     const values = days.map((one) =>
       own.reduce((sum, { day, area: its, cost }) => (day === one && its === area ? sum + cost : sum), 0),
     )
-    return { name: words(`usage_${area}`), values, total: values.reduce((sum, value) => sum + value, 0) }
+    return {
+      name: areaNames[area] ?? words(`usage_${area}`),
+      values,
+      total: values.reduce((sum, value) => sum + value, 0),
+    }
   })
   return { days, series, total: series.reduce((sum, { total }) => sum + total, 0) }
 }

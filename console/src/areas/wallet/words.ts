@@ -14,4 +14,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   '{amount} spent in {count} days, by area': ['{amount} zimetumika kwa siku {count}, kwa eneo', '{amount} dépensés en {count} jours, par domaine', '{amount} gastos em {count} dias, por área', 'أُنفق {amount} خلال {count} يومًا، حسب المجال'],
   'Lasts about {count} days at {amount} a day': ['Zinatosha siku {count} hivi, {amount} kwa siku', 'Suffit pour {count} jours environ, à {amount} par jour', 'Dura cerca de {count} dias, a {amount} por dia', 'يكفي نحو {count} يومًا بمعدل {amount} يوميًا'],
   '{amount} when below {threshold}': ['{amount} zikishuka chini ya {threshold}', '{amount} en dessous de {threshold}', '{amount} quando abaixo de {threshold}', '{amount} عندما يقل عن {threshold}'],
+  'Fees of payments': ['Ada za malipo', 'Frais des paiements', 'Taxas dos pagamentos', 'رسوم المدفوعات'],
+  'Fees of payouts': ['Ada za kutuma pesa', 'Frais des versements', 'Taxas dos pagamentos feitos', 'رسوم التحويلات'],
 }
