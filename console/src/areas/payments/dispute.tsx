@@ -93,7 +93,7 @@ function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) 
       {known.value === null && !known.error ? (
         <Waiting />
       ) : (
-        <FormFields form={form} onMade={() => void onSent()} class="form in-line evidence" />
+        <FormFields form={form} onMade={() => void onSent()} class="form in-line even evidence" />
       )}
     </Card>
   )

@@ -9,6 +9,7 @@ import { OneOf } from '../../kit/choose.tsx'
 import { csvRows } from '../../kit/csv.ts'
 import { useDoing } from '../../kit/doing.ts'
 import { Choice, Field, TextField } from '../../kit/fields.tsx'
+import { Icon } from '../../kit/icons.tsx'
 import { Card, Facts, PageHead, Problem } from '../../kit/kit.tsx'
 import { senders } from '../../kit/known.ts'
 import { RowsField } from '../../kit/rows-field.tsx'
@@ -74,6 +75,7 @@ export function SendMany(_: PageProps) {
             <OneOf
               label="Sender"
               known={senders}
+              isOpen
               value={from}
               problem={undefined}
               onInput={changed(setFrom)}
@@ -146,16 +148,18 @@ function Preview({ rows, text }: { rows: readonly Row[]; text: string }) {
             <span class="soft small">
               {t('{row} of {count}', { row: count(shown + 1), count: count(rows.length) })}
             </span>
-            <button type="button" class="btn small" disabled={shown === 0} onClick={() => setAt(shown - 1)}>
-              {t('Previous')}
+            <button type="button" class="btn small square" disabled={shown === 0} onClick={() => setAt(shown - 1)}>
+              <Icon name="left" />
+              <span class="hidden">{t('Previous')}</span>
             </button>
             <button
               type="button"
-              class="btn small"
+              class="btn small square"
               disabled={shown + 1 >= rows.length}
               onClick={() => setAt(shown + 1)}
             >
-              {t('Next')}
+              <Icon name="right" />
+              <span class="hidden">{t('Next')}</span>
             </button>
           </span>
         ) : undefined
