@@ -56,7 +56,7 @@ const designs: Readonly<Record<string, string>> = {
 
 /** What is no record, or takes something away. */
 const notMade =
-  /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey))|\.(optOut|block)$/
+  /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey)|billing\.createSubscription)|\.(optOut|block)$/
 
 async function makeOneOfEach({ demo, operator }: World): Promise<void> {
   const routes = areas.flatMap((area) => area.routes ?? [])
@@ -102,6 +102,34 @@ async function makeMany({ demo, app }: World): Promise<void> {
     Array.from({ length: 20 }, (_, n) => ({ to: `+2547110${i}${1000 + n}`, message: `Mkutano ni kesho, ${name}.` })),
   )
   await demo.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  await demo.post('/v1/sandbox/messenger/inbound', {
+    ...{ from: '+254711000100', type: 'text', text: { body: 'Habari, nimeona picha ya taa.' } },
+  })
+  const { body: plan } = await demo.post('/v1/billing/plans', {
+    name: 'Duka',
+    amount: 1_200,
+    currency: 'KES',
+    interval: 'month',
+  })
+  await demo.post('/v1/billing/subscriptions', {
+    ...{ plan_id: plan.plan_id, customer: { name: 'Zawadi Achieng', phone: '+254711000105' } },
+    payment_method: { type: 'invoice' },
+  })
+  const card = { exp_month: 12, exp_year: 2040, cvv: '123' }
+  const ofCard = { amount: 900, currency: 'KES', save_card: true }
+  const { body: paid } = await demo.post('/v1/payments', { ...ofCard, card: { ...card, number: '4242424242424242' } })
+  await demo.post(`/v1/payments/${paid.payment_id}/refund`, { amount: 300 })
+  await demo.post('/v1/payments', { ...ofCard, card: { ...card, number: '4000000000000259' } })
+  const isDisputed = async (): Promise<boolean> => (await demo.get('/v1/payments/disputes')).body.data.length > 0
+  await eventually(isDisputed, 'the dispute')
+  const { body: caught } = await demo.post('/v1/sandbox/hooks', {})
+  await demo.post('/v1/webhooks', { url: caught.url, events: ['payment.*'] })
+  await demo.post('/v1/payments/fraud/rules', {
+    ...{ name: 'Large payouts', action: 'review', applies_to: ['payout'] },
+    conditions: [{ field: 'amount', operator: 'gte', value: 500 }],
+  })
+  const items = names.map((name, i) => ({ amount: 350 + i * 90, phone: `+25471100010${i}`, recipient: { name } }))
+  await demo.post('/v1/payments/payout/bulk', { currency: 'KES', description: 'Riders, week 47', items })
   const clock = { nowMs: () => app.clock.nowMs() + 61_000 }
   await doChores({ ...app, clock }, [trafficChore])
 }

@@ -78,7 +78,7 @@ export const LinkPage = recordPage<PaymentLink>({
     <>
       <Card title={t('Payment page')} action={<CopyText text={url} />}>
         <p>
-          <a href={url} target="_blank" rel="noreferrer" class="mono">
+          <a href={url} target="_blank" rel="noreferrer" class="mono line" dir="ltr">
             {url}
           </a>
         </p>
