@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Growth: what accepting a text, its list and a start of the node cost beside an empty database, and beside one that is full:
-// 5,000,000 texts with their transfers, 10,000 accounts with an endpoint each, 100,000 prices and 1,000,000 customers, times
-// `--scale` (`--scale=0.1` is a tenth). Rows are copies of one, under ids of their own. Once with autovacuum at work, once after it.
+// 5,000,000 texts with their transfers, 10,000 accounts with an endpoint each, 100,000 prices, 1,000,000 customers and as many
+// numbers, times `--scale` (`--scale=0.1` is a tenth). Rows are copies of one, under ids of their own. Once with autovacuum at
+// work, once after it.
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,14 +10,14 @@ import pg from 'pg'
 import { startPostgres } from '../src/platform/postgres.ts'
 import { Client } from '../test/client.ts'
 import { eventually } from '../test/eventually.ts'
-import { end, type NodeProcess, startNodeProcess } from './children.ts'
-import { cpuMeter, sumOf } from './cpu.ts'
+import { end, type NodeProcess, residentMb, startNodeProcess } from './children.ts'
+import { type Cpu, cpuMeter } from './cpu.ts'
 import { openAccounts } from './durable-write.ts'
 import { newHome } from './home.ts'
 import { load, post } from './load.ts'
 import type { Figure } from './report.ts'
 
-const full = { texts: 5_000_000, accounts: 10_000, prices: 100_000, customers: 1_000_000 }
+const full = { texts: 5_000_000, accounts: 10_000, prices: 100_000, customers: 1_000_000, numbers: 1_000_000 }
 const connections = 32
 const perStatement = 50_000
 /** The moment by which ids are made. */
@@ -35,23 +36,28 @@ export async function growth({ short, scale }: { short: boolean; scale: number }
     const keys = await openAccounts(operator)
     await makeOneOfEach(node, keys[0] ?? '')
     const durationMs = short ? 1_000 : 8_000
+    const again = async (when: string): Promise<Figure[]> => {
+      await end(node.child)
+      const meter = cpuMeter()
+      node = await startNodeProcess(settings)
+      const started = meter.per(1)
+      await accepting(node, keys, durationMs)
+      const memory = { name: `${when}: memory of the node`, value: residentMb(node.child.pid), unit: 'MB' }
+      const start = { name: `${when}: CPU of a start`, value: served(started) / 1e6, unit: 's', cpu: started }
+      return [...(await costs(when, node, database, keys, durationMs)), start, memory]
+    }
     await accepting(node, keys, durationMs)
-    const empty = await costs('empty', node, database, keys, durationMs)
+    const empty = await again('empty')
     await fill(database, short ? 0.001 : scale)
     const busy = await costs('full, autovacuum at work', node, database, keys, durationMs)
     await quiet(database)
-    const after = await costs('full', node, database, keys, durationMs)
-    await end(node.child)
-    const meter = cpuMeter()
-    node = await startNodeProcess(settings)
-    const start = { name: 'full: CPU of a start', value: sumOf(meter.per(1)) / 1e6, unit: 's' }
-    const ratio = (name: string, at: number): Figure => ({
-      name: `full / empty, ${name}`,
-      value: (after[at]?.value ?? 0) / (empty[at]?.value ?? 1),
+    const after = await again('full')
+    const ratios = after.map(({ name, value }, i) => ({
+      name: name.replace('full: ', 'full / empty, '),
+      value: value / (empty[i]?.value ?? 1),
       unit: '',
-    })
-    const ratios = [ratio('CPU of an accepted text', 0), ratio('log of an accepted text', 1), ratio('CPU of a list', 2)]
-    return [...empty, ...busy, ...after, ...ratios, start]
+    }))
+    return [...empty, ...busy, ...after, ...ratios]
   } finally {
     await database.end()
     await end(node.child)
@@ -77,12 +83,16 @@ async function costs(
   for (let i = 0; i < lists; i++) await client.get('/v1/sms?limit=50')
   const listed = meter.per(lists)
   client.close()
-  const served = (one: typeof cpu): number => (one.node ?? 0) + (one.PostgreSQL ?? 0)
   return [
     { name: `${when}: CPU of an accepted text`, value: served(cpu), unit: 'µs', cpu },
     { name: `${when}: log of an accepted text`, value: bytes, unit: 'bytes' },
     { name: `${when}: CPU of a list of 50 texts`, value: served(listed), unit: 'µs', cpu: listed },
   ]
+}
+
+/** CPU of the node and PostgreSQL, without the load. */
+function served({ node = 0, PostgreSQL = 0 }: Cpu): number {
+  return node + PostgreSQL
 }
 
 async function accepting(node: NodeProcess, keys: readonly string[], durationMs: number) {
@@ -130,6 +140,16 @@ async function fill(database: pg.Client, scale: number): Promise<void> {
   const own = `jsonb_build_object('id', ${id}, 'account_id', ${idOf(`(1 + n % ${accounts})`)}, 'bucket', (1 + n % ${accounts}) % 256)`
   await copies(database, 'webhooks.endpoints', accounts, own)
   await copies(database, 'customers.customers', many(full.customers), own)
+  await database.query(
+    `insert into numbers.owned (environment, number, capability, account_id, bucket, id, shared, created_at, updated_at)
+     select 'live', '+254700000000', 'sms', id, bucket, id, false, now(), now() from accounts.accounts limit 1`,
+  )
+  await copies(
+    database,
+    'numbers.owned',
+    many(full.numbers),
+    `${own} || jsonb_build_object('number', '+2557' || 10000000 + n)`,
+  )
   const price = `jsonb_build_object('id', ${id}, 'network', 'n' || n, 'revision', 1000000 + n)`
   await copies(database, 'ledger.prices', many(full.prices), price)
   await copies(database, 'ledger.transfers', many(full.texts), `${own} || jsonb_build_object('source_id', ${id})`)
@@ -153,7 +173,7 @@ export async function copies(database: pg.Client, table: string, many: number, c
 export async function quiet(database: pg.Client): Promise<void> {
   const { rows } = await database.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c join pg_namespace s on s.oid = c.relnamespace
-      where c.relkind = 'r' and s.nspname in ('accounts', 'webhooks', 'customers', 'ledger', 'sms')`,
+      where c.relkind = 'r' and s.nspname in ('accounts', 'webhooks', 'customers', 'ledger', 'sms', 'numbers')`,
   )
   for (const { name } of rows) await database.query(`vacuum (analyze) ${name}`)
   await eventually(

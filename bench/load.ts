@@ -129,7 +129,8 @@ export class Lines {
   /** Sends a request and waits for the whole reply; the time counts from now, a wait for a free connection with it. */
   async ask(request: Buffer): Promise<Answer> {
     const beganMs = performance.now()
-    const socket = this.#free.pop() ?? (await new Promise<Socket>((resolve) => this.#waiting.push(resolve)))
+    // The one that waited longest: a server closes connections on which nothing comes.
+    const socket = this.#free.shift() ?? (await new Promise<Socket>((resolve) => this.#waiting.push(resolve)))
     const text = await exchanged(socket, request)
     const next = this.#waiting.shift()
     if (next) next(socket)

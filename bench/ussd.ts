@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from '../test/client.ts'
-import { end, type NodeProcess, startNodeProcess } from './children.ts'
+import { end, type NodeProcess, residentMb, startNodeProcess } from './children.ts'
 import { cpuMeter } from './cpu.ts'
 import { newHome } from './home.ts'
 import { Lines, post } from './load.ts'
@@ -35,9 +35,9 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
     for (const perSecond of rates) figures.push(await stepsAt(lines, key, perSecond, short ? 2 : 20))
     lines.close()
     const wanted = short ? 100 : 50_000
-    const beforeMb = residentMb(node)
+    const beforeMb = residentMb(node.child.pid)
     const alive = await keepAlive(client, wanted)
-    const tookMb = Math.max(0, residentMb(node) - beforeMb)
+    const tookMb = Math.max(0, residentMb(node.child.pid) - beforeMb)
     await end(node.child)
     node = await startNodeProcess(environment)
     const after = await countAlive(clientOf(node))
@@ -57,11 +57,6 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
 
 function clientOf({ url, caFile, credentials }: NodeProcess): Client {
   return new Client(url, readFileSync(caFile, 'utf8'), credentials.api_key)
-}
-
-function residentMb({ child }: NodeProcess): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
-  return Number(line?.[1] ?? 0) / 1024
 }
 
 /** Has subscribers of sessions that were kept answer; gives the part of them that see their next screen. */
@@ -115,9 +110,11 @@ async function whole(lines: Lines, key: string, session_id: string, n: number, t
     { type: 'response', input: '500', step: 2 },
   ]
   for (const answer of answers) {
-    const { status, body, tookMs: ms } = await lines.ask(
-      post('/v1/ussd/callback', key, JSON.stringify({ ...call, ...answer })),
-    )
+    const {
+      status,
+      body,
+      tookMs: ms,
+    } = await lines.ask(post('/v1/ussd/callback', key, JSON.stringify({ ...call, ...answer })))
     if (status !== '200') throw new Error(`a step was answered ${status} ${body}`)
     tookMs.push(ms)
   }
