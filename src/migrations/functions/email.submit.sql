@@ -17,52 +17,56 @@ declare
   item     email.submit_item;
   keys     platform.idempotency_item[] := array(select i.key from unnest(items) i);
   known    text[];
-  verdicts text[];
-  places   int[];
+  verdicts text[] := array_fill(null::text, array[cardinality(items)]);
+  charges  ledger.charge_item[] := '{}';
+  places   int[] := '{}';
   paid     text[];
-  is_usual boolean;
-  accepted email.submit_item[] := items;
+  accepted email.submit_item[] := '{}';
   jobs     work.job_item[];
-  audits   platform.audit_item[];
+  audits   platform.audit_item[] := '{}';
   told     text[];
-  n        int;
+  blocked  int[];
 begin
   known := platform.claim_keys(keys);
-  verdicts := array(
-    select case when known[i.n] is not null then null
-                when exists (
-                  select from jsonb_array_elements_text(i.unsuppressed) a
-                    join email.suppressions s on s.bucket = i.bucket and s.account_id = i.account and s.environment = i.environment
-                                             and s.email = a
-                   where (s.applies_to = 'all' or i.stream = 'bulk') and (s.expires_at is null or s.expires_at > i.created_at))
-                then 'suppressed' else 'accepted' end
-      from (select u.bucket, u.account, u.environment, u.stream, u.unsuppressed, u.created_at, row_number() over () as n
-              from unnest(items) u) i
-     order by i.n);
-  for n in select i.n from (select u.reference, row_number() over () as n from unnest(items) u) i
-            where i.reference is not null and verdicts[i.n] = 'accepted' order by i.n loop
+  blocked := array(
+    select i.n
+      from (select u.*, row_number() over () as n from unnest(items) u) i
+     where exists (
+       select from jsonb_array_elements_text(i.unsuppressed) a
+         join email.suppressions s on s.bucket = i.bucket and s.account_id = i.account and s.environment = i.environment and s.email = a
+        where (s.applies_to = 'all' or i.stream = 'bulk') and (s.expires_at is null or s.expires_at > i.created_at)));
+  for n in 1 .. cardinality(items) loop
+    continue when known[n] is not null;
+    if n = any(blocked) then
+      verdicts[n] := 'suppressed';
+      continue;
+    end if;
     item := items[n];
-    insert into email.references (bucket, account_id, environment, reference, message_id)
-    values (item.bucket, item.account, item.environment, item.reference, item.id) on conflict do nothing;
-    if not found then
-      verdicts[n] := 'duplicate';
+    if item.reference is not null then
+      insert into email.references (bucket, account_id, environment, reference, message_id)
+      values (item.bucket, item.account, item.environment, item.reference, item.id) on conflict do nothing;
+      if not found then
+        verdicts[n] := 'duplicate';
+        continue;
+      end if;
+    end if;
+    verdicts[n] := 'accepted';
+    places := places || n;
+    charges := charges || item.charge;
+  end loop;
+  paid := ledger.charge(charges);
+  for k in 1 .. cardinality(places) loop
+    item := items[places[k]];
+    if paid[k] = 'insufficient' then
+      verdicts[places[k]] := 'insufficient';
+      delete from email.references r
+       where r.bucket = item.bucket and r.account_id = item.account and r.environment = item.environment and r.reference = item.reference
+         and r.message_id = item.id;
+    else
+      accepted := accepted || item;
+      if (item.audit).id is not null then audits := audits || item.audit; end if;
     end if;
   end loop;
-  places := array(select p from generate_subscripts(items, 1) p where verdicts[p] = 'accepted' order by p);
-  paid := ledger.charge(array(select items[p].charge from unnest(places) with ordinality as c(p, k) order by c.k));
-  for k in 1 .. cardinality(places) loop
-    continue when paid[k] <> 'insufficient';
-    item := items[places[k]];
-    verdicts[places[k]] := 'insufficient';
-    delete from email.references r
-     where r.bucket = item.bucket and r.account_id = item.account and r.environment = item.environment and r.reference = item.reference
-       and r.message_id = item.id;
-  end loop;
-  -- As a rule all are: then they are not copied.
-  is_usual := coalesce('accepted' = all(verdicts), false);
-  if not is_usual then
-    accepted := array(select items[p] from generate_subscripts(items, 1) p where verdicts[p] = 'accepted' order by p);
-  end if;
 
   insert into email.contents (bucket, account_id, environment, id, body, raw, files)
   select i.bucket, i.account, i.environment, i.content, i.content_body, i.content_raw, i.content_files
@@ -86,24 +90,21 @@ begin
       from unnest(accepted) i cross join lateral jsonb_to_recordset(i.recipients) as r(number smallint, job uuid)
      where r.job is not null);
   if cardinality(jobs) > 0 then perform work.add(jobs); end if;
-  audits := array(select i.audit from unnest(accepted) i where (i.audit).id is not null);
   if cardinality(audits) > 0 then perform platform.record(audits); end if;
-  if not is_usual then
-    perform platform.free_keys(array(
-      select keys[p] from generate_subscripts(items, 1) p where verdicts[p] <> 'accepted' and keys[p].key is not null));
-  end if;
+  perform platform.free_keys(array(
+    select keys[n] from generate_subscripts(items, 1) n where verdicts[n] <> 'accepted' and keys[n].key is not null));
 
   for n in 1 .. cardinality(items) loop
+    item := items[n];
     seen := known[n];
     verdict := verdicts[n];
     existing := null;
     deliveries := null;
     if verdict = 'duplicate' then
-      item := items[n];
       select r.message_id into existing from email.references r
        where r.bucket = item.bucket and r.account_id = item.account and r.environment = item.environment and r.reference = item.reference;
-    elsif verdict = 'accepted' and jsonb_array_length(items[n].events) > 0 then
-      told := events.emit(email.events_of(items[n].events));
+    elsif verdict = 'accepted' and jsonb_array_length(item.events) > 0 then
+      told := events.emit(email.events_of(item.events));
       deliveries := array_to_string(told, '|', '');
     end if;
     return next;
