@@ -39,20 +39,18 @@ const Word = (description: string) =>
 const settings = {
   mode: OneOf(['webhook', 'text', 'menu'], {
     description:
-      '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
+      'Source of the screens: `webhook` (your URL receives ussd.response), `text` (your URL replies with CON or END) or `menu` (a stored menu)',
   }),
   url: Nullable(Url, { description: 'URL called for each screen' }),
-  fallback_url: Nullable(Url, { description: 'URL called where `url` gives no answer and time is left' }),
-  menu_id: Nullable(
-    Type.String({ maxLength: 40, description: 'The stored menu that answers, where `mode` is `menu`' }),
-  ),
+  fallback_url: Nullable(Url, { description: 'URL called if `url` does not reply and time is left' }),
+  menu_id: Nullable(Type.String({ maxLength: 40, description: 'Id of the stored menu, for the mode `menu`' })),
   timeout: Timeout,
   network_limit: Type.Integer({
     minimum: 3,
     maximum: 60,
     default: defaultNetworkLimit,
     rule: 'must be 3 to 60 seconds',
-    description: 'Seconds that the network waits for a screen; yours must arrive a second sooner',
+    description: 'Seconds that the network waits for a screen; your reply must arrive a second earlier',
   }),
   error_message: ScreenText,
   resume_window: Type.Integer({
@@ -66,7 +64,7 @@ const settings = {
     Type.String({
       pattern: '^[a-z]{2,3}$',
       rule: 'must be a language such as sw',
-      description: 'Default language, where the network reports none',
+      description: 'Default language, if the network reports none',
     }),
   ),
   pages: Type.Object(
@@ -212,10 +210,11 @@ async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<
 
 /** Requires the setting that a mode answers with. */
 async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
-  if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
+  if (mode === 'text' && url === null) throw invalid('url', 'is required for the mode text')
   if (mode !== 'menu') return
-  if (menu === null) throw invalid('menu_id', 'is missing: the mode menu needs one; POST /v1/ussd/menus makes it')
-  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu)))) throw invalid('menu_id', 'names no menu of yours')
+  if (menu === null) throw invalid('menu_id', 'is required for the mode menu; create one with POST /v1/ussd/menus')
+  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu))))
+    throw invalid('menu_id', 'is not the id of one of your menus')
 }
 
 const create = writeAcross({
@@ -261,7 +260,7 @@ const create = writeAcross({
 })
 
 function inUse(code: string): AppError {
-  return new AppError('CONFLICT', `${code} is registered already: change or delete it, or use another code`)
+  return new AppError('CONFLICT', `${code} is already registered: update or delete it, or use another code`)
 }
 
 async function requireCode(queryable: Queryable, tenant: Tenant, code: string): Promise<ShortcodeRow> {

@@ -130,7 +130,7 @@ export async function offerFailed(
   const pauseMs = offerPausesMs[Math.min(missed, offerPausesMs.length) - 1] ?? 0
   app.log.warn(
     { agent: row.agent_id, cause, missed, pause_ms: pauseMs },
-    'agent not rung: the call goes to the next free agent, this one is offered calls again after the pause; check trunks and media processes if this repeats',
+    'agent not rung: the call goes to the next free agent, and this agent is offered calls again after a pause; check trunks and media processes if this repeats',
   )
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
   const isFree = status === 'available'

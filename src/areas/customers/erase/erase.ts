@@ -19,6 +19,7 @@ import { Entry } from '../conversations/schema.ts'
 import { customerEvents, toldOf } from '../events.ts'
 import { Customer, CustomerParam } from '../schema.ts'
 import { lockAccount } from '../store.ts'
+import { suppress } from './erased.ts'
 
 const removals = (['addresses', 'notes', 'conversations'] as const).map((table) => ({
   kind: table,
@@ -55,13 +56,13 @@ const emptyCustomer = statement.tenant<One & { at: Date }, object>(
 
 const ErasureReport = Type.Object(
   {
-    id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
+    id: Type.String({ description: 'Id of the erased customer, which can no longer be read' }),
     erased_at: At({ description: 'Time of the erasure' }),
     items: Type.Array(
       Type.Object({
         kind: Type.String({ description: 'Kind of records, such as `texts` or `payments`' }),
-        erased: Type.Integer({ description: 'Records whose personal data are gone' }),
-        kept: Type.Integer({ description: 'Records that are still as they were' }),
+        erased: Type.Integer({ description: 'Number of records whose personal data were erased' }),
+        kept: Type.Integer({ description: 'Number of records that were kept' }),
         reason: Nullable(Type.String({ description: 'Reason why records were kept; null where none were' })),
       }),
       { description: 'Results by kind of record' },
@@ -94,7 +95,7 @@ const erase = write({
   operation: 'customers.erase',
   summary: 'Erase a customer',
   description:
-    'Erases their personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
+    'Erases the customer’s personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Financial records and the audit log are kept without personal data. The reply lists kept records and the reasons. It cannot be undone. Logs are erased within minutes.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: ErasureReport },
@@ -111,7 +112,7 @@ async function eraseCustomer(
 ): Promise<Static<typeof ErasureReport>> {
   const { tenant, nowMs } = caller
   await tx.query(lockAccount, tenant)
-  const { id, phones, emails, phone, email } = await lockedCustomer(tx, tenant, customerId)
+  const { id, external_id, phones, emails, phone, email } = await lockedCustomer(tx, tenant, customerId)
   const known = {
     phones: [...new Set([...phones, ...(phone === null ? [] : [phone])])],
     emails: [...new Set([...emails, ...(email === null ? [] : [email.toLowerCase()])])],
@@ -124,6 +125,7 @@ async function eraseCustomer(
   for (const { kind, remove } of removals) items.push(plain(kind, (await one(tx.query(remove, { ...tenant, id }))).n))
   const addresses = [...known.phones, ...known.emails]
   items.push(plain('consents', (await one(tx.query(removeGrants, { ...tenant, id, addresses }))).n))
+  await suppress(app, tx, tenant, { external_id, ...known }, new Date(nowMs))
   await tx.query(emptyCustomer, { ...tenant, id, at: new Date(nowMs) })
   const own = [idOf('customer', id), ...addresses, ...conversations.map((one) => idOf('conversation', one.id))]
   items.push(...(await eraseTraces(tx, tenant, [...own, ...items.flatMap(({ resources }) => resources)])))
@@ -138,8 +140,12 @@ async function eraseCustomer(
     ...{ kind: 'logs', erased: 0, kept: 0 },
     reason: 'requests and the audit log stay, and the person is taken out of them within minutes',
   }
+  const imports = {
+    ...{ kind: 'imports', erased: 0, kept: 0 },
+    reason: 'keyed hashes of numbers, addresses and the external id stay, by which no file brings the person back',
+  }
   const shown = items.filter((item) => item.erased + item.kept > 0)
-  return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), logs] }
+  return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), imports, logs] }
 }
 
 function plain(kind: string, erased: number): Erased {
@@ -163,7 +169,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'All data that are kept about one person, for a request of access. Payments and invoices are in the timeline.',
+    'Returns all stored data of one person, for a data access request. Payments and invoices are in the timeline.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },

@@ -20,7 +20,7 @@ import { importEvents, importOf } from './events.ts'
 import { importedRows, maxRows, type Row } from './rows.ts'
 import { findImport, finishImport, type ImportRow, insertErrors, lockImport, noteProgress } from './store.ts'
 
-const rowsAtOnce = 1_000
+const rowsAtOnce = 2_000
 /** Time of one run; then other imports have their turn. */
 const runMs = 30_000
 const collidedMs = 100
@@ -46,7 +46,7 @@ export const importJob: Job<App, typeof Payload> = {
     try {
       const caller = await callerOf(app, tenant, row)
       const file = await app.storage.open(tenant, row.file_id)
-      if (file === null) throw new AppError('NOT_FOUND', 'the file is gone')
+      if (file === null) throw new AppError('NOT_FOUND', 'the file was deleted')
       const isRead = await readSome(app, caller, row, file)
       if (!isRead) return { kind: 'again', afterMs: 0 }
       await finish(app, occasionNow(app.clock, tenant, caller.principal.facts.clockOffsetMs), row, null)

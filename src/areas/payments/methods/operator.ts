@@ -37,16 +37,16 @@ const created = {
   ),
   environment: EnvironmentName({ description: '`test` replaces the simulator' }),
   country: Type.Optional(
-    CountryOrAll({ description: 'Country of the account; required where the provider is in several' }),
+    CountryOrAll({ description: 'Country of the account; required if the provider is in several' }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False stops new requests to it' })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False disables new payments through it' })),
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
 /** Optional settings, which may be removed again. */
 const outgoingSettings = removable(kinds.flatMap(({ outgoing }) => [outgoing.open, outgoing.secret]))
 
-const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
+const changed = { enabled: Type.Optional(Type.Boolean({ description: 'False disables new payments through it' })) }
 const ProviderChange = Type.Object<typeof changed>({
   ...changed,
   ...openSettings,
@@ -59,8 +59,8 @@ const shown = {
   provider: Type.String({ description: 'Provider, such as `mpesa`' }),
   environment: EnvironmentName({ description: '`test` replaces the simulator' }),
   country: Type.String({ description: 'Country of the account, ISO 3166' }),
-  enabled: Type.Boolean({ description: 'False stops new requests to it' }),
-  status: OneOf(['up', 'degraded', 'down'], { description: 'Status according to the answering node' }),
+  enabled: Type.Boolean({ description: 'False disables new payments through it' }),
+  status: OneOf(['up', 'degraded', 'down'], { description: 'Status according to the replying node' }),
   created_at: At({ description: 'Time of entry' }),
   updated_at: At({ description: 'Time of the last change' }),
 }
@@ -169,7 +169,7 @@ const changeProvider = writeAcross({
   operation: 'operator.changePaymentProvider',
   summary: 'Update a payment provider',
   description:
-    'Null removes the settings for payouts, all of them together: nothing is paid out from it then. If it becomes another account, requests that the first one may have accepted are not sent again.',
+    'Null for a payout setting removes all payout settings, and disables payouts. When the credentials of another account are set, requests that the first account may have accepted are not resent.',
   scope: 'operator',
   params: IdParam,
   body: ProviderChange,
@@ -218,7 +218,7 @@ export const operatorRoutes = connectionRoutes(
     remove: {
       operation: 'operator.removePaymentProvider',
       summary: 'Delete a payment provider',
-      description: 'Its payments that have not ended stay as they are until they expire.',
+      description: 'Pending payments are left unchanged until they expire.',
       ...{ action: 'payments.remove_provider', topic: 'payments' },
       run: async (tx, id) => (await tx.query(deleteProvider, namedBy(id))).length > 0,
     },
@@ -246,7 +246,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
     if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
     else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
     else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
-      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.facts.provider}`)
+      throw new AppError('VALIDATION_ERROR', `${name}: is not a setting of ${kind.facts.provider}`)
   }
   return { open, secret }
 }
@@ -255,7 +255,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
 function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
   const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
   const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
-  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
+  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is not a setting of ${provider}`)
   return gone
 }
 

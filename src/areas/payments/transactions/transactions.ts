@@ -34,13 +34,15 @@ const Transaction = Type.Object(
     fee: Amount({ description: 'Fee charged to you' }),
     net_amount: Amount({ description: 'Amount after the fee' }),
     currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
-    direction: OneOf(['credit', 'debit'], { description: '`credit` comes into your wallet, `debit` leaves it' }),
+    direction: OneOf(['credit', 'debit'], {
+      description: 'Direction: `credit` adds to your wallet, `debit` takes from it',
+    }),
     method: Payment.properties.method,
     provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`' })),
     phone: Nullable(Type.String({ description: 'Phone number, masked' })),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     provider_reference: Nullable(Type.String({ description: 'Id at the provider, such as a receipt code' })),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Your description; null if none' })),
     metadata: Metadata,
     created_at: At({ description: 'Time of the request' }),
     completed_at: Nullable(At({ description: 'Time of completion; null until then' })),
@@ -52,7 +54,8 @@ export const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
   summary: 'List payments, refunds and payouts',
-  description: 'What came in and what went out, in one list. As `text/csv` it is a file for your books.',
+  description:
+    'Lists incoming and outgoing payments together. With `Accept: text/csv` it is a file for your accounting.',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
@@ -64,13 +67,13 @@ export const transactions = list({
     provider: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+        description: 'Filter by provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
       }),
     ),
     reference: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Your own id for the payment, refund or payout, exactly as it was given',
+        description: 'Filter by your own id for the payment, refund or payout',
       }),
     ),
     phone: phoneQuery,
@@ -78,7 +81,7 @@ export const transactions = list({
   }),
   row: Transaction,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  examples: [{ name: 'Completed transactions', query: { status: 'completed' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)

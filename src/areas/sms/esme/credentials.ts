@@ -157,7 +157,7 @@ const credentials = credentialsOf({
     list: { operation: 'sms.listSmppCredentials' },
     remove: {
       operation: 'sms.deleteSmppCredential',
-      description: 'Its sessions end within seconds. Receipts that it has not acknowledged are not delivered any more.',
+      description: 'Its sessions end within seconds. Unacknowledged receipts are no longer delivered.',
     },
     rotate: {
       operation: 'sms.rotateSmppCredential',

@@ -72,26 +72,24 @@ const shown = {
   window: Type.Integer({ description: 'Maximum number of unanswered messages of one session' }),
   rate: Nullable(Type.Integer({ description: 'Messages per second; null: no limit' })),
   response_timeout_seconds: Type.Integer({
-    description: 'Seconds after which a message without an answer goes another way',
+    description: 'Seconds after which an unanswered message takes another route',
   }),
   enabled: Type.Boolean({ description: 'False closes its connections and sends no messages over it' }),
-  in_force: Type.Boolean({ description: 'Whether the answering node already uses these settings' }),
+  in_force: Type.Boolean({ description: 'True if the replying node already uses these settings' }),
   node: Nullable(Type.String({ description: 'Node that holds the connection' })),
   is_up: Type.Boolean({
-    description: 'Whether messages can be sent over it, according to that node or its last report',
+    description: 'True if messages can be sent over it, according to that node or its last report',
   }),
   last_error: Nullable(Type.String({ description: 'Last error, according to that node or its last report' })),
   bound: Type.Integer({
     description:
-      'Sessions that the answering node has open, a pair counting as one; for `http` 1 while it answers. This and the fields below are known only to the node that has it open',
+      'Open sessions of the replying node, a pair counting as one; for `http` 1 while it responds. This and the fields below are known only to the node that holds the connection',
   }),
-  pending: Type.Integer({ description: 'Messages waiting there for the carrier or its answer' }),
+  pending: Type.Integer({ description: 'Messages waiting for the carrier or its response' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second, after throttling by the carrier' })),
-  receipts_url: Nullable(
-    Type.String({ description: 'URL for receipts from a carrier that calls us', sensitive: true }),
-  ),
+  receipts_url: Nullable(Type.String({ description: 'URL that the carrier calls with receipts', sensitive: true })),
   inbound_url: Nullable(
-    Type.String({ description: 'URL for messages of handsets from a carrier that calls us', sensitive: true }),
+    Type.String({ description: 'URL that the carrier calls with inbound messages', sensitive: true }),
   ),
   created_at: At({ description: 'Time of entry' }),
   updated_at: At({ description: 'Time of the last change' }),
@@ -198,7 +196,7 @@ const createBind = writeAcross({
             at: new Date(caller.receivedMs),
           }),
         )
-    if (!row) throw new AppError('CONFLICT', 'a bind of that name exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a bind of this name exists; update it instead')
     return announced(app, tx, caller, 'sms.create_bind', row)
   },
 })

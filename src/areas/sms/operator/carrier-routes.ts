@@ -41,7 +41,7 @@ const Tiers = Type.Array(
   },
 )
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
-  description: 'Handling of a message whose connection, or node, was lost before the answer: sent again, or failed',
+  description: 'Handling of a message whose connection or node was lost before the response: sent again, or failed',
 })
 
 const RerouteOnUndelivered = Type.Boolean({
@@ -61,7 +61,7 @@ const RouteCreate = Type.Object({
   account_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of the only account it applies to, `acc_…`; default all accounts',
+      description: 'Id of the account that it applies to, `acc_…`; default all accounts',
     }),
   ),
   country: Type.Optional(CountryCode({ description: 'Country of the numbers; default every country' })),
@@ -91,7 +91,7 @@ const RouteRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the route, such as `smr_…`' }),
     environment: Type.String({ description: '`test` or `live`' }),
-    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    account_id: Nullable(Type.String({ description: 'Id of the account that it applies to; null: all accounts' })),
     country: Nullable(Type.String({ description: 'Country of the numbers; null: every one' })),
     network: Nullable(Type.String({ description: 'Network of the numbers; null: every one' })),
     tiers: Type.Array(
@@ -110,7 +110,7 @@ const RouteRecord = Type.Object(
     reroute_on_undelivered: RerouteOnUndelivered,
     refund_undelivered: RefundUndelivered,
     when_down: WhenDown,
-    in_force: Type.Boolean({ description: 'Whether the answering node already uses it' }),
+    in_force: Type.Boolean({ description: 'True if the replying node already uses it' }),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
@@ -187,7 +187,7 @@ const createRoute = writeAcross({
   path: '/v1/operator/sms/routes',
   operation: 'operator.createSmsRoute',
   summary: 'Create a message route',
-  description: 'The most exact route wins: of the account, then of the network, then of the country.',
+  description: 'The most specific route applies: for the account, then the network, then the country.',
   scope: 'operator',
   body: RouteCreate,
   reply: { status: 201, schema: RouteRecord, location: ({ id }) => `/v1/operator/sms/routes/${id}` },
@@ -209,7 +209,7 @@ const createRoute = writeAcross({
         at: new Date(caller.receivedMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; update it instead')
     const made = routeRecord(app, row)
     await announce(app, tx, caller, 'sms.create_route', made.id, made)
     return made
@@ -270,7 +270,7 @@ async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<stri
   const names = tiers.flat().map(({ bind }) => bind)
   const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))
   for (const { bind } of tiers.flat())
-    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers name ${bind}, and there is no such bind`)
+    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers: there is no bind ${bind}`)
   return JSON.stringify(tiers.map((tier) => tier.map(({ bind, weight = 1 }) => ({ bind, weight }))))
 }
 

@@ -25,7 +25,12 @@ const needed = {
     rule: 'must be a host name or address',
     description: 'Host of the gateway',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    rule: 'must be 1 to 65535',
+    description: 'TCP port of the message centre',
+  }),
   system_id: Type.String({
     minLength: 1,
     maxLength: 15,
@@ -47,7 +52,9 @@ const shownFields = {
     rule: 'must have at most 12 characters',
     description: 'SMPP system_type, where the gateway requires one; mostly empty',
   }),
-  bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
+  bind_mode: OneOf(['transceiver', 'pair'], {
+    description: 'Kind of connection: one that sends and receives, or a pair of a transmitter and a receiver',
+  }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
@@ -59,7 +66,7 @@ const shownFields = {
   prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
     maxItems: 100,
     rule: 'must list at most 100 beginnings of numbers such as +25470',
-    description: 'Prefixes of the numbers whose pushed screens use it; none: all numbers',
+    description: 'Prefixes of the numbers whose pushed screens use it; empty: all numbers',
   }),
   profile: Profile,
   enabled: Type.Boolean({ description: 'False closes its connections; default true' }),
@@ -78,12 +85,12 @@ const GatewayRecord = Type.Object(
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Node that holds the connection' })),
-    is_up: Type.Boolean({ description: 'Whether screens can be sent over it, according to that node’s last report' }),
-    last_error: Nullable(
-      Type.String({ description: 'Last error, also after it came up again; null if there was none' }),
-    ),
+    is_up: Type.Boolean({
+      description: 'True if screens can be sent over it, according to the last report of its node',
+    }),
+    last_error: Nullable(Type.String({ description: 'Last error, kept after recovery; null if there was none' })),
     created_at: At({ description: 'Time of entry' }),
-    updated_at: At({ description: 'When its settings last changed' }),
+    updated_at: At({ description: 'Time of the last change of its settings' }),
   },
   { title: 'UssdSmppGateway' },
 )
@@ -130,7 +137,7 @@ type Change = Static<typeof GatewayChange>
 function checkProfile(given: unknown): void {
   const { ops, opTag, sessionTag } = profileOf(given)
   if (new Set(Object.values(ops)).size < Object.keys(ops).length)
-    throw invalid('profile.ops', 'must give each operation an octet of its own')
+    throw invalid('profile.ops', 'must have a different octet for each operation')
   if (opTag === sessionTag) throw invalid('profile.session_tag', 'must differ from op_tag')
 }
 
@@ -215,7 +222,7 @@ const change = writeAcross({
   needs: aGateway,
   reply: { status: 200, schema: GatewayRecord },
   errors: ['VALIDATION_ERROR', 'NOT_FOUND'],
-  examples: [{ name: 'Out of use', body: { enabled: false } }],
+  examples: [{ name: 'Disable the gateway', body: { enabled: false } }],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lock, { name: params.id }))
     if (!before) throw noSuchGateway()

@@ -3,6 +3,7 @@
 import type { App } from '../../../platform/app.ts'
 import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { TransportName } from '../../../protocols/sip/transport.ts'
 import type { NumberFormat } from './number-form.ts'
@@ -31,6 +32,7 @@ export interface TrunkRow {
   number_format: NumberFormat
   country: string | null
   srtp: SrtpPolicy
+  codecs: Codec[]
   weight: number
   costs: TrunkCost[]
   caller_ids: string[]
@@ -45,7 +47,7 @@ export interface TrunkRow {
 
 const written =
   stored(`host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes::text[],
-  priority, max_calls, sources::text[], number_format, country, srtp, weight, costs::jsonb, caller_ids::text[], caller_id,
+  priority, max_calls, sources::text[], number_format, country, srtp, codecs::text[], weight, costs::jsonb, caller_ids::text[], caller_id,
   follows_redirects, follows_transfers, transfers_to::text[], enabled`)
 
 const columns = `name, ${written.names}, created_at, updated_at`
