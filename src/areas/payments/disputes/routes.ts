@@ -89,7 +89,7 @@ const sendEvidence = write({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'What was ordered, delivered and agreed, in your words',
+      description: 'Account of the order, its delivery and the agreement, in your words',
     }),
     product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of what was sold' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
