@@ -2,6 +2,9 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  Comparison: ['Ulinganisho', 'Comparaison', 'Comparação', 'المقارنة'],
+  Declined: ['Amekataa', 'A refusé', 'Recusou', 'رفض'],
+  'Never asked': ['Hajaulizwa', 'Jamais demandé', 'Nunca perguntado', 'لم يُسأل'],
   '{count} parts': ['Sehemu {count}', '{count} parties', '{count} partes', '{count} أجزاء'],
   '{done} of {count} done': ['{done} kati ya {count} tayari', '{done} sur {count} traités', '{done} de {count} tratados', 'تم {done} من {count}'],
   '{spent} of {budget}': ['{spent} kati ya {budget}', '{spent} sur {budget}', '{spent} de {budget}', '{spent} من {budget}'],
@@ -77,13 +80,13 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'is before': ['ni kabla ya', 'est avant', 'é antes de', 'قبل'],
   'Name of the attribute': ['Jina la sifa', 'Nom de l’attribut', 'Nome do atributo', 'اسم السمة'],
   'Paid in all': ['Amelipa jumla', 'Payé en tout', 'Pago ao todo', 'مجموع ما دفع'],
-  'They meet': ['Wanatimiza', 'Ils remplissent', 'Cumprem', 'يستوفون'],
+  'Customers who meet': ['Wanatimiza', 'Ils remplissent', 'Cumprem', 'يستوفون'],
   'Was sent a text': ['Alitumiwa ujumbe', 'A reçu un SMS', 'Recebeu uma mensagem', 'أُرسل إليه نص'],
   'at least {count}': ['angalau {count}', 'au moins {count}', 'pelo menos {count}', '{count} على الأقل'],
   'Send to {count}': ['Tuma kwa {count}', 'Envoyer à {count}', 'Enviar a {count}', 'إرسال إلى {count}'],
   'Send {name} to {count} customers?': ['Tuma {name} kwa wateja {count}?', 'Envoyer {name} à {count} clients ?', 'Enviar {name} a {count} clientes?', 'إرسال {name} إلى {count} من العملاء؟'],
   'It costs {price}, taken from the wallet as messages go.': ['Inagharimu {price}, hutolewa kwenye pochi ujumbe unapotumwa.', 'Cela coûte {price}, pris dans le portefeuille au fil des envois.', 'Custa {price}, retirado da carteira à medida que as mensagens saem.', 'تكلفتها {price} تُخصم من المحفظة مع إرسال الرسائل.'],
-  'What was handed over cannot be taken back.': ['Kilichokabidhiwa hakiwezi kurudishwa.', 'Ce qui est remis ne peut être repris.', 'O que foi entregue não pode ser recuperado.', 'ما سُلّم لا يمكن استرجاعه.'],
+  'Messages already handed over cannot be recalled.': ['Kilichokabidhiwa hakiwezi kurudishwa.', 'Ce qui est remis ne peut être repris.', 'O que foi entregue não pode ser recuperado.', 'ما سُلّم لا يمكن استرجاعه.'],
   'Not now': ['Si sasa', 'Pas maintenant', 'Agora não', 'ليس الآن'],
   'In the audience': ['Katika hadhira', 'Dans l’audience', 'Na audiência', 'في الجمهور'],
   'Can be reached': ['Wanaofikika', 'Joignables', 'Alcançáveis', 'يمكن الوصول إليهم'],

@@ -227,7 +227,7 @@ function ToSpend({
   const eachDay = spent / spentDays
   const lasts = eachDay > 0 && available > 0 ? Math.floor(available / eachDay) : null
   return (
-    <Card title={t('To spend')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
+    <Card title={t('Available')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
       <div>
         <p class="sum">{money(available, currency)}</p>
         {lasts !== null && (

@@ -83,12 +83,13 @@ const sendEvidence = write({
   description:
     'The acquirer takes it once, while the dispute is open, and hands it to the payer’s bank, which decides.',
   scope: 'payments:write',
+  limit: 'payments',
   params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
   body: Type.Object({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'What was ordered, delivered and agreed, in your words',
+      description: 'Account of the order, its delivery and the agreement, in your words',
     }),
     product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of what was sold' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
