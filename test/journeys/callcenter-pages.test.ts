@@ -101,7 +101,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await press(supervisor, 'Change')
     const form = dialog(supervisor, 'Edit voice menu')
     await form.getByLabel('Business hours').selectOption({ label: 'Shop' })
-    await form.getByLabel('Out of hours the call goes to').selectOption({ label: 'A message is said' })
+    await form.getByLabel('Destination outside business hours').selectOption({ label: 'Play a message' })
     await form.getByLabel('Prompt').fill('We are closed.')
     await form.getByLabel('Variables, one on a line').fill('shop=Duka\nlimit=5')
     await form.getByRole('button', { name: 'Save' }).click()
