@@ -469,7 +469,10 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await map.getByRole('button', { name: 'later' }).waitFor()
     await step.getByRole('button', { name: 'Remove' }).click()
     await press(supervisor, 'Save menu')
-    await supervisor.getByText('Version 2').waitFor()
+    await supervisor
+      .getByRole('paragraph')
+      .filter({ hasText: /^Version 2$/ })
+      .waitFor()
 
     await supervisor.goto(at('routing-rules'))
     await press(supervisor, 'Create rule')

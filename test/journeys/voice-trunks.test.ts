@@ -479,7 +479,7 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
 
 test('a party that connect rang is replaced by another where its trunk says so, under the rules of every call', async () => {
   const plain = await plainNetwork((user) => (user.endsWith('486') ? 486 : null))
-  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'], country: 'KE' }
+  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+870'], country: 'KE' }
   await enter({ name: 'pbx', ...transfers, caller_ids: ['+25420'], caller_id: '+254200111222' })
   await trunk('pbx', ({ is_up, follows_transfers }) => is_up === true && follows_transfers === false)
   await world.operator.post('/v1/operator/voice/rates', { prefix: '+2547', currency: 'KES', minute: 3 })
@@ -501,7 +501,7 @@ test('a party that connect rang is replaced by another where its trunk says so, 
   const way = Object(trunks.waysTo('+254711000031')[0])
   await eventually(async () => trunks.transferred(way, `sip:0711000032@${at}`) === '+254711000032', 'the change')
   assert.equal(await refer(`sip:reception@${at}`), 603, 'a name is no number')
-  assert.equal(await refer(`sip:+256711000032@${at}`), 404, 'a number without a price is not called')
+  assert.equal(await refer(`sip:+870771234567@${at}`), 404, 'a number without a price is not called')
   assert.equal(await refer(`sip:0711000486@${at}`), 486, 'who is busy is not spoken to')
   assert.equal(plain.calls[1]?.isOver, false, 'and the first party is still there')
   assert.equal(await refer(`sip:0711000032@${at};user=phone`), 200)
@@ -560,14 +560,13 @@ test('a network connects its caller with a number when it is asked to, and the c
   assert.deepEqual([ended.status, ended.hangup_cause, ended.hangup_by], ['completed', 'normal', 'system'])
   assert.equal(ended.cost, ended.duration / 20)
   const told = [await shop.next('/referred'), await shop.next('/referred'), await shop.next('/referred')]
-  assert.deepEqual(
-    told.map(({ body }) => JSON.parse(body)).map(({ status, to, reason }) => [status, to, reason]),
-    [
-      ['rejected', '+254711000099', 'not_allowed'],
-      ['busy', '+254200000001', 'busy'],
-      ['completed', '+254200000002', 'normal'],
-    ],
-  )
+  // Requests of actions do not wait for each other.
+  const results = told.map(({ body }) => JSON.parse(body)).map(({ to, status, reason }) => [to, status, reason])
+  assert.deepEqual(results.sort(), [
+    ['+254200000001', 'busy', 'busy'],
+    ['+254200000002', 'completed', 'normal'],
+    ['+254711000099', 'rejected', 'not_allowed'],
+  ])
   const uri = (to: string) => `sip:${to}@127.0.0.3:${plain.port};user=phone`
   assert.deepEqual(
     asked,
