@@ -64,7 +64,7 @@ function declared<P extends object, R extends object, W extends Where>(
 ): Statement<P, R, W> {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
   const parameters: (keyof P & string)[] = []
-  const numbered = text.replace(/\$([a-z][a-zA-Z0-9]*)/g, (_, parameter: keyof P & string) => {
+  const numbered = text.replace(/\$([a-z][a-zA-Z0-9_]*)/g, (_, parameter: keyof P & string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })
@@ -85,7 +85,10 @@ function declared<P extends object, R extends object, W extends Where>(
 
 /** Runs statements: the pool for single reads, a transaction for what belongs together. */
 export interface Queryable {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 declare const insideTransaction: unique symbol
@@ -98,15 +101,23 @@ export interface Tx extends Queryable {
   readonly [insideTransaction]: true
   query<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R, 'tenant' | 'home'>,
-    parameters: P,
+    parameters: NoInfer<P>,
   ): Promise<R[]>
+  /**
+   * Appends rows of a tenant with COPY, which costs half of what an insert does. Rows are lines with a tab between their fields,
+   * see `copyField`.
+   */
+  copyIn(bucket: number, table: string, columns: readonly string[], rows: readonly string[]): Promise<void>
   /** Runs a callback after the commit; never after a rollback. */
   afterCommit(run: () => void): void
 }
 
 /** Transaction over several tenants, or over a tenant and the installation. */
 export interface AcrossTx extends Tx {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 /** Place of a transaction: a bucket's cell, home, or both. */
@@ -301,9 +312,7 @@ export class Database implements Queryable {
     let broken: Error | undefined
     try {
       await client.query(within(this.answerMs, { text: 'begin; set local synchronous_commit = off' }))
-      const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
-      // pg reads the query timeout from the stream.
-      await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: this.answerMs })))
+      await copied(client, this.answerMs, table, columns, rows)
       await client.query(within(this.answerMs, { text: 'commit' }))
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error))
@@ -488,11 +497,27 @@ async function run<P extends { [K in keyof P]: Value }, R extends object>(
   return result.rows
 }
 
+async function copied(
+  client: pg.ClientBase,
+  answerMs: number,
+  table: string,
+  columns: readonly string[],
+  rows: readonly string[],
+): Promise<void> {
+  const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
+  // pg reads the query timeout from the stream.
+  await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: answerMs })))
+}
+
 function transaction(client: pg.ClientBase, asking: Asking, afterwards: (() => void)[], place: Place): AcrossTx {
   const own: Omit<AcrossTx, typeof insideTransaction> = {
     query: async (statement, parameters) => {
       requirePlace(place, statement, parameters)
       return run(client, asking, statement, parameters)
+    },
+    copyIn: async (bucket, table, columns, rows) => {
+      requireBuckets(place, `a copy into ${table}`, [bucket])
+      await copied(client, asking.answerMs, table, columns, rows)
     },
     afterCommit: (later) => void afterwards.push(later),
   }

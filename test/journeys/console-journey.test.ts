@@ -2,7 +2,7 @@
 // From the banner alone, in a real browser: somebody signs in, sends a text and follows it to its octets, answers it on the
 // phone, approves a payment with a PIN, sees both webhooks arrive, and finds the same text as the operator.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import pg from 'pg'
 import type { Browser, Page } from 'playwright-core'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
@@ -10,6 +10,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { totpOf } from '../../src/kernel/totp.ts'
 import { accessibilityProblems, buildConsole, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
 import { patienceMs } from '../eventually.ts'
+import { story } from '../story.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 const quietMs = 15_000
@@ -17,6 +18,7 @@ const phone = '+254711000042'
 const text = 'Habari Ada, oda yako imetumwa.'
 
 describe('the journey', { skip: withoutChromium() }, () => {
+  const test = story()
   let world: World
   let browser: Browser
   let page: Page

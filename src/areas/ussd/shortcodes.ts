@@ -8,6 +8,7 @@ import { record } from '../../platform/api/audit.ts'
 import { list, type Route, read, write, writeAcross } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { stored } from '../../platform/db/stored.ts'
 import { type AcrossTx, maybe, one, type Queryable, statement } from '../../platform/db.ts'
 import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../platform/schema/lists.ts'
@@ -108,40 +109,20 @@ const count = statement.tenant<Tenant, { count: number }>(
 
 type Stored = Omit<ShortcodeRow, 'account_id' | 'created_at' | 'updated_at' | keyof Tenant>
 
-interface Written extends Tenant {
-  readonly code: string
-  readonly mode: string
-  readonly url: string | null
-  readonly fallbackUrl: string | null
-  readonly menu: string | null
-  readonly timeout: number
-  readonly networkLimit: number
-  readonly errorMessage: string
-  readonly resumeWindow: number
-  readonly language: string | null
-  readonly more: string
-  readonly back: string
-  readonly transliterate: boolean
-  readonly at: Date
-}
+const written =
+  stored(`mode, url, fallback_url, menu_id, timeout, network_limit, error_message, resume_window, language_default,
+  more_word, back_word, transliterate`)
 
-const insert = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const insert = statement.tenant<Tenant & Stored & { at: Date }, ShortcodeRow>(
   'ussd.insert_shortcode',
-  `insert into ussd.shortcodes (code, environment, bucket, account_id, mode, url, fallback_url, menu_id, timeout, network_limit,
-                                error_message, resume_window, language_default, more_word, back_word, transliterate, created_at,
-                                updated_at)
-   values ($code, $environment, $bucket, $account, $mode, $url, $fallbackUrl, $menu, $timeout, $networkLimit, $errorMessage,
-           $resumeWindow, $language, $more, $back, $transliterate, $at, $at)
+  `insert into ussd.shortcodes (code, environment, bucket, account_id, ${written.names}, created_at, updated_at)
+   values ($code, $environment, $bucket, $account, ${written.values}, $at, $at)
    on conflict do nothing returning ${shortcodeColumns}`,
 )
 
-const update = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const update = statement.tenant<Tenant & Stored & { at: Date }, ShortcodeRow>(
   'ussd.update_shortcode',
-  `update ussd.shortcodes
-      set mode = $mode, url = $url, fallback_url = $fallbackUrl, menu_id = $menu, timeout = $timeout,
-          network_limit = $networkLimit, error_message = $errorMessage, resume_window = $resumeWindow,
-          language_default = $language, more_word = $more, back_word = $back, transliterate = $transliterate, updated_at = $at
-    where ${mine} and code = $code returning ${shortcodeColumns}`,
+  `update ussd.shortcodes set ${written.set}, updated_at = $at where ${mine} and code = $code returning ${shortcodeColumns}`,
 )
 
 const remove = statement.tenant<Tenant & { code: string }, { code: string }>(
@@ -178,7 +159,7 @@ type Moment = Pick<Caller, 'receivedMs' | 'nowMs'>
 
 async function take(tx: AcrossTx, tenant: Tenant, moment: Moment, wanted: Stored): Promise<ShortcodeRow | null> {
   const owned = await codes.own(tx, tenant, moment, { number: wanted.code, settings: null })
-  return owned && maybe(tx.query(insert, writtenOf(tenant, wanted, new Date(moment.nowMs))))
+  return owned && maybe(tx.query(insert, { ...tenant, ...wanted, at: new Date(moment.nowMs) }))
 }
 
 function shown(row: ShortcodeRow): Static<typeof Shown> {
@@ -197,26 +178,6 @@ function shown(row: ShortcodeRow): Static<typeof Shown> {
     transliterate: row.transliterate,
     created_at: row.created_at,
     updated_at: row.updated_at,
-  }
-}
-
-function writtenOf(tenant: Tenant, row: Stored, at: Date): { [K in keyof Written]: Written[K] } {
-  return {
-    ...tenant,
-    code: row.code,
-    mode: row.mode,
-    url: row.url,
-    fallbackUrl: row.fallback_url,
-    menu: row.menu_id,
-    timeout: row.timeout,
-    networkLimit: row.network_limit,
-    errorMessage: row.error_message,
-    resumeWindow: row.resume_window,
-    language: row.language_default,
-    more: row.more_word,
-    back: row.back_word,
-    transliterate: row.transliterate,
-    at,
   }
 }
 
@@ -289,7 +250,7 @@ const create = writeAcross({
     const wanted = changed({ ...fresh, code }, given)
     await checkMode(tx, tenant, wanted)
     const row = taken
-      ? await maybe(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+      ? await maybe(tx.query(update, { ...tenant, ...wanted, at: new Date(caller.nowMs) }))
       : await take(tx, tenant, caller, wanted)
     if (!row) throw inUse(code)
     await record(tx, caller, 'ussd.create_shortcode', code)
@@ -360,7 +321,7 @@ const change = write({
     const before = await requireCode(tx, tenant, params.code)
     const wanted = changed(before, body)
     await checkMode(tx, tenant, wanted)
-    const row = await one(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+    const row = await one(tx.query(update, { ...tenant, ...wanted, at: new Date(caller.nowMs) }))
     await record(tx, caller, 'ussd.change_shortcode', before.code)
     await announceCodes(app, tx)
     return shown(row)

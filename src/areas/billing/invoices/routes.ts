@@ -229,19 +229,10 @@ const voidOne = write({
   },
 })
 
-const {
-  phone,
-  phone_number,
-  provider,
-  method,
-  card_token,
-  bank,
-  description,
-  reference,
-  metadata,
-  callback_url,
-  expires_in,
-} = PaymentCreate.properties
+const asPaid = Type.Pick(PaymentCreate, [
+  ...(['phone', 'phone_number', 'provider', 'method', 'card_token', 'bank'] as const),
+  ...(['description', 'reference', 'metadata', 'callback_url', 'expires_in'] as const),
+])
 
 const pay = write({
   ...accepting,
@@ -255,17 +246,7 @@ const pay = write({
   params: InvoiceParam,
   body: Type.Object({
     amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: the amount due' })),
-    phone,
-    phone_number,
-    provider,
-    method,
-    card_token,
-    bank,
-    description,
-    reference,
-    metadata,
-    callback_url,
-    expires_in,
+    ...asPaid.properties,
   }),
   reply: {
     status: 201,

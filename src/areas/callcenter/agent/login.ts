@@ -112,8 +112,8 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
       queues,
       endpoint: JSON.stringify(wanted.endpoint ?? before?.endpoint ?? { type: 'webrtc' }),
       languages: wanted.languages ?? before?.languages ?? [],
-      maxCalls: wanted.max_calls ?? before?.max_calls ?? 1,
-      externalRef: wanted.external_ref ?? before?.external_ref ?? null,
+      max_calls: wanted.max_calls ?? before?.max_calls ?? 1,
+      external_ref: wanted.external_ref ?? before?.external_ref ?? null,
       at: new Date(nowMs),
     }),
   )

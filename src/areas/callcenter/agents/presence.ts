@@ -50,30 +50,7 @@ export async function keepPresence(
   change: Change & Pick<Partial<AgentRow>, 'status' | 'since' | 'idle_since'>,
 ): Promise<AgentRow> {
   const now = { ...row, ...change }
-  const saved = await one(
-    tx.query(saveAgent, {
-      ...tenant,
-      agent: row.agent_id,
-      status: now.status,
-      reason: now.reason,
-      since: now.since,
-      until: now.until,
-      nextStatus: now.next_status,
-      nextReason: now.next_reason,
-      session: now.session_id,
-      loggedInAt: now.logged_in_at,
-      call: now.call_id,
-      leg: now.leg_id,
-      contact: now.contact_id,
-      desk: now.desk_id,
-      deskLostAt: now.desk_lost_at,
-      idleSince: now.idle_since,
-      callsTaken: now.calls_taken,
-      missedOffers: now.missed_offers,
-      offerAfter: now.offer_after,
-      at: new Date(nowMs),
-    }),
-  )
+  const saved = await one(tx.query(saveAgent, { ...now, ...tenant, agent: row.agent_id, at: new Date(nowMs) }))
   tx.afterCommit(() => {
     for (const watcher of watchers(app)) watcher(saved)
   })

@@ -196,8 +196,8 @@ const change = write({
         queues: body.queues ? await queueUuids(tx, tenant, body.queues) : row.queues,
         endpoint: JSON.stringify(body.endpoint ?? row.endpoint),
         languages: body.languages ?? row.languages,
-        maxCalls: body.max_calls ?? row.max_calls,
-        externalRef: body.external_ref ?? row.external_ref,
+        max_calls: body.max_calls ?? row.max_calls,
+        external_ref: body.external_ref ?? row.external_ref,
         at: new Date(nowMs),
       }),
     )

@@ -3,21 +3,12 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { testOf } from '../../../platform/connections/probe.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import {
-  At,
-  CountryOrAll,
-  Deleted,
-  EnvironmentName,
-  Nullable,
-  OneOf,
-  wholeListQuery,
-} from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, CountryOrAll, EnvironmentName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf, kinds } from '../carriers/kinds.ts'
 import {
@@ -116,36 +107,6 @@ const deleteProvider = statement.home<Named, { provider: string }>(
    returning provider`,
 )
 
-const listProviders = list({
-  path: '/v1/operator/payments/providers',
-  operation: 'operator.listPaymentProviders',
-  summary: 'List payment providers and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: ProviderRecord,
-  examples: [{ name: 'All of them' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row))
-    return pageOfWhole(query, rows, ({ id }) => id)
-  },
-})
-
-const getProvider = read({
-  method: 'GET',
-  path: '/v1/operator/payments/providers/:id',
-  operation: 'operator.getPaymentProvider',
-  summary: 'Get a payment provider and its health',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: ProviderRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
-    if (!row) throw noSuchProvider()
-    return recordOf(app, row)
-  },
-})
-
 const mpesaExample = {
   provider: 'mpesa',
   environment: 'live' as const,
@@ -240,36 +201,35 @@ const changeProvider = writeAcross({
   },
 })
 
-const removeProvider = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/payments/providers/:id',
-  operation: 'operator.removePaymentProvider',
-  summary: 'Delete a payment provider',
-  description: 'Pending payments are left unchanged until they expire.',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    const gone = await maybe(tx.query(deleteProvider, namedBy(params.id)))
-    if (!gone) throw noSuchProvider()
-    await record(tx, caller, 'payments.remove_provider', params.id, { after: {} })
-    await app.signals.send(tx, 'payments', params.id)
-    return { id: params.id, deleted: true as const }
+export const operatorRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/payments/providers',
+    record: ProviderRecord,
+    rows: selectEntered,
+    nameOf: (row) => idOf(row),
+    show: recordOf,
+    none: noSuchProvider,
+    list: {
+      operation: 'operator.listPaymentProviders',
+      summary: 'List payment providers and their health',
+      example: 'All of them',
+    },
+    get: { operation: 'operator.getPaymentProvider', summary: 'Get a payment provider and its health' },
+    remove: {
+      operation: 'operator.removePaymentProvider',
+      summary: 'Delete a payment provider',
+      description: 'Pending payments are left unchanged until they expire.',
+      ...{ action: 'payments.remove_provider', topic: 'payments' },
+      run: async (tx, id) => (await tx.query(deleteProvider, namedBy(id))).length > 0,
+    },
+    test: {
+      operation: 'operator.testPaymentProvider',
+      summary: 'Test a payment provider',
+      run: (app, row, probe) => testAccount(app, row, knownKind(row.provider), probe),
+    },
   },
-})
-
-const testProvider = read({
-  ...testOf(IdParam),
-  path: '/v1/operator/payments/providers/:id/test',
-  operation: 'operator.testPaymentProvider',
-  summary: 'Test a payment provider',
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
-    if (!row) throw noSuchProvider()
-    return testAccount(app, row, knownKind(row.provider))
-  },
-})
+  [createProvider, changeProvider],
+)
 
 /** Refuses an address that could never be called, instead of showing a provider that seems to be down. */
 async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
@@ -394,12 +354,3 @@ function removable(groups: readonly ProviderKind['open'][]): Record<string, TSch
 function noSuchProvider(): AppError {
   return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-ke-live')
 }
-
-export const operatorRoutes: readonly Route[] = [
-  listProviders,
-  getProvider,
-  createProvider,
-  changeProvider,
-  removeProvider,
-  testProvider,
-]

@@ -111,82 +111,46 @@ export const transactions = list({
   },
 })
 
-function transactionOf(row: PaymentRow): Static<typeof Transaction> {
-  const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
-  return {
-    transaction_id: idOf('transaction', row.id),
-    type: row.purpose === 'topup' ? 'topup' : 'payment',
-    payment_id,
-    payout_id: null,
-    refund_id: null,
-    status,
-    amount,
-    fee,
-    net_amount,
-    currency,
-    direction: 'credit',
-    method,
-    provider,
-    phone: row.phone && masked(row.phone),
-    reference: rest.reference,
-    provider_reference: rest.provider_reference,
-    description: rest.description,
-    metadata: rest.metadata,
-    created_at: rest.created_at,
-    completed_at: rest.completed_at,
-  }
+type Told = Static<typeof Transaction>
+
+function transactionOf(row: PaymentRow): Told {
+  const { payment_id, fee, net_amount, ...told } = recordOf(row)
+  const type = row.purpose === 'topup' ? 'topup' : 'payment'
+  return { ...common(row, told), type, payment_id, fee, net_amount, direction: 'credit' }
 }
 
 /** Amount that leaves the wallet: the payout and its fee. */
-function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
-  const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
-  return {
-    transaction_id: idOf('transaction', row.id),
-    type: 'payout',
-    payment_id: null,
-    payout_id,
-    refund_id: null,
-    status,
-    amount,
-    fee,
-    net_amount: amount + fee,
-    currency,
-    direction: 'debit',
-    method,
-    provider,
-    phone: row.phone && masked(row.phone),
-    reference: rest.reference,
-    provider_reference: rest.provider_reference,
-    description: rest.description,
-    metadata: rest.metadata,
-    created_at: rest.created_at,
-    completed_at: rest.completed_at,
-  }
+function payoutTransactionOf(row: PayoutRow): Told {
+  const { payout_id, fee, ...told } = payoutOf(row)
+  return { ...common(row, told), type: 'payout', payout_id, fee, net_amount: told.amount + fee, direction: 'debit' }
 }
 
 /** Amount that leaves the wallet: the refund without the part of the fee that comes back. */
-function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
-  const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
+function refundTransactionOf(row: RefundOfPayment): Told {
   return {
-    transaction_id: idOf('transaction', row.id),
+    ...common(row, row),
     type: 'refund',
     payment_id: idOf('payment', row.payment_id),
-    payout_id: null,
     refund_id: idOf('refund', row.id),
-    status,
-    amount,
     fee: 0n,
-    net_amount: amount - row.fee_returned,
-    currency,
+    net_amount: row.amount - row.fee_returned,
     direction: 'debit',
-    method,
-    provider,
-    phone: phone && masked(phone),
-    reference: row.reference,
-    provider_reference: row.provider_reference,
-    description: row.description,
-    metadata: row.metadata,
-    created_at,
-    completed_at,
+  }
+}
+
+/** Fields that records of every kind have under the same names. */
+function common(
+  { id, phone }: { id: string; phone: string | null },
+  told: Omit<
+    Told,
+    'transaction_id' | 'type' | 'payment_id' | 'payout_id' | 'refund_id' | 'fee' | 'net_amount' | 'direction' | 'phone'
+  >,
+): Omit<Told, 'type' | 'fee' | 'net_amount' | 'direction'> {
+  const { status, amount, currency, method, provider, reference, provider_reference, description, metadata } = told
+  return {
+    ...{ transaction_id: idOf('transaction', id), payment_id: null, payout_id: null, refund_id: null },
+    ...{ status, amount, currency, method, provider, phone: phone && masked(phone) },
+    ...{ reference, provider_reference, description, metadata },
+    ...{ created_at: told.created_at, completed_at: told.completed_at },
   }
 }

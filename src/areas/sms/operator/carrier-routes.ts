@@ -5,21 +5,12 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import {
-  At,
-  ConnectionName,
-  CountryCode,
-  Deleted,
-  EnvironmentName,
-  Nullable,
-  OneOf,
-  wholeListQuery,
-} from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, ConnectionName, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
 import { accountNamed } from './numbers.ts'
 
@@ -191,37 +182,6 @@ const deleteRoute = statement.home<{ id: string }, RouteRow>(
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
 
-const listRoutes = list({
-  path: '/v1/operator/sms/routes',
-  operation: 'operator.listSmsRoutes',
-  summary: 'List message routes',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: RouteRecord,
-  examples: [{ name: 'All routes' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectRoutes, {})).map((row) => routeRecord(app, row))
-    return pageOfWhole(query, rows, ({ id }) => id)
-  },
-})
-
-const getRoute = read({
-  method: 'GET',
-  path: '/v1/operator/sms/routes/:id',
-  operation: 'operator.getSmsRoute',
-  summary: 'Get a message route',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: RouteRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const uuid = routeUuid(params.id)
-    const row = (await app.db.query(selectRoutes, {})).find(({ id }) => id === uuid)
-    if (!row) throw noSuchRoute()
-    return routeRecord(app, row)
-  },
-})
-
 const createRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/routes',
@@ -285,22 +245,25 @@ const changeRoute = writeAcross({
   },
 })
 
-const removeRoute = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/sms/routes/:id',
-  operation: 'operator.removeSmsRoute',
-  summary: 'Delete a message route',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    const row = await maybe(tx.query(deleteRoute, { id: routeUuid(params.id) }))
-    if (!row) throw noSuchRoute()
-    await announce(app, tx, caller, 'sms.remove_route', params.id, {})
-    return { id: params.id, deleted: true as const }
+export const carrierRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/sms/routes',
+    record: RouteRecord,
+    rows: selectRoutes,
+    nameOf: ({ id }) => idOf('smsRoute', id),
+    show: routeRecord,
+    none: noSuchRoute,
+    list: { operation: 'operator.listSmsRoutes', summary: 'List message routes', example: 'All routes' },
+    get: { operation: 'operator.getSmsRoute', summary: 'Get a message route' },
+    remove: {
+      operation: 'operator.removeSmsRoute',
+      summary: 'Delete a message route',
+      ...{ action: 'sms.remove_route', topic: 'sms' },
+      run: async (tx, id) => (await tx.query(deleteRoute, { id: routeUuid(id) })).length > 0,
+    },
   },
-})
+  [createRoute, changeRoute],
+)
 
 /** Tiers as stored; every bind must exist, and is locked against removal. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
@@ -344,5 +307,3 @@ async function announce(
   await record(tx, caller, action, target, { after })
   await app.signals.send(tx, 'sms', target)
 }
-
-export const carrierRoutes: readonly Route[] = [listRoutes, getRoute, createRoute, changeRoute, removeRoute]

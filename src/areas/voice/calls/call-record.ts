@@ -80,6 +80,10 @@ export class CallRecord {
     return this.app.clock.nowMs() + this.clockOffsetMs
   }
 
+  get price(): { currency: string; minuteMicros: bigint } {
+    return { currency: this.row.currency, minuteMicros: this.row.minute_micros }
+  }
+
   get isOver(): boolean {
     return isOver(this.row.status)
   }

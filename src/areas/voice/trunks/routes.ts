@@ -3,14 +3,15 @@
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { Probe, testOf } from '../../../platform/connections/probe.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
-import { srtpPolicies } from '../../../protocols/sdp/session-description.ts'
+import { At, ConnectionName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { codecs } from '../../../protocols/audio/codec.ts'
+import { hasOpus } from '../../../protocols/audio/opus.ts'
+import { srtpPolicies, usualCodecs } from '../../../protocols/sdp/session-description.ts'
 import { numberFormats } from './number-form.ts'
 import {
   deleteTrunk,
@@ -119,6 +120,14 @@ const fields = {
         'Encryption of audio (SRTP with SDES keys): `off`, `optional` (if the network supports it) or `required` (calls without it fail). Requires the transport tls; default `optional` with tls and `off` otherwise',
     }),
   ),
+  codecs: Type.Optional(
+    Type.Array(OneOf(codecs), {
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'Audio codecs, the best first, as they are offered to the network; of what it offers the first of this list is taken, and of PCMU and PCMA the one that it prefers. opus has 8,000 samples a second as the others do, takes a third of their bandwidth and mends losses; it needs the package libopus-wasm. PCMU, PCMA and G722 by default',
+    }),
+  ),
   weight: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -198,6 +207,7 @@ const TrunkRecord = Type.Object(
       Type.String({ description: 'Country of national numbers to and from it; null: that of its prefixes' }),
     ),
     srtp: OneOf(srtpPolicies, { description: 'Encryption of audio: off, optional or required' }),
+    codecs: Type.Array(OneOf(codecs), { description: 'Audio codecs, the best first' }),
     weight: Type.Integer({ description: 'Share of calls among trunks with the same prefix, priority and cost' }),
     costs: Type.Array(TrunkCost, { description: 'Prices of this network, by which the cheapest trunk is chosen' }),
     caller_ids: Type.Array(Type.String(), {
@@ -232,20 +242,6 @@ const TrunkRecord = Type.Object(
 
 type Wanted = Static<typeof TrunkChange>
 
-const listTrunks = list({
-  path: '/v1/operator/voice/trunks',
-  operation: 'operator.listVoiceTrunks',
-  summary: 'List SIP trunks and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: TrunkRecord,
-  examples: [{ name: 'All trunks' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectTrunks, {})).map((row) => trunkRecord(app, row))
-    return pageOfWhole(query, rows, ({ name }) => name)
-  },
-})
-
 const createTrunk = writeAcross({
   method: 'POST',
   path: '/v1/operator/voice/trunks',
@@ -255,7 +251,7 @@ const createTrunk = writeAcross({
   scope: 'operator',
   body: TrunkCreate,
   reply: { status: 201, schema: TrunkRecord, location: ({ name }) => `/v1/operator/voice/trunks/${name}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
   examples: [
     {
       name: 'A trunk with a password',
@@ -282,7 +278,7 @@ const changeTrunk = writeAcross({
   body: TrunkChange,
   needs: 'nothing',
   reply: { status: 200, schema: TrunkRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'PROVIDER_UNAVAILABLE'],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockTrunk, { name: params.id }))
     if (!before) throw noSuchTrunk()
@@ -293,54 +289,35 @@ const changeTrunk = writeAcross({
   },
 })
 
-const getTrunk = read({
-  method: 'GET',
-  path: '/v1/operator/voice/trunks/:id',
-  operation: 'operator.getVoiceTrunk',
-  summary: 'Get a SIP trunk and its health',
-  scope: 'operator',
-  params: IdParam,
-  needs: 'nothing',
-  reply: { status: 200, schema: TrunkRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchTrunk()
-    return trunkRecord(app, row)
+export const trunkRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/voice/trunks',
+    record: TrunkRecord,
+    needs: 'nothing',
+    rows: selectTrunks,
+    nameOf: ({ name }) => name,
+    show: trunkRecord,
+    none: noSuchTrunk,
+    list: {
+      operation: 'operator.listVoiceTrunks',
+      summary: 'List SIP trunks and their health',
+      example: 'All trunks',
+    },
+    get: { operation: 'operator.getVoiceTrunk', summary: 'Get a SIP trunk and its health' },
+    remove: {
+      operation: 'operator.removeVoiceTrunk',
+      summary: 'Delete a SIP trunk',
+      ...{ action: 'voice.remove_trunk', topic: trunkTopic },
+      run: async (tx, name) => (await tx.query(deleteTrunk, { name })).length > 0,
+    },
+    test: {
+      operation: 'operator.testVoiceTrunk',
+      summary: 'Test a SIP trunk',
+      run: (app, row, probe) => telephoneNetworkOf(app).trunks.test(row, probe),
+    },
   },
-})
-
-const removeTrunk = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/voice/trunks/:id',
-  operation: 'operator.removeVoiceTrunk',
-  summary: 'Delete a SIP trunk',
-  scope: 'operator',
-  params: IdParam,
-  needs: 'nothing',
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    if (!(await maybe(tx.query(deleteTrunk, { name: params.id })))) throw noSuchTrunk()
-    await record(tx, caller, 'voice.remove_trunk', params.id, { after: {} })
-    await app.signals.send(tx, trunkTopic, params.id)
-    return { id: params.id, deleted: true as const }
-  },
-})
-
-const testTrunk = read({
-  ...testOf(IdParam),
-  path: '/v1/operator/voice/trunks/:id/test',
-  operation: 'operator.testVoiceTrunk',
-  summary: 'Test a SIP trunk',
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchTrunk()
-    const probe = new Probe()
-    await telephoneNetworkOf(app).trunks.test(row, probe)
-    return probe.result
-  },
-})
+  [createTrunk, changeTrunk],
+)
 
 /** Sealed password of a request; as it is stored where the request has none. */
 async function sealedOf(
@@ -349,15 +326,32 @@ async function sealedOf(
   name: string,
   password: string | null | undefined,
   before: TrunkRow | null,
-): Promise<Pick<TrunkParameters, 'secret' | 'sealedBucket' | 'sealedAccount'>> {
-  const none = { secret: null, sealedBucket: null, sealedAccount: null }
-  if (password === undefined)
-    return before
-      ? { secret: before.secret, sealedBucket: before.sealed_bucket, sealedAccount: before.sealed_account }
-      : none
+): Promise<Pick<TrunkParameters, 'secret' | 'sealed_bucket' | 'sealed_account'>> {
+  const none = { secret: null, sealed_bucket: null, sealed_account: null }
+  if (password === undefined) return before ?? none
   if (password === null) return none
   const secret = await sealPassword(app, { bucket, account }, name, password)
-  return { secret, sealedBucket: bucket, sealedAccount: account }
+  return { secret, sealed_bucket: bucket, sealed_account: account }
+}
+
+/** Settings of a trunk that was made without them. */
+const usual = {
+  port: 0,
+  domain: null,
+  prefixes: ['+'],
+  priority: 100,
+  max_calls: 100,
+  sources: [],
+  number_format: 'e164' as const,
+  country: null,
+  codecs: [...usualCodecs],
+  weight: 1,
+  caller_ids: [],
+  caller_id: null,
+  follows_redirects: false,
+  follows_transfers: false,
+  transfers_to: [],
+  enabled: true,
 }
 
 /** Trunk of a request merged with its stored row. */
@@ -382,30 +376,20 @@ async function parametersOf(
       'srtp',
       `must be off with transport ${transport}: SIP would carry the audio keys unencrypted; use tls`,
     )
+  if (wanted.codecs?.includes('opus') && !hasOpus())
+    throw new AppError(
+      'PROVIDER_UNAVAILABLE',
+      'opus needs the package libopus-wasm, which is not installed (npm install libopus-wasm)',
+      { retryAfterSeconds: 3_600 },
+    )
+  const { costs, password: _, ...given } = wanted
   return {
-    name,
-    host,
-    port: wanted.port ?? before?.port ?? 0,
-    transport,
-    domain: wanted.domain === undefined ? (before?.domain ?? null) : wanted.domain,
-    username,
+    ...usual,
+    ...before,
     ...sealed,
-    registers,
-    prefixes: wanted.prefixes ?? before?.prefixes ?? ['+'],
-    priority: wanted.priority ?? before?.priority ?? 100,
-    maxCalls: wanted.max_calls ?? before?.max_calls ?? 100,
-    sources: wanted.sources ?? before?.sources ?? [],
-    numberFormat: wanted.number_format ?? before?.number_format ?? 'e164',
-    country: wanted.country === undefined ? (before?.country ?? null) : wanted.country,
-    srtp,
-    weight: wanted.weight ?? before?.weight ?? 1,
-    costs: JSON.stringify(wanted.costs ?? before?.costs ?? []),
-    callerIds: wanted.caller_ids ?? before?.caller_ids ?? [],
-    callerId: wanted.caller_id === undefined ? (before?.caller_id ?? null) : wanted.caller_id,
-    followsRedirects: wanted.follows_redirects ?? before?.follows_redirects ?? false,
-    followsTransfers: wanted.follows_transfers ?? before?.follows_transfers ?? false,
-    transfersTo: wanted.transfers_to ?? before?.transfers_to ?? [],
-    enabled: wanted.enabled ?? before?.enabled ?? true,
+    ...given,
+    ...{ name, host, username, registers, transport, srtp },
+    costs: JSON.stringify(costs ?? before?.costs ?? []),
     at: new Date(caller.receivedMs),
   }
 }
@@ -439,5 +423,3 @@ function trunkRecord(app: App, row: TrunkRow): Static<typeof TrunkRecord> {
     last_error: state?.lastError ?? null,
   }
 }
-
-export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, getTrunk, changeTrunk, removeTrunk, testTrunk]
