@@ -22,7 +22,11 @@ export function watchFigures({ metrics, db, committer, work, requestLog, timelin
   metrics.total('pamoja_commit_items_total', 'Writes committed since the start.', () => committer.stats.items)
   metrics.total('pamoja_commit_commits_total', 'Group commits since the start.', () => committer.stats.commits)
   metrics.gauge('pamoja_work_running', 'Jobs running on this node.', () => work.load().running)
-  metrics.gauge('pamoja_work_waiting', 'Jobs waiting on this node that leased them at creation.', () => work.load().waiting)
+  metrics.gauge(
+    'pamoja_work_waiting',
+    'Jobs waiting on this node that leased them at creation.',
+    () => work.load().waiting,
+  )
   metrics.total(
     'pamoja_request_log_dropped_total',
     'Request log lines that were not written.',

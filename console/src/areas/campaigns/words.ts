@@ -72,6 +72,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'is before': ['ni kabla ya', 'est avant', 'é antes de', 'قبل'],
   'Name of the attribute': ['Jina la sifa', 'Nom de l’attribut', 'Nome do atributo', 'اسم السمة'],
   'Paid in all': ['Amelipa jumla', 'Payé en tout', 'Pago ao todo', 'مجموع ما دفع'],
-  'They meet': ['Wanatimiza', 'Ils remplissent', 'Cumprem', 'يستوفون'],
+  Match: ['Ulinganifu', 'Correspondance', 'Correspondência', 'المطابقة'],
   'Was sent a text': ['Alitumiwa ujumbe', 'A reçu un SMS', 'Recebeu uma mensagem', 'أُرسل إليه نص'],
 }
