@@ -393,6 +393,8 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(built.nodes.home.text, { en: 'Welcome', sw: 'Karibu' }, 'the other language stays')
     assert.deepEqual(built.nodes.home.options, [{ label: { en: 'Balance', sw: 'Salio' }, next: 'balance' }])
     await theirs.goto(`${given().url}/webhooks`)
+    await theirs.getByRole('region', { name: 'Webhooks' }).or(theirs.getByText('No webhooks')).waitFor()
+    if (!(await theirs.getByLabel('Address').isVisible())) await theirs.getByText('Add an endpoint').click()
     await theirs.getByLabel('Address').fill('https://shop.example/hooks')
     await theirs.getByLabel('All events').uncheck()
     await theirs.getByLabel('payment.*').check()

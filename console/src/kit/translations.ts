@@ -188,4 +188,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Choose one': ['Chagua moja', 'Choisissez', 'Escolha', 'اختر'],
   'Add a value': ['Ongeza thamani', 'Ajouter une valeur', 'Adicionar valor', 'إضافة قيمة'],
   'All events': ['Matukio yote', 'Tous les événements', 'Todos os eventos', 'كل الأحداث'],
+  'More actions': ['Vitendo zaidi', 'Plus d’actions', 'Mais ações', 'إجراءات أخرى'],
+  Less: ['Punguza', 'Moins', 'Menos', 'أقل'],
 }

@@ -185,3 +185,9 @@ export function momentAt(text: string): string {
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * minuteMs * (sign === '-' ? -1 : 1)
   return new Date(utcMs - offsetMs).toISOString()
 }
+
+/** A moment as a field for one holds it: `2026-12-01T08:30`, by the account's own clock. */
+export function typedMoment(text: string): string {
+  const told = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return told.format(new Date(text)).replace(' ', 'T')
+}

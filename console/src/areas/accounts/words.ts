@@ -38,4 +38,10 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Sign in with a passkey': ['Ingia kwa passkey', 'Se connecter avec une clé d’accès', 'Entrar com uma chave de acesso', 'الدخول بمفتاح مرور'],
   'Sign in with {name}': ['Ingia kwa {name}', 'Se connecter avec {name}', 'Entrar com {name}', 'الدخول عبر {name}'],
   'Select none to allow all': ['Pasipo alama, yote yanaruhusiwa', 'Rien de coché : tout est permis', 'Nada assinalado: tudo é permitido', 'بلا تحديد: كل شيء مسموح'],
+  'None ticked allows everything': ['Pasipo alama, yote yanaruhusiwa', 'Rien de coché : tout est permis', 'Nada assinalado: tudo é permitido', 'بلا تحديد: كل شيء مسموح'],
+  'All requests': ['Maombi yote', 'Toutes les requêtes', 'Todos os pedidos', 'كل الطلبات'],
+  'Requests a day': ['Maombi kwa siku', 'Requêtes par jour', 'Pedidos por dia', 'الطلبات يوميًا'],
+  '{count} requests over time': ['Maombi {count} kwa muda', '{count} requêtes dans le temps', '{count} pedidos ao longo do tempo', '{count} من الطلبات عبر الزمن'],
+  '{share} of all': ['{share} ya yote', '{share} du total', '{share} do total', '{share} من الكل'],
+  'Nothing was spent.': ['Hakuna kilichotumika.', 'Rien n’a été dépensé.', 'Nada foi gasto.', 'لم يُنفق شيء.'],
 }

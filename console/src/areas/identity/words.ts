@@ -123,4 +123,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Cancel the link': ['Ghairi kiungo', 'Annuler le lien', 'Cancelar a ligação', 'إلغاء الرابط'],
   'Maximum attempts on the hosted page': ['Idadi ya juu ya majaribio kwenye ukurasa', 'Essais maximum sur la page hébergée', 'Máximo de tentativas na página alojada', 'أقصى عدد محاولات في الصفحة'],
   'Privacy notice URL': ['Anwani ya taarifa ya faragha', 'Adresse de l’avis de confidentialité', 'Endereço do aviso de privacidade', 'عنوان إشعار الخصوصية'],
+  'Where pictures are taken': ['Mahali pa kupiga picha', 'Où les photos sont prises', 'Onde se tiram as fotografias', 'حيث تُلتقط الصور'],
 }

@@ -21,6 +21,7 @@ import { accounts as knownAccounts } from '../../kit/known.ts'
 import { type ListOf, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
 import { audit as ownAudit } from '../accounts/lists.ts'
+import { accountOf } from './account-name.tsx'
 
 /** Areas whose requests a plan limits. */
 export const limited = ['sms', 'messenger', 'email', 'voice', 'identity', 'payments'] as const
@@ -160,7 +161,7 @@ export const voiceNumbers: ListOf = {
   keyField: 'number',
   columns: [
     { name: 'Number', field: 'number', as: 'mono', priority: 1, card: 'title', grows: true },
-    { name: 'Account', field: 'account_id', to: '/operator/accounts/', priority: 1, card: 'sub' },
+    { name: 'Account', field: 'account_id', show: accountOf, priority: 1, card: 'sub' },
     { name: 'Since', field: 'assigned_at', as: 'time', priority: 2 },
   ],
   form: {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this installation is connected to, kind by kind: where the API has it, what its form begins with, and what follows when it
 // is paused or removed. The fields of the forms are those of openapi.json.
+
 import { fields as channelFields } from '#form/operator.connectMessengerChannel'
 import { fields as registryFields } from '#form/operator.connectRegistry'
 import { fields as providerFields } from '#form/operator.createPaymentProvider'
@@ -49,6 +50,7 @@ import type { Filled } from '../../kit/form.tsx'
 import type { IconName } from '../../kit/icons.tsx'
 import type { ListOf } from '../../kit/list-page.tsx'
 import { words } from '../../kit/words.ts'
+import { accountOf } from './account-name.tsx'
 
 /** An operation as these pages call it: what its path and its body are. */
 export interface Asked {
@@ -221,7 +223,7 @@ export const connections: readonly Connection[] = [
       { name: 'Encrypted (TLS)', values: { transport: 'tls', port: '5061' }, main: [...sip, 'username', 'password'] },
     ],
     columns: [
-      name,
+      { ...name, grows: false },
       host,
       { name: 'Prefixes', field: 'prefixes', priority: 2 },
       { name: 'Calls', field: 'calls', as: 'count', priority: 2, card: 'end' },
@@ -289,7 +291,7 @@ export const connections: readonly Connection[] = [
     columns: [
       name,
       { name: 'Number', field: 'display_number', as: 'mono', priority: 1, card: 'sub' },
-      { name: 'Account', field: 'account_id', to: '/operator/accounts/', priority: 2 },
+      { name: 'Account', field: 'account_id', show: accountOf, priority: 2 },
       since,
     ],
     paused: [],

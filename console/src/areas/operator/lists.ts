@@ -29,15 +29,14 @@ import { api } from '../../api.ts'
 import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, percent, shortId, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { accountOf } from './account-name.tsx'
 import { changedRoute, newAccount, newNumber, newPrice, newRoute } from './forms.ts'
 
 const account = {
   name: 'Account',
   field: 'account_name',
-  orField: 'account_id',
-  to: '/operator/accounts/',
-  toField: 'account_id',
   priority: 2,
+  show: accountOf,
 } as const
 const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time', priority: 1 } as const
 const country = { name: 'Country', field: 'country', as: 'country', priority: 2 } as const

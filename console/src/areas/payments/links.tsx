@@ -74,21 +74,21 @@ export const LinkPage = recordPage<PaymentLink>({
           },
         ]
       : [],
-  more: ({ url, uses, amount_collected, currency }) => (
+  before: ({ url, uses, amount_collected, currency }) => (
     <>
+      <Card title={t('Payment page')} action={<CopyText text={url} />}>
+        <p>
+          <a href={url} target="_blank" rel="noreferrer" class="mono line" dir="ltr">
+            {url}
+          </a>
+        </p>
+      </Card>
       <FiguresRow
         figures={[
           [t('Paid'), count(uses)],
           [t('Collected'), money(amount_collected, currency)],
         ]}
       />
-      <Card title={t('Payment page')} action={<CopyText text={url} />}>
-        <p>
-          <a href={url} target="_blank" rel="noreferrer" class="mono">
-            {url}
-          </a>
-        </p>
-      </Card>
     </>
   ),
 })

@@ -4,21 +4,20 @@ import {
   disputesList,
   fraudChangeRule,
   fraudListRules,
-  fraudRemoveRule,
   paymentsTransactions,
   payoutsApprove,
   payoutsList,
+  payoutsReject,
   refundsList,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { removing } from '../../kit/dialogs.tsx'
-import { TwoLines } from '../../kit/kit.tsx'
+import { Pill, TwoLines } from '../../kit/kit.tsx'
 import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, words } from '../../kit/words.ts'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
 import { conditionsText } from './conditions.ts'
-import { changeRule, checkRisk, newRule, payMany, payOne } from './forms.ts'
+import { checkRisk, newRule, payMany, payOne } from './forms.ts'
 
 /** `M-Pesa`, `Card`: the provider where it has a name of its own, otherwise the method. */
 export function byWhat(method: unknown, provider: unknown): string {
@@ -82,6 +81,12 @@ function recipientOf(recipient: unknown): string {
   return textOf(name ?? phone ?? Object(bank).account_name ?? Object(bank).account_number ?? Object(bank).bank_name)
 }
 
+/** What made a payout wait for a person. */
+function unusual(risk: unknown): string | null {
+  const { flags }: { flags?: unknown } = Object(risk)
+  return Array.isArray(flags) && flags.length > 0 ? flags.map((one) => words(textOf(one))).join(', ') : null
+}
+
 export const payouts: ListOf = {
   title: 'Payouts',
   icon: 'out',
@@ -100,14 +105,17 @@ export const payouts: ListOf = {
     created,
     {
       ...{ name: 'To', field: 'recipient.phone', priority: 1, card: 'title', grows: true },
-      show: ({ recipient, reference }) => (
-        <TwoLines first={textOf(recipientOf(recipient) || reference)} second={textOf(reference) || null} />
+      show: ({ recipient, reference, in_review, risk }) => (
+        <TwoLines
+          first={textOf(recipientOf(recipient) || reference)}
+          second={(in_review === true && unusual(risk)) || textOf(reference) || null}
+        />
       ),
     },
     by,
     { name: 'Fee', field: 'fee', as: 'money', priority: 4 },
     { name: 'Error', field: 'failure_message', priority: 5 },
-    state,
+    { ...state, show: ({ in_review, status }) => <Pill state={in_review === true ? 'in_review' : textOf(status)} /> },
     amount,
   ],
   filters: [
@@ -139,6 +147,20 @@ export const payouts: ListOf = {
         isDanger: false,
       }),
       run: ({ payout_id }) => payoutsApprove(api, { payout_id: textOf(payout_id) }),
+    },
+    {
+      ...{ name: 'Reject', isDanger: true, isBulk: true, scope: 'payouts:approve' },
+      shows: ({ in_review }) => in_review === true,
+      asks: ({ amount, currency, recipient }) => ({
+        title: t('Reject {amount} to {whom}?', {
+          amount: money(Number(amount), textOf(currency)),
+          whom: recipientOf(recipient),
+        }),
+        consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+        action: t('Reject'),
+        keep: t('Leave it waiting'),
+      }),
+      run: ({ payout_id }) => payoutsReject(api, { payout_id: textOf(payout_id) }),
     },
   ],
 }
@@ -229,14 +251,6 @@ export const rules: ListOf = {
     { name: 'Enabled', field: 'enabled', as: 'flag', priority: 2, card: 'state' },
   ],
   actions: [
-    { name: 'Change', scope: 'fraud:write', form: changeRule },
-    {
-      name: 'Remove',
-      isDanger: true,
-      scope: 'fraud:write',
-      asks: ({ name }) => removing(textOf(name), t('Payments from now on are not checked by this rule.')),
-      run: ({ rule_id }) => fraudRemoveRule(api, { rule_id: textOf(rule_id) }),
-    },
     {
       name: 'Enable',
       scope: 'fraud:write',

@@ -7,7 +7,8 @@ import type { PageProps } from '../../area.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money } from '../../kit/words.ts'
+import { RecordLink } from '../../kit/record-link.tsx'
+import { money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
@@ -35,6 +36,14 @@ export function PayoutPage({ id }: PageProps) {
               <p>{value.failure_message}</p>
             </div>
           )}
+          {value.in_review && (
+            <div class="callout warn">
+              <p>
+                {t('It waits for another member than the one who made it.')}{' '}
+                {value.risk?.flags.map((flag) => words(flag)).join(', ')}
+              </p>
+            </div>
+          )}
           <Timeline path={payoutsTimeline.at(own)} kind="payout" live="payout." about={id} />
           <Card title={t('Details')}>
             <Facts
@@ -45,6 +54,7 @@ export function PayoutPage({ id }: PageProps) {
                 [t('Fee'), money(value.fee, value.currency)],
                 [t('Reference'), value.reference],
                 [t('Description'), value.description],
+                [t('Bulk payout'), value.batch_id && <RecordLink id={value.batch_id} />],
                 [t('Created'), <Ago at={value.created_at} />],
                 [t('Completed'), <Ago at={value.completed_at} />],
               ]}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payouts.
 import { type Static, Type } from 'typebox'
+import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
@@ -21,7 +22,7 @@ import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { payoutReviewRoutes } from './review.ts'
 import { cancel } from './settle.ts'
-import { findPayout, listInReview, listPayouts } from './store.ts'
+import { findPayout, listInReview, listOfBatch, listPayouts } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
@@ -197,6 +198,7 @@ const listAll = list({
     reference: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by your own id for the payout' })),
     phone: phoneQuery,
     in_review: inReview,
+    batch_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the bulk, such as `pob_…`' })),
     ...metadataQuery,
   }),
   row: Payout,
@@ -208,14 +210,19 @@ const listAll = list({
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
-    const rows = await app.db.query(query.in_review ? listInReview : listPayouts, {
+    const asked = {
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
       ...askedOf(query),
       status: query.status ?? null,
       inReview: query.in_review ?? null,
-    })
+    }
+    // A malformed id of a batch finds nothing.
+    const rows =
+      query.batch_id === undefined
+        ? await app.db.query(query.in_review ? listInReview : listPayouts, asked)
+        : await app.db.query(listOfBatch, { ...asked, batch: uuidOf('payoutBatch', query.batch_id) ?? nilUuid })
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))
   },
 })

@@ -65,6 +65,7 @@ export const Dispute = Type.Object(
     provider_reference: Type.String({ description: 'Id of the dispute at the acquirer' }),
     created_at: At({ description: 'Time of the acquirer’s report' }),
     closed_at: moment('Time of the decision'),
+    evidence_sent_at: moment('Time at which the acquirer took your evidence'),
   },
   { title: 'Dispute', description: 'Dispute with its held amount and outcome' },
 )
@@ -290,6 +291,7 @@ const dispute: Static<typeof Dispute> = {
   provider_reference: 'dp_5f0c1d',
   created_at: now,
   closed_at: null,
+  evidence_sent_at: null,
 }
 
 const disputed: Static<typeof Payment> = {
