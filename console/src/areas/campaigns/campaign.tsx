@@ -94,7 +94,7 @@ function starting({ id, name }: Campaign, { recipients, whole, cost, currency }:
       title: t('Send {name} to {count} customers?', { name, count: many }),
       consequences: [
         t('It costs {price}, taken from the wallet as messages go.', { price }),
-        t('What was handed over cannot be taken back.'),
+        t('Messages already handed over cannot be recalled.'),
       ],
       ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
     },

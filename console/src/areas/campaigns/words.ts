@@ -83,7 +83,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Send to {count}': ['Tuma kwa {count}', 'Envoyer à {count}', 'Enviar a {count}', 'إرسال إلى {count}'],
   'Send {name} to {count} customers?': ['Tuma {name} kwa wateja {count}?', 'Envoyer {name} à {count} clients ?', 'Enviar {name} a {count} clientes?', 'إرسال {name} إلى {count} من العملاء؟'],
   'It costs {price}, taken from the wallet as messages go.': ['Inagharimu {price}, hutolewa kwenye pochi ujumbe unapotumwa.', 'Cela coûte {price}, pris dans le portefeuille au fil des envois.', 'Custa {price}, retirado da carteira à medida que as mensagens saem.', 'تكلفتها {price} تُخصم من المحفظة مع إرسال الرسائل.'],
-  'What was handed over cannot be taken back.': ['Kilichokabidhiwa hakiwezi kurudishwa.', 'Ce qui est remis ne peut être repris.', 'O que foi entregue não pode ser recuperado.', 'ما سُلّم لا يمكن استرجاعه.'],
+  'Messages already handed over cannot be recalled.': ['Kilichokabidhiwa hakiwezi kurudishwa.', 'Ce qui est remis ne peut être repris.', 'O que foi entregue não pode ser recuperado.', 'ما سُلّم لا يمكن استرجاعه.'],
   'Not now': ['Si sasa', 'Pas maintenant', 'Agora não', 'ليس الآن'],
   'In the audience': ['Katika hadhira', 'Dans l’audience', 'Na audiência', 'في الجمهور'],
   'Can be reached': ['Wanaofikika', 'Joignables', 'Alcançáveis', 'يمكن الوصول إليهم'],

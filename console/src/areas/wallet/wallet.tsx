@@ -199,7 +199,7 @@ function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType
   const sum = money(total, currency)
   return (
     <Card
-      title={t('Spent')}
+      title={t('Cost')}
       action={<span class="soft">{t('{count} days, {amount}', { count: spentDays, amount: sum })}</span>}
     >
       <Areas
@@ -227,7 +227,7 @@ function ToSpend({
   const eachDay = spent / spentDays
   const lasts = eachDay > 0 && available > 0 ? Math.floor(available / eachDay) : null
   return (
-    <Card title={t('To spend')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
+    <Card title={t('Available')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
       <div>
         <p class="sum">{money(available, currency)}</p>
         {lasts !== null && (
