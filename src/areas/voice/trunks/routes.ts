@@ -70,7 +70,7 @@ const fields = {
   registers: Type.Optional(
     Type.Boolean({
       description:
-        'True registers with the network, so that its calls reach an address that it does not know; default false',
+        'True registers with the network, for networks that send calls to the registered address; default false',
     }),
   ),
   prefixes: Type.Optional(
