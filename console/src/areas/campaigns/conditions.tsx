@@ -55,7 +55,7 @@ const operators: Readonly<Record<string, string>> = {
   within_days: t('in the last days'),
 }
 const ofTimes = { ...operators, gt: t('is after'), lt: t('is before') }
-const answers = { granted: t('Agreed'), withdrawn: t('Withdrawn'), unknown: t('Unknown') }
+const answers = { granted: t('Agreed'), withdrawn: t('Declined'), unknown: t('Never asked') }
 const yesOrNo = { true: t('Yes'), false: t('No') }
 
 const isCondition = (one: unknown): one is Condition =>
@@ -127,7 +127,7 @@ export function ConditionRows({ value, onChange }: { value: Conditions; onChange
         </button>
         {rows.length > 1 && (
           <Choice
-            label="Match"
+            label="Customers who meet"
             value={join}
             among={['and', 'or']}
             names={{ and: t('all of these'), or: t('any of these') }}

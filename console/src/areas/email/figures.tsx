@@ -39,7 +39,7 @@ export function EmailFigures() {
       <div class="page">
         <PageHead title="Email statistics" note="the last 30 days" />
         <Nothing title="Nothing is counted yet" icon="chart">
-          <p class="soft">{t('Opens and clicks are counted once a webhook receives them.')}</p>
+          <p class="soft">{t('Opens and clicks are counted once a tracking webhook is set.')}</p>
           {may('email:write') && (
             <DeedButton
               deed={{ name: 'Event webhook', icon: 'hook', isMain: true, form: tellOfEmail }}

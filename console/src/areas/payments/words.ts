@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'It has to be requested again.': ['Inabidi iombwe upya.', 'Il faut le redemander.', 'Tem de ser pedido de novo.', 'يجب طلبه من جديد.'],
   'At most {amount}': ['Si zaidi ya {amount}', 'Au plus {amount}', 'No máximo {amount}', 'بحد أقصى {amount}'],
   'Cancel {amount}': ['Ghairi {amount}', 'Annuler {amount}', 'Cancelar {amount}', 'إلغاء {amount}'],
   'Cancel {amount} to {whom}?': ['Ghairi {amount} kwa {whom}?', 'Annuler {amount} pour {whom} ?', 'Cancelar {amount} para {whom}?', 'إلغاء {amount} إلى {whom}؟'],
@@ -153,8 +154,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Send the evidence': ['Tuma ushahidi', 'Envoyer les preuves', 'Enviar as provas', 'إرسال الأدلة'],
   'Evidence sent': ['Ushahidi ulitumwa', 'Preuves envoyées', 'Provas enviadas', 'أُرسلت الأدلة'],
   Statement: ['Maelezo', 'Déclaration', 'Declaração', 'البيان'],
-  'Order, delivery and agreement with the payer. Prefilled from the payment.': ['Agizo, uwasilishaji na makubaliano na mlipaji. Imejazwa kutoka malipo.', 'Commande, livraison et accord avec le payeur. Prérempli à partir du paiement.', 'Encomenda, entrega e acordo com o pagador. Preenchido a partir do pagamento.', 'الطلب والتسليم والاتفاق مع الدافع. مملوء من الدفعة.'],
-  'Product description': ['Maelezo ya bidhaa', 'Description du produit', 'Descrição do produto', 'وصف المنتج'],
+  'The order, its delivery and the agreement. The facts of the payment are filled in.': ['Kilichoagizwa, kilichofikishwa na kilichokubaliwa. Huanza na kinachojulikana kuhusu malipo.', 'Ce qui a été commandé, livré et convenu. Commence par ce que l’on sait du paiement.', 'O que foi encomendado, entregue e acordado. Começa com o que se sabe do pagamento.', 'ما طُلب وسُلّم واتُّفق عليه. يبدأ بما يُعرف عن الدفعة.'],
+  'Product sold': ['Kilichouzwa', 'Ce qui a été vendu', 'O que foi vendido', 'ما بيع'],
   'Delivered on': ['Ilifikishwa tarehe', 'Livré le', 'Entregue em', 'سُلّم في'],
   'Delivered by': ['Ilifikishwa na', 'Livré par', 'Entregue por', 'سُلّم عبر'],
   'Tracking number': ['Nambari ya ufuatiliaji', 'Numéro de suivi', 'Número de seguimento', 'رقم التتبع'],

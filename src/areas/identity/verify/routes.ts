@@ -276,7 +276,7 @@ const figuresOfReviews = read({
   }),
   reply: { status: 200, schema: ReviewFigures },
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Of the last 90 days' }],
+  examples: [{ name: 'Last 90 days' }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const to = moment(query.to, 'to') ?? new Date(nowMs + 1)
     const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * 86_400_000)

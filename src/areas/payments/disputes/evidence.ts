@@ -41,7 +41,7 @@ export async function handOver(
     trackingNumber: evidence.tracking_number,
   })
   if (outcome?.kind === 'refused')
-    throw new AppError('INVALID_STATE', 'the acquirer takes no evidence of this dispute any more', {
+    throw new AppError('INVALID_STATE', 'the acquirer no longer accepts evidence for this dispute', {
       extra: { status },
     })
   if (outcome?.kind !== 'taken')

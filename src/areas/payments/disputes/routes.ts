@@ -88,7 +88,7 @@ const sendEvidence = write({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'Statement on the order, the delivery and the agreement with the payer',
+      description: 'Account of the order, its delivery and the agreement, in your words',
     }),
     product_description: Type.Optional(
       Type.String({ maxLength: 2_000, description: 'Description of the product or service' }),
