@@ -236,7 +236,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await baraka.page.getByRole('button', { name: 'Warm: consult first' }).click()
     await baraka.page.getByText('is being rung…').waitFor()
     await later(ada, 120)
-    await baraka.page.getByText('The call was not answered: you are connected to the caller again.').waitFor()
+    await baraka.page.getByText('The call was not answered: you speak with the caller again.').waitFor()
     await browserHears(baraka.page, 1_000)
     await zawadi.page.getByRole('heading', { name: /^How did it go with/ }).waitFor()
     await zawadi.page.getByLabel('Notes').fill('Wanted to speak with Baraka')

@@ -512,7 +512,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.getByLabel('Comparison').nth(1).selectOption({ label: 'is one of' })
     await page.getByLabel('Compared with').nth(1).fill('far, further')
     await figure.getByText('1', { exact: true }).waitFor()
-    await page.getByLabel('Match').selectOption({ label: 'any of these' })
+    await page.getByLabel('Customers who meet').selectOption({ label: 'any of these' })
     await figure.getByText('2', { exact: true }).waitFor()
     assert.deepEqual(await accessibilityProblems(page), [])
     await shot(page, 'segments-one')
