@@ -380,7 +380,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByLabel('Language', { exact: true }).selectOption('sw')
     await theirs.getByLabel('Text', { exact: true }).fill('Huna deni')
     await theirs.getByRole('button', { name: /^home/ }).click()
-    await theirs.getByLabel('Then').selectOption('answers')
+    await theirs.getByLabel('After this screen').selectOption('answers')
     await theirs.getByLabel('Answer', { exact: true }).first().fill('Salio')
     await theirs.getByLabel('Leads to').selectOption('balance')
     await theirs.getByText('1 Salio').waitFor()

@@ -199,7 +199,7 @@ function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType
   const sum = money(total, currency)
   return (
     <Card
-      title={t('Spent')}
+      title={t('Cost')}
       action={<span class="soft">{t('{count} days, {amount}', { count: spentDays, amount: sum })}</span>}
     >
       <Areas
