@@ -73,7 +73,7 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     const now = async () => (await ada.client.get(`/v1/voice/ivr/${ivr_id}`)).body
     const first = supervisor.getByRole('listitem').filter({ hasText: 'Version 1' })
     await first.getByRole('button', { name: 'Look at it' }).click()
-    await first.getByText('One.', { exact: true }).waitFor()
+    await first.getByRole('definition').getByText('One.').waitFor()
     await first.scrollIntoViewIfNeeded()
     await shot(supervisor, 'versions')
     await first.getByRole('button', { name: 'Restore' }).click()
