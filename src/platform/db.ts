@@ -83,7 +83,7 @@ function declared<P extends object, R extends object, W extends Where>(
     changes: changing.test(written),
     joinsHome,
     mayBeLate,
-    isPlannedEachTime: false,
+    isPlannedEachTime: orderedByParameter.test(written),
     parameters,
   }
   if (mayBeLate && made.changes) throw new Error(`${name} writes, and so cannot be late`)
