@@ -104,7 +104,7 @@ describe('a message', () => {
       recipients.map(({ email, status, reason }: Record<string, string>) => [email, status, reason]),
       [
         ['amina@shop.example', 'delivered', null],
-        ['Gone@Shop.example', 'failed', 'suppressed'],
+        ['Gone@shop.example', 'failed', 'suppressed'],
       ],
     )
   })
