@@ -64,7 +64,7 @@ function declared<P extends object, R extends object, W extends Where>(
 ): Statement<P, R, W> {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
   const parameters: (keyof P & string)[] = []
-  const numbered = text.replace(/\$([a-z][a-zA-Z0-9]*)/g, (_, parameter: keyof P & string) => {
+  const numbered = text.replace(/\$([a-z][a-zA-Z0-9_]*)/g, (_, parameter: keyof P & string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })
@@ -85,7 +85,10 @@ function declared<P extends object, R extends object, W extends Where>(
 
 /** Runs statements: the pool for single reads, a transaction for what belongs together. */
 export interface Queryable {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 declare const insideTransaction: unique symbol
@@ -98,7 +101,7 @@ export interface Tx extends Queryable {
   readonly [insideTransaction]: true
   query<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R, 'tenant' | 'home'>,
-    parameters: P,
+    parameters: NoInfer<P>,
   ): Promise<R[]>
   /** Runs a callback after the commit; never after a rollback. */
   afterCommit(run: () => void): void
@@ -106,7 +109,10 @@ export interface Tx extends Queryable {
 
 /** Transaction over several tenants, or over a tenant and the installation. */
 export interface AcrossTx extends Tx {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 /** Place of a transaction: a bucket's cell, home, or both. */

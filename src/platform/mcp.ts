@@ -80,7 +80,7 @@ export function mcp(areas: readonly Area[], inner: Inner): Hook {
 /** A page of another site that a person visits must not reach an installation in their network. */
 function refuseOtherOrigin({ publicUrl }: App, { headers: { origin } }: Posted): void {
   if (origin !== undefined && origin !== new URL(publicUrl).origin)
-    throw new AppError('FORBIDDEN', 'requests of pages of other sites are refused here')
+    throw new AppError('FORBIDDEN', 'requests from other sites are refused')
 }
 
 /** Principal of a key or token. A session of the console is not accepted: a browser sends it along by itself. */

@@ -30,6 +30,7 @@ import { TestDesk } from '../desk.ts'
 import { patienceMs } from '../eventually.ts'
 import { endless, hearsNow, hum } from '../hearing.ts'
 import { type SpeechProgram, speechProgram } from '../speech-program.ts'
+import { story } from '../story.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -349,6 +350,7 @@ test('a desk takes the token of an agent who is logged in, and few and small mes
 })
 
 describe('members in the console', { skip: withoutChromium() }, () => {
+  const test = story()
   let browser: Browser
   let ada: Account
   const complaints: string[] = []
@@ -416,7 +418,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.goto(at('queues'))
     await press(supervisor, 'Create queue')
     await dialog(supervisor, 'Create queue').getByLabel('Name').fill('Orders')
-    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Make it' }).click()
+    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Orders')
     const queue = supervisor.url().split('/').at(-1) ?? ''
     await assign(ada, { routing: true })
@@ -440,11 +442,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await menu.getByLabel('Name').fill('Reception')
     await menu.getByLabel('Prompt').fill('For orders press one.')
     await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
-    await menu.getByRole('button', { name: 'Make it' }).click()
+    await menu.getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Reception')
     await supervisor.getByLabel('Name of another step').fill('later')
     await press(supervisor, 'Add a step')
-    await press(supervisor, 'Save the menu')
+    await press(supervisor, 'Save menu')
     const step = supervisor.getByRole('region', { name: 'later' })
     await step.getByText('Must not have fewer than 1 characters.').waitFor()
     await shot(supervisor, 'menu')
@@ -457,7 +459,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.keyboard.press('ArrowLeft')
     await supervisor.keyboard.press('Enter')
     assert.equal(await supervisor.locator('textarea:focus').inputValue(), 'For orders press one.')
-    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Hear the prompt' }).click()
+    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Play the prompt' }).click()
     await eventually(
       async () => Number(await supervisor.evaluate('heard.loudest')) > 0.01,
       'the prompt to be heard in the browser',
@@ -468,7 +470,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await press(supervisor, 'Undo')
     await map.getByRole('button', { name: 'later' }).waitFor()
     await step.getByRole('button', { name: 'Remove' }).click()
-    await press(supervisor, 'Save the menu')
+    await press(supervisor, 'Save menu')
     await supervisor
       .getByRole('paragraph')
       .filter({ hasText: /^Version 2$/ })
@@ -480,14 +482,14 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await rule.getByLabel('Name').fill('Kenya')
     await rule.getByRole('button', { name: 'Add a condition' }).click()
     await rule.getByLabel('Compared with').fill('KE')
-    await rule.getByLabel('The call goes to').selectOption({ label: 'Voice menu Reception' })
+    await rule.getByLabel('Destination').selectOption({ label: 'Voice menu Reception' })
     await shot(supervisor, 'rule')
-    await rule.getByRole('button', { name: 'Make it' }).click()
+    await rule.getByRole('button', { name: 'Create' }).click()
     await supervisor.getByText('Country of the caller is KE').waitFor()
     await supervisor.getByLabel('Called number').fill(numberOf(ada))
     await supervisor.getByLabel('Caller', { exact: true }).fill(number)
     await supervisor.getByLabel('Keys pressed').fill('1')
-    await press(supervisor, 'Try it')
+    await press(supervisor, 'Try the menu')
     await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
     await shot(supervisor, 'rules')
     await done(ada, '/v1/voice/routing/rules', { name: 'All', priority: 5, action: { type: 'queue', id: queue } }, 201)
@@ -567,7 +569,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
     await supervisor.getByText('Zawadi Kamau').first().waitFor()
     await supervisor.getByRole('button', { name: 'Listen' }).click()
-    await supervisor.getByText('You listen; nobody hears you.').waitFor()
+    await supervisor.getByText('You listen without being heard.').waitFor()
     for (const tone of [1_000, hertz.agent]) await browserHears(supervisor, tone)
     await browserHears(agent, hertz.supervisor, false)
     await supervisor.getByRole('button', { name: 'Whisper' }).click()
@@ -577,7 +579,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await shot(supervisor, 'wallboard')
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await press(supervisor, 'Barge in')
-    await supervisor.getByText('You speak; everybody hears you.').waitFor()
+    await supervisor.getByText('You speak; everyone hears you.').waitFor()
     await phoneHears(call, hertz.supervisor)
     await press(supervisor, 'Stop listening')
     await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
@@ -596,13 +598,13 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await login(ada, 'baraka', 2, { name: 'Baraka Otieno' })
     await agent.keyboard.press('p')
     const colleague = agent.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
-    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
     await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
     await shot(agent, 'consulting')
     await press(agent, 'Take the call back')
     await agent.getByText('You speak', { exact: true }).waitFor()
     await agentIs(ada, 'baraka', 'available')
-    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
     await press(agent, 'Speak all three')
     await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
     await browserHears(agent, 1_000)
@@ -610,7 +612,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await shot(agent, 'three')
     await agent.keyboard.press('Control+e')
     await connected(ada, call, 'baraka')
-    await agent.getByRole('heading', { name: `How did it go with ${number}?` }).waitFor()
+    await agent.getByRole('heading', { name: `Outcome of the call with ${number}` }).waitFor()
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
     await agent.keyboard.press('2')
     assert.deepEqual(await accessibilityProblems(agent), [])
@@ -672,7 +674,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByRole('region', { name: 'Call with +254711000024' }).waitFor()
     await browserHears(supervisor, 1_000)
     await phoneHears(next, hertz.supervisor)
-    await agent.getByRole('heading', { name: 'How did it go with +254711000024?' }).waitFor()
+    await agent.getByRole('heading', { name: 'Outcome of the call with +254711000024' }).waitFor()
     await press(supervisor, 'Hang up')
     await ended(ada, next)
     await agent.keyboard.press('1')
@@ -686,7 +688,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     if ((await phone.count()) === 0) await admin.getByRole('button', { name: 'Phone', exact: true }).click()
     await phone.getByRole('button', { name: 'Calls' }).click()
     await phone.getByRole('button', { name: 'Speak and listen here' }).click()
-    await phone.getByRole('button', { name: 'Live sound off' }).waitFor()
+    await phone.getByRole('button', { name: 'Live audio off' }).waitFor()
     await phone.getByLabel('Number to call').fill(numberOf(ada))
     await phone.getByRole('button', { name: 'Call', exact: true }).click()
     await agent.getByRole('alertdialog').waitFor()
@@ -699,7 +701,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await browserHears(agent, hertz.phone, false)
     await phone.getByRole('button', { name: 'Mute' }).click()
     await phone.getByRole('button', { name: 'Hang up' }).click()
-    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
     await agent.keyboard.press('1')
     await agent.keyboard.press('Control+Enter')
     await agentIs(ada, agentId, 'available')
@@ -716,7 +718,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await browserHears(agent, hertz.phone)
     await browserHears(admin, hertz.agent)
     await phone.getByRole('button', { name: 'Hang up' }).click()
-    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
     await press(agent, 'End work')
     await agentIs(ada, agentId, 'offline')
     assert.deepEqual(complaints, [])

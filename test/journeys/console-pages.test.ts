@@ -86,7 +86,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       return body.data[0]?.status === 'delivered'
     }
     await eventually(arrived, 'the last text of the campaign')
-    await other.getByRole('button', { name: 'There are new ones, show them' }).click()
+    await other.getByRole('button', { name: 'Show new rows' }).click()
     await other
       .getByRole('cell', { name: /^Kampeni/ })
       .first()
@@ -124,12 +124,12 @@ describe('the console', { skip: withoutChromium() }, () => {
     await context.clearCookies()
     // Something else of the page may have met the end of the session before.
     await page.getByRole('button', { name: 'Send the text', includeHidden: true }).dispatchEvent('click')
-    const dialog = page.getByRole('dialog', { name: 'Sign in to go on' })
+    const dialog = page.getByRole('dialog', { name: 'Sign in to continue' })
     await dialog.waitFor()
     assert.deepEqual(await accessibilityProblems(page), [])
     assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Nimeandika hii')
     await dialog.getByLabel('Password').fill(given().password)
-    await dialog.getByRole('button', { name: 'Go on' }).click()
+    await dialog.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { name: 'To +254711000077' }).waitFor()
     const { body } = await world.demo.get('/v1/sms?to=%2B254711000077')
     assert.deepEqual(
@@ -204,7 +204,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.goto(given().url)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search over everything').fill(number)
+    await page.getByLabel('Search everything').fill(number)
     const found = page.getByRole('listbox', { name: 'Found' })
     await found.getByText('Messages', { exact: true }).waitFor()
     await found.getByText('Payments', { exact: true }).waitFor()
@@ -279,7 +279,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await form.getByLabel('Description').fill('School fees')
     await form.getByLabel('Amount').fill('1200')
     await form.getByLabel('Currency').fill('KES')
-    await form.getByRole('button', { name: 'Make it' }).click()
+    await form.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'School fees', level: 1 }).waitFor()
     await page.goto(`${given().url}/invoices/new`)
     await page.getByLabel('Name').fill('Eko Pharmacy')
@@ -344,7 +344,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(await accessibilityProblems(theirs), [])
     await theirs.getByRole('button', { name: 'Approve' }).click()
     const dialog = theirs.getByRole('dialog', { name: 'Approve this check?' })
-    await dialog.getByLabel('Reason, which the account reads').fill('The registry was asked by phone')
+    await dialog.getByLabel('Reason, shown to the account').fill('The registry was asked by phone')
     await dialog.getByRole('button', { name: 'Approve' }).click()
     const isDecided = async (): Promise<boolean> => {
       const { body } = await world.demo.get(`/v1/identity/verification/${asked.body.verification_id}`)
@@ -387,7 +387,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByLabel('Language', { exact: true }).selectOption('en')
     await theirs.getByLabel('Answer', { exact: true }).first().fill('Balance')
     assert.deepEqual(await accessibilityProblems(theirs), [])
-    await theirs.getByRole('button', { name: 'Save the menu' }).click()
+    await theirs.getByRole('button', { name: 'Save menu' }).click()
     await theirs.getByText('Version 2').waitFor()
     const { body: built } = await world.demo.get(`/v1/ussd/menus/${menu.body.id}`)
     assert.deepEqual(built.nodes.home.text, { en: 'Welcome', sw: 'Karibu' }, 'the other language stays')
@@ -398,7 +398,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByLabel('Address').fill('https://shop.example/hooks')
     await theirs.getByLabel('All events').uncheck()
     await theirs.getByLabel('payment.*').check()
-    await theirs.getByRole('button', { name: 'Add it' }).click()
+    await theirs.getByRole('button', { name: 'Add', exact: true }).click()
     const told = async (): Promise<unknown> =>
       (await world.demo.get('/v1/webhooks')).body.data.find((one: { url: string }) => one.url.includes('shop.example'))
         ?.events
@@ -414,10 +414,10 @@ describe('the console', { skip: withoutChromium() }, () => {
     await form.getByLabel('Name', { exact: true }).fill('Many from one phone')
     await form.getByLabel('Compared with').fill('100')
     await form.getByRole('button', { name: 'Add a condition' }).click()
-    await form.getByLabel('What').nth(1).selectOption('velocity')
+    await form.getByLabel('Field').nth(1).selectOption('velocity')
     await form.getByLabel('Within').selectOption('24h')
     assert.deepEqual(await accessibilityProblems(page), [])
-    await form.getByRole('button', { name: 'Make it' }).click()
+    await form.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Many from one phone', level: 1 }).waitFor()
     const id = page.url().split('/').at(-1)
     const { body: rule } = await world.demo.get(`/v1/payments/fraud/rules/${id}`)
@@ -425,7 +425,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       { field: 'amount', operator: 'gt', value: 100 },
       { velocity: { metric: 'count', by: ['phone'], window: '24h' }, operator: 'gt', value: 5 },
     ])
-    await page.getByRole('button', { name: 'Test it on the past' }).click()
+    await page.getByRole('button', { name: 'Backtest' }).click()
     await page.getByText(/^It matches 0 of \d+ checks/).waitFor()
   })
 
@@ -443,10 +443,10 @@ describe('the console', { skip: withoutChromium() }, () => {
     await note.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Asks for Swahili').waitFor()
     const texts = page.getByRole('listitem').filter({ hasText: 'Texts' })
-    await texts.getByRole('button', { name: 'They agreed' }).click()
+    await texts.getByRole('button', { name: 'Record consent' }).click()
     await texts.getByText('Agreed', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
-    await texts.getByText('Never asked').waitFor()
+    await texts.getByText('Unknown').waitFor()
     assert.equal((await world.demo.get('/v1/sms/opt-outs/+254711000081')).status, 404, 'nobody said no')
     assert.deepEqual(await accessibilityProblems(page), [])
     await page.setViewportSize(narrow)

@@ -201,7 +201,7 @@ function Numbers({ label, series, labels }: { label: string; series: readonly Se
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="scroll" tabIndex={0} aria-label={label}>
         <Figures
-          names={[t('When'), ...series.map(({ name }) => name)]}
+          names={[t('Time'), ...series.map(({ name }) => name)]}
           rows={labels.map((name, i) => ({
             name,
             key: `${i}`,

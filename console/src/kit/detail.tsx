@@ -62,7 +62,7 @@ export function Detail({
   useTitle(title)
   return (
     <div class="page detail">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to={to}>{t(name)}</Link>
         <Icon name="right" />
         <CopyId id={id} />
@@ -89,7 +89,7 @@ export function Opened<T>({ record, children }: { record: Loaded<T>; children(va
   if (record.error && !record.value)
     return (
       <div class="page">
-        <h1>{t('This cannot be shown')}</h1>
+        <h1>{t('This page cannot be shown')}</h1>
         <Problem error={record.error} retry={record.reload} />
       </div>
     )

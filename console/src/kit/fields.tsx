@@ -16,7 +16,7 @@ export function NewPassword({ value, onInput }: { value: string; onInput(value: 
       required
       value={value}
       onInput={onInput}
-      hint={t('At least ten characters')}
+      hint={t('At least 10 characters')}
     />
   )
 }

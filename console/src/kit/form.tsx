@@ -156,7 +156,7 @@ export function FormFields({
       )}
       {form.preview?.(typed)}
       <button type="submit" class="btn primary" disabled={isBusy}>
-        {t(form.action ?? 'Make it')}
+        {t(form.action ?? 'Create')}
       </button>
     </form>
   )

@@ -46,7 +46,7 @@ export async function requireQueues(app: App, tenant: Tenant, field: string, giv
   const ids = uuids.filter((id) => id !== null)
   const there = new Set((await app.db.query(queuesAmong, { ...tenant, ids })).map(({ id }) => id))
   const absent = uuids.findIndex((id) => id === null || !there.has(id))
-  if (absent !== -1) throw invalid(`${field}[${absent}]`, 'must name a queue that is there')
+  if (absent !== -1) throw invalid(`${field}[${absent}]`, 'must be the id of an existing queue')
 }
 
 /** Refuses prompts of which one is not there. */
@@ -61,7 +61,7 @@ export async function requirePrompts(
     (await app.db.query(promptsAmong, { ...tenant, ids })).map(({ id }) => idOf('prompt', id)),
   )
   const absent = given.find(({ id }) => !there.has(id))
-  if (absent) throw invalid(absent.field, 'must name a prompt that is there')
+  if (absent) throw invalid(absent.field, 'must be the id of an existing prompt')
 }
 
 export async function requireHours(

@@ -139,13 +139,19 @@ export const noteMoved = statement.tenant<One, object>(
   `update callcenter.contacts set is_moved = true where ${mine} and id = $id`,
 )
 
-/** Wait of a caller who is on the way here from another node. */
-export const movedFrom = statement.tenant<Tenant & { phone: string; to: string; since: Date }, ContactRow>(
-  'callcenter.moved_from',
-  `select ${columns} from (
-     select * from callcenter.contacts
-      where ${mine} and from_number = $phone and direction = 'inbound' order by entered_at desc, id desc limit 1) last
-    where is_moved and to_number = $to and ended_at >= $since`,
+/** Ends the move of a wait, where it was not ended: the caller has arrived, or stays. Null without an id takes the longest wait. */
+export const endMove = statement.tenant<
+  Tenant & { id: string | null; phone: string; to: string; since: Date },
+  ContactRow
+>(
+  'callcenter.end_move',
+  `update callcenter.contacts set is_moved = false
+    where ${mine} and is_moved and id = (
+      select id from callcenter.contacts
+       where ${mine} and is_moved and from_number = $phone and to_number = $to and ended_at >= $since
+         and ($id::uuid is null or id = $id)
+       order by entered_at, id limit 1 for update skip locked)
+   returning ${columns}`,
 )
 
 export const addCost = statement.tenant<One & { cost: bigint }, object>(

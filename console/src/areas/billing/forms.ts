@@ -14,7 +14,7 @@ import { billingPlans } from '../../kit/known.ts'
 import { go } from '../../place.tsx'
 
 const planFields: readonly FieldOf[] = [
-  { name: 'name', label: 'Name', isRequired: true, hint: 'As customers read it on invoices' },
+  { name: 'name', label: 'Name', isRequired: true, hint: 'Shown on invoices' },
   { name: 'amount', label: 'Amount', isRequired: true },
   { name: 'currency', label: 'Currency', isRequired: true, hint: 'Three letters, such as KES' },
   { name: 'interval', label: 'Every', among: ['month', 'day', 'week', 'year'] },
@@ -43,7 +43,7 @@ export const changePlan = (plan: BillingPlan): FormOf =>
         name: 'active',
         label: 'Open to new customers',
         as: 'flag',
-        hint: 'Price and interval stay. For another price create another plan.',
+        hint: 'Price and interval cannot be changed. Create another plan for another price.',
       },
     ],
     initial: { name: plan.name, description: plan.description ?? undefined, active: plan.active ? 'yes' : 'no' },
@@ -52,7 +52,7 @@ export const changePlan = (plan: BillingPlan): FormOf =>
 const how: readonly FieldOf[] = [
   { name: 'quantity', label: 'Quantity', as: 'number' },
   { name: 'payment_method.type', label: 'Paid by', among: ['invoice', 'mobile_money', 'card'], isWhole: true },
-  { name: 'payment_method.phone', label: 'Phone that pays', isWhole: true },
+  { name: 'payment_method.phone', label: 'Phone number of the payer', isWhole: true },
   { name: 'payment_method.card_token', label: 'Or a saved card', isWhole: true },
 ]
 

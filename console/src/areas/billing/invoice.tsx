@@ -176,7 +176,7 @@ function deedsOf({ invoice_id, status, number, total, currency, customer }: Invo
     asks: {
       title: t('Send it for {amount}?', { amount: sum }),
       consequences: [
-        t('{whom} gets it with a link to pay.', { whom }),
+        t('{whom} receives it with a payment link.', { whom }),
         t('After that it cannot be changed, only voided.'),
       ],
       action: t('Send for {amount}', { amount: sum }),
@@ -189,7 +189,7 @@ function deedsOf({ invoice_id, status, number, total, currency, customer }: Invo
     isDanger: true,
     asks: {
       title: t('Void {name}?', { name: number ?? t('the draft') }),
-      consequences: [t('It can no longer be paid.'), t('Its number stays used, as the law wants it.')],
+      consequences: [t('It can no longer be paid.'), t('Its number is not reused, as required by law.')],
       reason: t('Reason'),
       action: t('Void it'),
       keep: t('Keep it'),
@@ -204,7 +204,7 @@ function deedsOf({ invoice_id, status, number, total, currency, customer }: Invo
       action: 'Request payment',
       given: { invoice_id },
       fields: [
-        { name: 'phone', label: 'Phone that pays', isRequired: true },
+        { name: 'phone', label: 'Phone number of the payer', isRequired: true },
         { name: 'amount', label: 'Amount', hint: 'Empty: the full amount' },
       ],
       initial: { phone: customer.phone ?? undefined },

@@ -76,7 +76,7 @@ function deedsOf(subscription: Subscription): Deed[] {
       title: t('End the subscription of {name}?', { name }),
       consequences: [
         t('It ends on {date} and is not renewed.', { date: date(current_period_end) }),
-        t('What was paid stays paid.'),
+        t('Payments made are not refunded.'),
       ],
       reason: t('Reason'),
       action: t('End it on {date}', { date: date(current_period_end) }),

@@ -36,9 +36,9 @@ export const ConferencePage = recordPage<Conference>({
             ...{ name: 'End it', icon: 'hangup', isDanger: true, scope },
             asks: {
               title: t('End {name}?', { name }),
-              consequences: [t('Everybody is hung up on.')],
+              consequences: [t('The call ends for all participants.')],
               action: t('End it'),
-              keep: t('Let it go on'),
+              keep: t('Continue'),
             },
             run: () => callcenterEndConference(api, { conference_id }),
           },
@@ -80,7 +80,7 @@ function People({ conference, reload }: { conference: Conference; reload(): Prom
                   disabled={isBusy}
                   onClick={() => change(one, { muted: !one.muted })}
                 >
-                  {one.muted ? t('Let be heard') : t('Mute')}
+                  {one.muted ? t('Unmute') : t('Mute')}
                 </button>
                 <button
                   type="button"

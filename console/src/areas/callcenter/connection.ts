@@ -210,7 +210,7 @@ async function lost(own: Line, code: number, wasOpen: boolean): Promise<void> {
   const { call } = desk.get()
   const told =
     code === 4002
-      ? 'No sound came up: check the microphone, and that the network lets UDP through.'
+      ? 'No audio received: check the microphone, and that the network allows UDP.'
       : call.state === 'connected' || call.state === 'on_hold'
         ? 'The connection was lost. The caller hears music for 30 seconds; you speak on as soon as it is back.'
         : call.state === 'ringing'

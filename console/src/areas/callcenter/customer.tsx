@@ -99,7 +99,7 @@ export function Customer({ context }: { context: AgentContext }) {
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
-      {past.length === 0 && <p class="soft">{t('Nothing is known of them yet.')}</p>}
+      {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
         {past.map(({ key, at, icon, name, state, note }) => (
           <li key={key}>

@@ -221,13 +221,13 @@ function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId
   }
   const isFree = status === 'available'
   return (
-    <Card title={isFree ? 'The next call comes by itself' : 'No calls come now'}>
+    <Card title={isFree ? 'The next call comes by itself' : 'No calls while away'}>
       {isFree && queues.length === 0 && link === 'open' && (
         <p class="callout note">{t('You serve no queue yet: a supervisor puts you into one.')}</p>
       )}
       {isFree && agent?.reason && (
         <p class="callout warn" role="alert">
-          {t('A call could not be offered to you: check the microphone and the network. You are tried again shortly.')}
+          {t('A call could not be offered to you: check the microphone and the network. It is tried again shortly.')}
         </p>
       )}
       {agent?.reason === 'no_answer' && (

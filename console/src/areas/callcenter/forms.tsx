@@ -46,19 +46,19 @@ const queueFields: readonly FieldOf[] = [
   { name: 'agents', label: 'Agents', as: 'list', show: SeveralAgents },
   { name: 'skills_required', label: 'Skills', hint: skillHint, value: skillsIn('min_level') },
   { name: 'sla', label: 'Service level: percent within seconds', hint: 'Such as 80 within 20', value: promiseIn },
-  { name: 'max_wait_seconds', label: 'Maximum wait, seconds', as: 'number', hint: '0 is without end' },
+  { name: 'max_wait_seconds', label: 'Maximum wait, seconds', as: 'number', hint: '0 for no limit' },
   {
     ...{ name: 'overflow', label: 'Overflow: too long, full or closed', value: overflowIn },
     show: (control) => <Where {...control} />,
   },
   { name: 'record', label: 'Record it', as: 'flag' },
   {
-    ...{ name: 'recording_prompt', label: 'Said to both when it is recorded', isLong: true, isMore: true },
-    hint: 'Such as: This call is recorded.',
+    ...{ name: 'recording_prompt', label: 'Recording notice, played to both parties', isLong: true, isMore: true },
+    hint: 'Example: This call is recorded.',
   },
   {
-    ...{ name: 'agent_prompt', label: 'Whispered to the agent who answers', isLong: true, isMore: true },
-    hint: 'Such as: A call for sales.',
+    ...{ name: 'agent_prompt', label: 'Announcement to the answering agent', isLong: true, isMore: true },
+    hint: 'Example: A call for sales.',
   },
   { ...language, isMore: true },
   { name: 'max_size', label: 'Maximum waiting callers', as: 'number', isMore: true },
@@ -68,10 +68,15 @@ const queueFields: readonly FieldOf[] = [
   { name: 'aging_seconds', label: 'Raise priority after, seconds', as: 'number', isMore: true },
   { name: 'priority', label: 'Priority, 1 to 10', as: 'number', isMore: true },
   { name: 'business_hours_id', label: 'Business hours', hint: 'Their id, bh_…', isMore: true },
-  { name: 'music_url', label: 'Address of the music', isMore: true },
-  { name: 'announcements', label: 'Said while they wait', isMore: true, value: (text) => ({ position: true, text }) },
+  { name: 'music_url', label: 'URL of the hold music', isMore: true },
   {
-    ...{ name: 'callback', label: 'Key for a call back', hint: 'One of 0-9, * and #', isMore: true },
+    name: 'announcements',
+    label: 'Announcement while waiting',
+    isMore: true,
+    value: (text) => ({ position: true, text }),
+  },
+  {
+    ...{ name: 'callback', label: 'Key for a callback', hint: 'One of 0-9, * and #', isMore: true },
     value: (key) => ({ enabled: true, key }),
   },
 ]
@@ -119,7 +124,7 @@ const agentFields: readonly FieldOf[] = [
   { name: 'queues', label: 'Queues', as: 'list', show: SeveralQueues },
   { name: 'languages', label: 'Languages', as: 'list', hint: 'Such as en-KE or sw-KE' },
   {
-    ...{ name: 'endpoint', label: 'Telephone', hint: 'Empty for a desk in the browser' },
+    ...{ name: 'endpoint', label: 'Telephone', hint: 'Empty: the desk in the browser' },
     value: (number) => (number.startsWith('sip') ? { type: 'sip', uri: number } : { type: 'phone', number }),
   },
 ]
@@ -164,11 +169,11 @@ const ruleFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
   { name: 'priority', label: 'Order, lowest first', as: 'number', isRequired: true },
   {
-    ...{ name: 'conditions', label: 'When', value: conditionsIn },
+    ...{ name: 'conditions', label: 'Conditions', value: conditionsIn },
     show: (control) => <Conditions {...control} />,
   },
   { name: 'match', label: 'Conditions to match', among: ['all', 'any'] },
-  { name: 'action', label: 'The call goes to', value: destinationIn, show: (control) => <Where {...control} /> },
+  { name: 'action', label: 'Destination', value: destinationIn, show: (control) => <Where {...control} /> },
   { name: 'enabled', label: 'Enabled', as: 'flag' },
 ]
 
@@ -234,7 +239,7 @@ const hoursFields: readonly FieldOf[] = [
   { name: 'holidays', label: 'Holidays, one on a line', isLong: true, hint: '2026-12-25 Christmas', value: holidaysIn },
   { name: 'queue_ids', label: 'Queues', as: 'list', show: SeveralQueues },
   {
-    ...{ name: 'closed_action', label: 'Out of hours the call goes to', value: destinationIn },
+    ...{ name: 'closed_action', label: 'Destination outside business hours', value: destinationIn },
     show: (control) => <Where {...control} />,
   },
 ]

@@ -40,7 +40,7 @@ function Week({ hours: { weekly, holidays = [], queue_ids, closed_action } }: { 
               intervalsText(one.intervals) || t('Closed'),
             ]),
             [t('Queues'), queue_ids.map((id) => names.queues[id] ?? id).join(', ') || '–'],
-            [t('Out of hours the call goes to'), closed_action ? placeName(closed_action, names) : '–'],
+            [t('Destination outside business hours'), closed_action ? placeName(closed_action, names) : '–'],
           ]}
         />
       </Card>

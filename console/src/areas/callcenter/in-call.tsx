@@ -184,7 +184,7 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     <span class="push row">
       {isWarm && (
         <button type="button" class="btn small" disabled={doing.isBusy} onClick={() => pass(destination, 'warm')}>
-          {t('Ask first')}
+          {t('Warm: consult first')}
         </button>
       )}
       <button type="button" class="btn small" disabled={doing.isBusy} onClick={() => pass(destination, 'cold')}>
@@ -194,7 +194,7 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
   )
   return (
     <div class="pass-on">
-      <Field label="To whom" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
+      <Field label="Transfer to" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
       <ul class="story">
         {isNumber && (
           <li>

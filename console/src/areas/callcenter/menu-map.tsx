@@ -30,10 +30,10 @@ const top = ({ row }: Spot): number => row * (height + gapY)
 
 /** Where an action leads, in words. */
 function endName({ webhook, repeat, back, type, ...rest }: Action, names: Names): string {
-  if (repeat) return t('It is said again')
+  if (repeat) return t('Repeat the menu')
   if (back) return t('The step before')
-  if (webhook !== undefined) return t('A program of yours')
-  return type === undefined ? t('Nowhere yet') : placeName({ type, ...rest }, names)
+  if (webhook !== undefined) return t('Your own application')
+  return type === undefined ? t('No destination yet') : placeName({ type, ...rest }, names)
 }
 
 /** All spots, each step where it is first reached; a row for each end. */

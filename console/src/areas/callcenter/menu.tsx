@@ -164,7 +164,7 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
         </button>
         {may(scope) && (
           <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
-            {t('Save the menu')}
+            {t('Save menu')}
           </button>
         )}
       </div>
@@ -198,7 +198,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
   const isWhole = problem('') !== undefined && !parts.some((part) => problem(part) !== undefined)
   const places = {
     ...Object.fromEntries(among.map((name) => [`menu:${name}`, t('Step {name}', { name })])),
-    repeat: t('It is said again'),
+    repeat: t('Repeat the menu'),
     back: t('The step before'),
   }
   const place = (
@@ -212,7 +212,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       more={places}
       value={action ? JSON.stringify(action) : ''}
       problem={problem(part)}
-      none={t('As usual')}
+      none={t('Default')}
       onInput={(text) => keep(text === '' ? undefined : JSON.parse(text))}
     />
   )
@@ -238,13 +238,13 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
         </p>
       )}
       <Choice
-        label="What is heard"
+        label="Audio"
         value={kind}
         among={['text', 'prompt_id', 'url']}
         names={{
-          text: t('A text that is spoken'),
+          text: t('Text to speech'),
           prompt_id: t('An uploaded sound'),
-          url: t('A sound at an address'),
+          url: t('Audio file by URL'),
         }}
         isRequired
         onChange={(to) => set({ prompt: { [to]: '' } })}
@@ -267,7 +267,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       )}
       {kind === 'url' && (
         <Field
-          label="Address of the sound"
+          label="URL of the audio file"
           value={prompt?.url ?? ''}
           problem={problem('.prompt')}
           onInput={(url) => set({ prompt: { url } })}
@@ -303,7 +303,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       {collect ? (
         <div class="form in-line">
           <Field
-            label="Digits are kept as"
+            label="Variable for the digits"
             value={collect.variable}
             onInput={(variable) => set({ collect: { ...collect, variable } })}
           />
@@ -335,7 +335,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
         </div>
       )}
       <div class="form in-line">
-        {place('Nothing is pressed', '.on_timeout', step.on_timeout?.action, (action) =>
+        {place('No key is pressed', '.on_timeout', step.on_timeout?.action, (action) =>
           set({ on_timeout: { ...step.on_timeout, ...(action ? { action } : {}) } }),
         )}
         {place('Another key is pressed', '.on_invalid', step.on_invalid?.action, (action) =>

@@ -50,7 +50,7 @@ export const QueuePage = recordPage<QueueStatus>({
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'paused' } }),
         }
       : {
-          ...{ name: 'Open it', icon: 'play', isMain: true, scope },
+          ...{ name: 'Open', icon: 'play', isMain: true, scope },
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'open' } }),
         },
   ],
@@ -67,7 +67,7 @@ export const QueuePage = recordPage<QueueStatus>({
       {live.calls.length > 0 && (
         <Card title="Waiting callers">
           <Figures
-            names={['Phone', 'Place', 'Waited', 'Priority']}
+            names={['Phone', 'Position', 'Waited', 'Priority']}
             rows={live.calls.map(({ call_id, from, position, waited_seconds, priority }) => ({
               key: call_id,
               name: <Link to={`/calls/${call_id}`}>{from}</Link>,

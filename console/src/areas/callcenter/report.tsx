@@ -70,7 +70,7 @@ export function CallReport({ session }: PageProps) {
       />
       {over.value && rows.length === 0 && (
         <Nothing title="No calls" icon="chart">
-          <p class="soft">{t('Nobody called in this time.')}</p>
+          <p class="soft">{t('No calls in this period.')}</p>
         </Nothing>
       )}
       {rows.length > 0 && (
@@ -115,7 +115,7 @@ export function CallReport({ session }: PageProps) {
               names={['Name', 'Answered', 'Average call', 'Passed on', 'Talk']}
               rows={together(people.value?.rows ?? [], 'agent_id').map((sum) => ({
                 key: sum.name,
-                name: <span dir="auto">{sum.name === '' ? t('Nobody') : (names.agents[sum.name] ?? sum.name)}</span>,
+                name: <span dir="auto">{sum.name === '' ? t('No agent') : (names.agents[sum.name] ?? sum.name)}</span>,
                 figures: [
                   count(sum.answered),
                   clockOf(sum.handledSeconds / Math.max(1, sum.answered)),

@@ -71,7 +71,7 @@ const fields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
   { name: 'report', label: 'Report', show: (control) => <Kind {...control} /> },
   { name: 'recipients', label: 'Recipients', as: 'list', isRequired: true, hint: 'Mail addresses, at most 10' },
-  { name: 'every', label: 'How often', show: (control) => <Often {...control} /> },
+  { name: 'every', label: 'Frequency', show: (control) => <Often {...control} /> },
   { name: 'weekday', label: 'Day of the week', show: (control) => <Weekday {...control} /> },
   { name: 'day_of_month', label: 'Day of the month', as: 'number', show: (control) => <DayOfMonth {...control} /> },
   {
@@ -92,7 +92,7 @@ const initial = {
 }
 
 const make: FormOf = formOf(callcenterCreateReportSchedule, {
-  ...{ title: 'Schedule a report by mail', action: 'Schedule it', fields, initial },
+  ...{ title: 'Schedule a report by mail', action: 'Schedule', fields, initial },
 })
 
 function change(row: Row): FormOf {
@@ -144,7 +144,7 @@ const schedules: ListOf = {
       ...{ name: 'Report', field: 'report', priority: 2 },
       text: (report) => t(Object(reportNames)[textOf(report)] ?? textOf(report)),
     },
-    { name: 'How often', field: 'every', priority: 1, card: 'sub', show: (row) => oftenText(row) },
+    { name: 'Frequency', field: 'every', priority: 1, card: 'sub', show: (row) => oftenText(row) },
     {
       ...{ name: 'Recipients', field: 'recipients', priority: 3 },
       show: ({ recipients }) => <span class="cut">{listed(recipients).join(', ')}</span>,

@@ -33,7 +33,7 @@ export function Versions({ menu, onRestored }: { menu: Ivr; onRestored(): Promis
           <li key={one.version}>
             <p class="row">
               <strong>{t('Version {count}', { count: one.version })}</strong>
-              {one.version === current && <Pill state="active" word={t('Now')} tone="good" />}
+              {one.version === current && <Pill state="active" word={t('Current')} tone="good" />}
               <span class="soft">
                 <Ago at={one.saved_at} /> {aboutOf(one)}
               </span>

@@ -72,7 +72,7 @@ export function Wallboard({ session }: PageProps) {
           </div>
           <Calls session={session} board={now} />
           <Card title="People" action={<Legend agents={agents} />}>
-            {agents.length === 0 && <p class="soft">{t('Nobody is at a desk.')}</p>}
+            {agents.length === 0 && <p class="soft">{t('No agent is at a desk.')}</p>}
             <ul class="agents">
               {agents.map((agent) => (
                 <AgentTile key={agent.agent_id} agent={agent} />
@@ -174,7 +174,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
         </p>
       )}
       {rows.length === 0 ? (
-        <p class="soft">{t('Nobody is in a call.')}</p>
+        <p class="soft">{t('No calls in progress.')}</p>
       ) : (
         <Table<Call>
           label={t('Calls')}
@@ -191,7 +191,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
             { name: 'Queue', priority: 3, show: ({ queue_id }) => queues.get(queue_id ?? '') ?? '–' },
             { name: 'State', priority: 2, card: 'state', show: ({ phase }) => <PhaseState phase={phase} /> },
             {
-              name: 'For',
+              name: 'Applies to',
               priority: 2,
               card: 'end',
               show: (call) => <Since at={call.answered_at ?? call.started_at} />,
@@ -221,9 +221,9 @@ const modes: readonly (readonly [mode: Mode, icon: IconName, name: string])[] = 
   ['barge', 'join', 'Barge in'],
 ]
 const modeWords: Readonly<Record<Mode, string>> = {
-  listen: 'You listen; nobody hears you.',
+  listen: 'You listen without being heard.',
   whisper: 'You whisper; only the agent hears you.',
-  barge: 'You speak; everybody hears you.',
+  barge: 'You speak; everyone hears you.',
 }
 
 function Supervising({ session, call, doing }: { session: Session; call: Call; doing: ReturnType<typeof useDoing> }) {
@@ -234,7 +234,7 @@ function Supervising({ session, call, doing }: { session: Session; call: Call; d
       title: t('Take this call over?'),
       consequences: [t('The agent leaves, and the caller speaks with you.')],
       action: t('Take over'),
-      keep: t('Leave it to the agent'),
+      keep: t('Keep it with the agent'),
     })
     if (answer !== null) await takeOver(session, call.call_id)
   }

@@ -15,7 +15,7 @@ export const segmentForm: FormOf = {
   action: 'Create',
   fields: [
     { name: 'name', label: 'Name', isRequired: true },
-    { name: 'tag', label: 'Tag', hint: 'Without a tag, all customers. More conditions are on the next page.' },
+    { name: 'tag', label: 'Tag', hint: 'Without a tag: all customers. More conditions can be set on the next page.' },
   ],
   async make({ name = '', tag }) {
     const filter = tag === undefined ? everybody : { field: 'tags', op: 'eq', value: tag }
@@ -35,10 +35,10 @@ const fields: FormOf['fields'] = [
     ...{ name: 'text', label: 'Text', isLong: true, isRequired: true },
     hint: '{{first_name|friend}} is the name, {{optout}} a link that stops further texts',
   },
-  { name: 'text_b', label: 'Text of variant B', isLong: true, isMore: true, hint: 'Half of the audience gets it' },
+  { name: 'text_b', label: 'Text of variant B', isLong: true, isMore: true, hint: 'Sent to half of the audience' },
   { name: 'at', label: 'Scheduled for', as: 'moment', hint: 'Empty: now' },
   { name: 'rate', label: 'Messages a minute', isMore: true },
-  { name: 'budget', label: 'Budget', isMore: true, hint: 'It stops before it would spend more' },
+  { name: 'budget', label: 'Budget', isMore: true, hint: 'Sending stops when the budget is reached' },
 ]
 
 const secondVariant = 'B'

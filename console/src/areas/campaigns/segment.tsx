@@ -99,7 +99,7 @@ function Conditions({ segment, onDone }: { segment: Segment; onDone(): Promise<v
               onInput={setText}
               hint="and, or, not, and conditions with field, op and value"
               {...(tree === null
-                ? { problem: t('This is no JSON object yet.') }
+                ? { problem: t('This is not a JSON object yet.') }
                 : error
                   ? { problem: error.message }
                   : {})}

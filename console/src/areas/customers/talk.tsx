@@ -108,11 +108,11 @@ function Head({ talk, session, onDone }: HeadProps) {
           )}
         </strong>
         <small class="soft">
-          {assignee === session.member.id ? t('Assigned to you') : assignee ? t('Assigned') : t('Assigned to nobody')}
+          {assignee === session.member.id ? t('Assigned to you') : assignee ? t('Assigned') : t('Unassigned')}
           {waiting_since && (
             <>
               {' · '}
-              {t('Waits since')} <Ago at={waiting_since} />
+              {t('Waiting since')} <Ago at={waiting_since} />
             </>
           )}
           {snoozed_until && ` · ${t('Snoozed until {time}', { time: shortMoment(snoozed_until) })}`}
@@ -190,7 +190,7 @@ function Members({ assignee, session, onChoose }: MembersProps) {
       ))}
       {assignee !== null && (
         <button type="button" class="menu-item" onClick={() => onChoose(null)}>
-          {t('Nobody')}
+          {t('Unassigned')}
         </button>
       )}
     </>
@@ -274,8 +274,8 @@ const draftOf = (id: string): string => sessionStorage.getItem(`pamoja-draft ${i
 
 const problemWords: Readonly<Record<string, string>> = {
   no_address: 'No number or address is known.',
-  opted_out: 'They opted out of this channel.',
-  window_closed: 'They have not written for 24 hours: only templates are taken.',
+  opted_out: 'The customer opted out of this channel.',
+  window_closed: 'The customer has not written for 24 hours: only templates can be sent.',
   no_sender: 'Mail needs a verified domain.',
 }
 
@@ -340,7 +340,7 @@ function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promis
             <Icon name="note" /> {t('Note')}
           </button>
         </div>
-        <small class="soft push">{isNote ? t('Only your team reads it') : way && <Terms way={way} />}</small>
+        <small class="soft push">{isNote ? t('Visible to your team only') : way && <Terms way={way} />}</small>
       </div>
       <label>
         <span class="hidden">{isNote ? t('Note') : t('Answer')}</span>

@@ -25,7 +25,7 @@ const events: ListOf = {
   keyField: 'id',
   columns: [
     { ...created, field: 'payload.timestamp' },
-    { name: 'What', field: 'event', as: 'words', priority: 1, card: 'title' },
+    { name: 'Event', field: 'event', as: 'words', priority: 1, card: 'title' },
     { name: 'Email', field: 'payload.recipient', priority: 1, card: 'sub', grows: true },
   ],
 }
@@ -38,8 +38,8 @@ export function EmailFigures() {
     return (
       <div class="page">
         <PageHead title="Email statistics" note="the last 30 days" />
-        <Nothing title="Nothing is counted yet" icon="chart">
-          <p class="soft">{t('Opens and clicks are counted once an address is told of them.')}</p>
+        <Nothing title="No figures yet" icon="chart">
+          <p class="soft">{t('Set an event webhook to count opens and clicks.')}</p>
           {may('email:write') && (
             <DeedButton
               deed={{ name: 'Event webhook', icon: 'hook', isMain: true, form: tellOfEmail }}
@@ -86,7 +86,7 @@ export function EmailFigures() {
               deed={{
                 name: 'Remove',
                 isDanger: true,
-                asks: removing(told.value.url, t('It no longer receives email events.')),
+                asks: removing(told.value.url, t('The webhook no longer receives email events.')),
                 run: () => emailDeleteTrackingWebhook(api),
               }}
               onDone={told.reload}

@@ -107,7 +107,7 @@ function deedsOf(message_id: string, status: string): Deed[] {
         title: 'Send again',
         action: 'Send',
         given: { message_id },
-        fields: [{ name: 'to', label: 'To', hint: 'The same address unless given' }],
+        fields: [{ name: 'to', label: 'To', hint: 'Default: the same address' }],
       }),
     },
   ]

@@ -34,7 +34,7 @@ export function ConnectionPages({ id }: PageProps) {
   if (!kind)
     return (
       <Nothing title={t('There is no such page')} isPage>
-        {t('The navigation leads to what there is.')}
+        {t('Use the navigation to find pages.')}
       </Nothing>
     )
   if (!id) return <ConnectionList kind={kind} />
@@ -80,7 +80,7 @@ function ConnectionList({ kind }: { kind: Connection }) {
 function pausing({ paused }: Connection, name: string) {
   return {
     title: t('Pause {name}?', { name }),
-    consequences: [...paused.map((one) => t(one)), t('You can resume it any time.')],
+    consequences: [...paused.map((one) => t(one)), t('It can be resumed at any time.')],
     action: t('Pause {name}', { name }),
     keep: t('Let it run'),
   }
@@ -98,7 +98,7 @@ function Connect({ kind }: { kind: Connection }) {
   const sorted = [...shown].sort((a, b) => rank(preset?.main, a.name) - rank(preset?.main, b.name))
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to={placeOf(kind)}>{t(title)}</Link>
       </nav>
       <PageHead title={connect} />
@@ -115,13 +115,13 @@ function Connect({ kind }: { kind: Connection }) {
         </fieldset>
       )}
       <Card title={t('Settings')}>
-        <p class="soft">{t('Filled in from the preset. Once it is connected it is tested, step by step.')}</p>
+        <p class="soft">{t('Filled in from the preset. The connection is tested once it is created.')}</p>
         <FormFields
           key={chosen}
           initial={preset?.values ?? {}}
           form={{
             title: connect,
-            action: 'Connect it',
+            action: 'Connect',
             fields: sorted.map((field) =>
               fieldFor(
                 {
@@ -215,7 +215,7 @@ function ConnectionPage({ kind, id }: { kind: Connection; id: string }) {
               {result ? (
                 <Steps result={result} />
               ) : (
-                <p class="soft">{t('Name, TLS, sign-in and an answer, one after the other. It costs nothing.')}</p>
+                <p class="soft">{t('Tests the name, TLS, sign-in and response. Free of charge.')}</p>
               )}
             </Card>
           )}
@@ -257,7 +257,7 @@ function ConnectionPage({ kind, id }: { kind: Connection; id: string }) {
         title: t('Remove {name}?', { name }),
         consequences: [
           ...kind.removed.map((one) => t(one)),
-          ...(paused.length > 0 ? [t('It cannot be brought back.')] : []),
+          ...(paused.length > 0 ? [t('It cannot be restored.')] : []),
         ],
         type: name,
         action: t('Remove {name}', { name }),

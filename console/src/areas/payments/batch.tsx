@@ -35,7 +35,7 @@ export const BatchPage = recordPage<PayoutBatchRecord>({
             asks: {
               title: t('Cancel the remaining {count} payouts?', { count: count(total_count) }),
               consequences: [
-                t('What the provider already has is paid all the same.'),
+                t('Payouts already sent to the provider are still paid.'),
                 t('The money goes back to the wallet.'),
               ],
               action: t('Cancel remaining'),

@@ -48,7 +48,7 @@ export function DisputePage({ id }: PageProps) {
               rows={[
                 [t('Payment'), <RecordLink id={value.payment_id} />],
                 [t('Reason'), value.reason && words(value.reason)],
-                [t('Set aside'), money(value.amount_held, value.currency)],
+                [t('Reserved'), money(value.amount_held, value.currency)],
                 [t('Owed'), value.amount_owed > 0 && money(value.amount_owed, value.currency)],
                 [t('Reference of the provider'), value.provider_reference],
                 [t('Created'), <Ago at={value.created_at} />],
@@ -78,9 +78,9 @@ function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) 
         label: 'Statement',
         isLong: true,
         isRequired: true,
-        hint: 'What was ordered, delivered and agreed. It begins with what is known of the payment.',
+        hint: 'Order, delivery and agreement, in your words. Prefilled from the payment.',
       },
-      { name: 'product_description', label: 'What was sold' },
+      { name: 'product_description', label: 'Product sold' },
       { name: 'delivered_on', label: 'Delivered on', as: 'date' },
       { name: 'shipping_carrier', label: 'Delivered by' },
       { name: 'tracking_number', label: 'Tracking number' },
@@ -89,7 +89,7 @@ function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) 
   })
   return (
     <Card title={t(form.title)}>
-      <p class="soft">{t('It is sent once. The payer’s bank decides.')}</p>
+      <p class="soft">{t('Evidence can be sent once. The payer’s bank decides.')}</p>
       {known.value === null && !known.error ? (
         <Waiting />
       ) : (

@@ -26,7 +26,7 @@ export function byWhat(method: unknown, provider: unknown): string {
 }
 
 const by = {
-  name: 'By',
+  name: 'Provider',
   field: 'method',
   priority: 2,
   card: 'sub',
@@ -69,7 +69,7 @@ export const payments: ListOf = {
   ],
   none: {
     title: 'No payments',
-    advice: 'What customers pay, and what you pay out, is listed here.',
+    advice: 'Payments, refunds and payouts are listed here.',
     to: '/ask',
     action: 'Request a payment',
   },
@@ -94,7 +94,7 @@ export const payouts: ListOf = {
     { name: 'Create bulk payout', icon: 'users', scope: 'payouts:write', form: payMany },
     { name: 'Create payout', icon: 'out', isMain: true, scope: 'payouts:write', form: payOne },
   ],
-  none: { title: 'No payouts', advice: 'Money that you pay to phones and bank accounts is listed here.' },
+  none: { title: 'No payouts', advice: 'Payouts to phones and bank accounts are listed here.' },
   path: payoutsList.at(),
   keyField: 'payout_id',
   open: ['/payouts/', 'payout_id'],
@@ -138,7 +138,10 @@ export const payouts: ListOf = {
           amount: money(Number(amount), textOf(currency)),
           whom: recipientOf(recipient),
         }),
-        consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+        consequences: [
+          t('The money leaves the wallet now.'),
+          t('It cannot be undone once the provider has received it.'),
+        ],
         action: t('Approve'),
         keep: t('Do not pay'),
         isDanger: false,
@@ -153,7 +156,7 @@ export const payouts: ListOf = {
           amount: money(Number(amount), textOf(currency)),
           whom: recipientOf(recipient),
         }),
-        consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+        consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
         action: t('Reject'),
         keep: t('Leave it waiting'),
       }),
@@ -213,7 +216,7 @@ export const disputes: ListOf = {
       text: (reason) => words(textOf(reason ?? 'dispute')),
     },
     payment,
-    { name: 'Set aside', field: 'amount_held', as: 'money', priority: 3 },
+    { name: 'Reserved', field: 'amount_held', as: 'money', priority: 3 },
     state,
     amount,
   ],
@@ -228,13 +231,13 @@ export const rules: ListOf = {
     { name: 'Check a payment', icon: 'flask', scope: 'fraud:read', form: checkRisk },
     { name: 'Create rule', icon: 'plus', isMain: true, scope: 'fraud:write', form: newRule },
   ],
-  none: { title: 'No rules', advice: 'A rule lets a payment through, asks for more, or stops it.' },
+  none: { title: 'No rules', advice: 'Rules allow, review, challenge or block payments.' },
   path: fraudListRules.at(),
   keyField: 'rule_id',
   open: ['/rules/', 'rule_id'],
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title' },
-    { name: 'Does', field: 'action', as: 'words', priority: 1, card: 'end' },
+    { name: 'Action', field: 'action', as: 'words', priority: 1, card: 'end' },
     {
       name: 'When',
       field: 'conditions',
@@ -260,7 +263,10 @@ export const rules: ListOf = {
       shows: ({ enabled }) => enabled === true,
       asks: ({ name }) => ({
         title: t('Disable {name}?', { name: textOf(name) }),
-        consequences: [t('Payments from now on are not checked by this rule.'), t('You can enable it again any time.')],
+        consequences: [
+          t('Payments from now on are not checked by this rule.'),
+          t('It can be enabled again at any time.'),
+        ],
         action: t('Disable {name}', { name: textOf(name) }),
         keep: t('Keep it enabled'),
       }),

@@ -39,7 +39,7 @@ export function PayoutPage({ id }: PageProps) {
           {value.in_review && (
             <div class="callout warn">
               <p>
-                {t('It waits for another member than the one who made it.')}{' '}
+                {t('Awaits approval by a member other than its creator.')}{' '}
                 {value.risk?.flags.map((flag) => words(flag)).join(', ')}
               </p>
             </div>
@@ -50,7 +50,7 @@ export function PayoutPage({ id }: PageProps) {
               rows={[
                 [t('To'), value.recipient.name ?? value.recipient.phone],
                 [t('Phone'), value.recipient.phone],
-                [t('By'), byWhat(value.method, value.provider)],
+                [t('Provider'), byWhat(value.method, value.provider)],
                 [t('Fee'), money(value.fee, value.currency)],
                 [t('Reference'), value.reference],
                 [t('Description'), value.description],
@@ -76,7 +76,10 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isMain: true,
     asks: {
       title: t('Pay {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+      consequences: [
+        t('The money leaves the wallet now.'),
+        t('It cannot be undone once the provider has received it.'),
+      ],
       action: t('Pay {amount}', { amount: sum }),
       keep: t('Do not pay'),
       isDanger: false,
@@ -90,7 +93,7 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isDanger: true,
     asks: {
       title: t('Reject {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+      consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
       action: t('Reject {amount}', { amount: sum }),
       keep: t('Leave it waiting'),
     },

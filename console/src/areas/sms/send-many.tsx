@@ -86,7 +86,7 @@ export function SendMany(_: PageProps) {
               value={text}
               onInput={changed(setText)}
               required
-              hint="{name} becomes what stands in the column called name"
+              hint="{name} is replaced by the value of the column name"
             />
           </Card>
           <Card title="Schedule">
@@ -111,7 +111,7 @@ export function SendMany(_: PageProps) {
                 <Facts
                   rows={[
                     ['Phones', count(price.recipients)],
-                    ['Parts of the longest text', count(price.segments)],
+                    ['Segments of the longest text', count(price.segments)],
                     ...(price.suggestion ? [['Shorter', price.suggestion] satisfies [string, string]] : []),
                   ]}
                 />
@@ -171,7 +171,7 @@ function Preview({ rows, text }: { rows: readonly Row[]; text: string }) {
       </p>
       {lacking > 0 && (
         <div class="callout warn">
-          <p>{t('{count} rows lack something that the text names', { count: count(lacking) })}</p>
+          <p>{t('{count} rows have no value for a variable', { count: count(lacking) })}</p>
         </div>
       )}
     </Card>

@@ -32,8 +32,8 @@ export function CallPage({ id }: PageProps) {
             deeds={
               value.ended_at === null && may('voice:write')
                 ? [
-                    { name: 'Say something', icon: 'speaker', form: sayIn(id) },
-                    { name: 'Stop talking', icon: 'stop', run: () => voiceStopPlaying(api, own) },
+                    { name: 'Speak', icon: 'speaker', form: sayIn(id) },
+                    { name: 'Stop speaking', icon: 'stop', run: () => voiceStopPlaying(api, own) },
                     {
                       name: 'Hang up',
                       icon: 'hangup',
@@ -64,7 +64,7 @@ export function CallPage({ id }: PageProps) {
                   [t('Ended'), <Ago at={value.ended_at} />],
                   [t('Hangup cause'), value.hangup_cause && words(value.hangup_cause)],
                   [t('Cost'), money(value.cost, value.currency)],
-                  [t('Sound, 1 to 5'), value.quality ? value.quality.mos.toFixed(1) : null],
+                  [t('Audio quality, 1 to 5'), value.quality ? value.quality.mos.toFixed(1) : null],
                   [
                     t('Recordings'),
                     value.recording_ids.length > 0

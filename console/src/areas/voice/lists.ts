@@ -92,7 +92,7 @@ export const voices: ListOf = {
 
 export const recognition: ListOf = {
   title: 'Speech recognition',
-  note: 'Languages in which callers are understood',
+  note: 'Supported languages of speech recognition',
   icon: 'ear',
   path: voiceListRecognition.at(),
   keyField: 'language',

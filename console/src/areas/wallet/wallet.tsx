@@ -45,19 +45,19 @@ const movements: ListOf = {
   sorts: true,
   columns: [
     created,
-    { name: 'What', field: 'type', as: 'words', priority: 1, card: 'title' },
+    { name: 'Type', field: 'type', as: 'words', priority: 1, card: 'title' },
     {
       ...{ name: 'Description', field: 'description', priority: 2, card: 'sub', grows: true },
       text: (said) => (/^[a-z_]+$/.test(textOf(said)) ? words(textOf(said)) : textOf(said) || '–'),
     },
-    { name: 'About', field: 'source.id', as: 'id', priority: 3 },
+    { name: 'Object', field: 'source.id', as: 'id', priority: 3 },
     { ...amount, text: (value, { currency, direction }) => signed(value, currency, direction) },
     { name: 'Balance after', field: 'balance_after', as: 'money', priority: 2 },
   ],
   filters: [
     {
       name: 'type',
-      label: 'What',
+      label: 'Type',
       among: ['usage_sms', 'payment', 'payment_fee', 'payout', 'payout_fee', 'refund', 'topup', 'adjustment', 'hold'],
     },
   ],
@@ -74,7 +74,7 @@ function rechargeDeed(recharge: AutoRecharge | null): Deed {
       { name: 'enabled', label: 'Enabled', as: 'flag' },
       { name: 'threshold', label: 'When the balance is below', isRequired: true },
       { name: 'amount', label: 'Amount', isRequired: true },
-      { name: 'phone', label: 'Phone that pays' },
+      { name: 'phone', label: 'Phone number of the payer' },
       { name: 'card_token', label: 'Or a saved card' },
       { name: 'max_per_day', label: 'Maximum per day', as: 'number' },
     ],
@@ -115,7 +115,7 @@ function TopUp({ currency, onPaid }: { currency: string; onPaid(): unknown }) {
           </>
         ),
       },
-      { name: 'phone', label: 'Phone that pays' },
+      { name: 'phone', label: 'Phone number of the payer' },
       { name: 'card_token', label: 'Or a saved card', isMore: true },
     ],
     initial: { amount: amounts[0], phone: currentEnvironment() === 'test' ? phoneNumber() : undefined },
@@ -150,7 +150,7 @@ function AskedFor({ id, onPaid, onClose }: { id: string; onPaid(): unknown; onCl
       </p>
       {!isOver && value.phone && (
         <div class="callout warn">
-          <p>{t('Look at {phone}: it asks for the PIN.', { phone: value.phone })}</p>
+          <p>{t('Waiting for the PIN on {phone}.', { phone: value.phone })}</p>
         </div>
       )}
       {value.failure_message && (
@@ -199,11 +199,11 @@ function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType
   const sum = money(total, currency)
   return (
     <Card
-      title={t('Spent')}
+      title={t('Cost')}
       action={<span class="soft">{t('{count} days, {amount}', { count: spentDays, amount: sum })}</span>}
     >
       <Areas
-        label={t('{amount} spent in {count} days, by area', { amount: sum, count: spentDays })}
+        label={t('{amount} in {count} days, by area', { amount: sum, count: spentDays })}
         labels={days.map(date)}
         series={series.map((one) => ({ ...one, total: money(one.total, currency) }))}
       />
@@ -227,7 +227,7 @@ function ToSpend({
   const eachDay = spent / spentDays
   const lasts = eachDay > 0 && available > 0 ? Math.floor(available / eachDay) : null
   return (
-    <Card title={t('To spend')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
+    <Card title={t('Available')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
       <div>
         <p class="sum">{money(available, currency)}</p>
         {lasts !== null && (
@@ -238,7 +238,7 @@ function ToSpend({
       </div>
       <Facts
         rows={[
-          [t('Set aside'), money(held, currency)],
+          [t('Reserved'), money(held, currency)],
           [t('On its way'), money(pending, currency)],
           [
             t('Auto-recharge'),

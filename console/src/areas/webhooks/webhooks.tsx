@@ -37,7 +37,7 @@ const webhooks: ListOf = {
     { name: 'Last success', field: 'health.last_success_at', as: 'time', priority: 4 },
     { name: 'Health', field: 'health.state', as: 'state', priority: 1, card: 'state' },
   ],
-  none: { title: 'No webhooks', advice: 'Addresses that are told of events are listed here.' },
+  none: { title: 'No webhooks', advice: 'Webhooks that receive events are listed here.' },
 }
 
 export function Webhooks() {
@@ -64,7 +64,7 @@ const deeds: readonly Deed[] = [
     scope,
     form: formOf(webhooksOpenPortal, {
       title: 'Share a webhook portal',
-      action: 'Make the link',
+      action: 'Create link',
       fields: [
         { name: 'read_only', label: 'Read only', as: 'flag' },
         { name: 'expires_in', label: 'Valid for (seconds)', as: 'number' },
@@ -151,13 +151,13 @@ function NewWebhook({ onMade }: { onMade(): void }) {
           among={kindsOfEvents}
         />
         <Field
-          label="Single events"
+          label="Individual events"
           value={single}
           onInput={setSingle}
           hint="Such as payment.completed; several with commas"
         />
         <button type="submit" class="btn primary" disabled={isBusy}>
-          {t('Add it')}
+          {t('Add')}
         </button>
         {currentEnvironment() === 'test' && may('sandbox:write') && (
           <button

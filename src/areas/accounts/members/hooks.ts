@@ -227,7 +227,7 @@ async function found(app: App, token: string | null): Promise<SessionRow> {
   const nowMs = app.clock.nowMs()
   const asked = { hash: hashOf(token ?? ''), now: new Date(nowMs), ...endings(nowMs) }
   const row = token === null ? null : await maybe(app.db.query(useSession, asked))
-  if (!row) throw new AppError('UNAUTHORIZED', 'nobody is signed in: POST /console/api/login')
+  if (!row) throw new AppError('UNAUTHORIZED', 'no session: sign in with POST /console/api/login')
   return row
 }
 

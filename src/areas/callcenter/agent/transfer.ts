@@ -72,9 +72,9 @@ export async function beginTransfer(
   wish: TransferWish,
 ): Promise<{ transfer: TransferRow; after: After[] }> {
   const { tenant, nowMs, receivedMs } = occasion
-  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent is on this call')
   if (await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id })))
-    throw new AppError('CONFLICT', 'this call is being transferred already; complete or cancel that first')
+    throw new AppError('CONFLICT', 'this call is already being transferred; complete or cancel that transfer first')
   const agent = target.type === 'agent' ? await freeAgent(tx, occasion, target.agent) : null
   const transfer = await one(
     tx.query(insertTransfer, {

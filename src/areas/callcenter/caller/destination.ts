@@ -48,11 +48,13 @@ interface Luggage {
   path: readonly PathStep[]
   /** Whether the call's own flow continues afterwards. */
   isHanded: boolean
+  /** Start of a wait that goes on, and takes no place of others. */
+  enteredAt?: Date
 }
 
 /** Flow of a caller who waits. */
 export const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
-const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
+export const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
 
 export function luggageOf(
   call: GoingCall,
@@ -121,8 +123,10 @@ async function takePlace(
 ): Promise<ContactRow | null> {
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
-  if (queue && live && live.waiting.length >= queue.document.max_size) return null
-  const lost = queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
+  const { enteredAt } = luggage
+  if (!enteredAt && queue && live && live.waiting.length >= queue.document.max_size) return null
+  const lost =
+    !enteredAt && queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
@@ -140,7 +144,7 @@ async function takePlace(
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
       path: JSON.stringify(luggage.path),
-      enteredAt: lost ?? new Date(nowMs),
+      enteredAt: enteredAt ?? lost ?? new Date(nowMs),
       callbackFor: null,
       attempts: 0,
       isHanded: luggage.isHanded,

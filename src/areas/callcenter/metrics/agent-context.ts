@@ -26,7 +26,7 @@ export async function contextOf(
   const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
   const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (query.call_id !== undefined && !contact)
-    throw new AppError('NOT_FOUND', 'the call centre has no such call; ids of calls begin with call_')
+    throw new AppError('NOT_FOUND', 'there is no such call of the call centre; ids of calls begin with call_')
   const phone = query.phone ?? (contact && customerOf(contact))
   if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
   const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })

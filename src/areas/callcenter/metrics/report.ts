@@ -112,7 +112,7 @@ async function* contactsOf(queryable: Queryable, tenant: Tenant, wish: ReportWis
     afterAt = last.entered_at
     afterId = last.id
   }
-  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${maxContacts} calls: take fewer days`)
+  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${maxContacts} calls: choose fewer days`)
 }
 
 class Sums {

@@ -108,7 +108,7 @@ const create = write({
   errors: ['INVALID_EMAIL', 'CONFLICT'],
   examples: [
     {
-      name: 'Queues of the week before, on Monday at seven',
+      name: 'Weekly queue report, on Monday at seven',
       body: { name: 'Queues', report: 'queues', every: 'week', recipients: ['lead@shop.example'] },
     },
   ],
@@ -139,7 +139,7 @@ const change = write({
   path: `${path}/:report_schedule_id`,
   operation: 'callcenter.changeReportSchedule',
   summary: 'Update a report schedule',
-  description: 'Omitted fields stay. A changed time takes effect from now on; `enabled: false` suspends sending.',
+  description: 'A changed time applies from now on; `enabled: false` suspends sending.',
   scope: 'callcenter:write',
   params: ScheduleId,
   body: ScheduleChange,

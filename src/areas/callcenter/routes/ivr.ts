@@ -119,7 +119,7 @@ const create = write({
   path: '/v1/voice/ivr',
   operation: 'callcenter.createIvr',
   summary: 'Create an IVR',
-  description: 'At most 200 menus; every one must be reachable, and every choice must lead somewhere.',
+  description: 'At most 200 menus; every menu must be reachable, and every choice needs a destination.',
   scope: 'callcenter:write',
   body: IvrCreate,
   bodyLimitBytes: 1_024 * 1_024,
@@ -313,7 +313,7 @@ const restore = write({
   operation: 'callcenter.restoreIvrVersion',
   summary: 'Restore a version of an IVR',
   description:
-    'Saves a copy of an earlier version as the newest one; versions in between stay. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
+    'Saves a copy of an earlier version as the newest one; versions in between are kept. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
   scope: 'callcenter:write',
   params: VersionParam,
   reply: { status: 200, schema: IvrRecord },

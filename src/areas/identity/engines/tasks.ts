@@ -31,7 +31,7 @@ export const Flaws = Type.Array(
     box: Type.Array(Type.Number(), {
       minItems: 4,
       maxItems: 4,
-      description: 'Left, top, width and height, as parts of the sides of the picture as it was sent',
+      description: 'Left, top, width and height, as fractions of the sides of the submitted picture',
     }),
   }),
   { maxItems: 24 },

@@ -61,7 +61,7 @@ async function visitAt(app: App, call: Tokened): Promise<Visit> {
 /** Visit of the browser in which the person agreed. */
 async function ownVisitAt(app: App, call: Tokened): Promise<Visit> {
   const visit = await visitAt(app, call)
-  if (!isBound(visit.row, secretIn(call))) throw new AppError('FORBIDDEN', 'this check was begun in another browser')
+  if (!isBound(visit.row, secretIn(call))) throw new AppError('FORBIDDEN', 'this check was opened in another browser')
   return visit
 }
 

@@ -532,7 +532,7 @@ const advice = {
     ar: 'لم ينجح الأمر. التقط الصور مرة أخرى.',
   },
   notNow: {
-    en: 'It does not work just now. Try again in a few minutes.',
+    en: 'The service is temporarily unavailable. Try again in a few minutes.',
     fr: 'Cela ne fonctionne pas pour l’instant. Réessayez dans quelques minutes.',
     pt: 'De momento não funciona. Tente de novo dentro de alguns minutos.',
     sw: 'Haifanyi kazi kwa sasa. Jaribu tena baada ya dakika chache.',

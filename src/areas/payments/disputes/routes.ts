@@ -26,7 +26,7 @@ const listAll = list({
   }),
   row: Dispute,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
+  examples: [{ name: 'Open disputes', query: { status: 'open' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
@@ -88,9 +88,9 @@ const sendEvidence = write({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'What was ordered, delivered and agreed, in your words',
+      description: 'Statement of the order, the delivery and the agreement',
     }),
-    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of what was sold' })),
+    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of the product' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
     shipping_carrier: Type.Optional(Type.String({ maxLength: 100, description: 'Company that delivered it' })),
     tracking_number: Type.Optional(Type.String({ maxLength: 100, description: 'Tracking number of the parcel' })),

@@ -30,7 +30,10 @@ const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Id of the
 
 const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const
 const inReview = Type.Optional(
-  Type.Boolean({ rule: 'must be true or false', description: 'Whether it awaits a decision' }),
+  Type.Boolean({
+    rule: 'must be true or false',
+    description: 'True lists payouts that await approval, false all others',
+  }),
 )
 
 const create = write({
@@ -42,7 +45,7 @@ const create = write({
   operation: 'payouts.create',
   summary: 'Create a payout',
   description:
-    'Your rules are applied first: blocked payouts are refused, those to review wait as pending. The amount and the fee are held until the outcome is certain, which is sent as payout.completed or payout.failed.',
+    'Your fraud rules are applied first: blocked payouts are refused, and payouts to review stay pending. The amount and the fee are held until the outcome, which is sent as payout.completed or payout.failed.',
   body: PayoutCreate,
   reply: {
     status: 201,
@@ -82,7 +85,7 @@ const createBulk = write({
   operation: 'payouts.createBulk',
   summary: 'Create up to 10,000 payouts',
   description:
-    'All items are checked first, and one hold is made for the accepted ones; each takes its share of it or gives it back. Your rules are applied when each is processed.',
+    'All items are checked first, and the sum of the accepted ones is held. Your fraud rules are applied when each payout is processed.',
   body: BulkCreate,
   bodyLimitBytes: bulkBodyBytes,
   reply: {
@@ -190,11 +193,9 @@ const listAll = list({
       }),
     ),
     provider: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Provider: `mpesa`, `mtn_momo` and so on, or `bank`' }),
+      Type.String({ maxLength: 40, description: 'Filter by provider: `mpesa`, `mtn_momo` and so on, or `bank`' }),
     ),
-    reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id for the payout, exactly as it was given' }),
-    ),
+    reference: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by your own id for the payout' })),
     phone: phoneQuery,
     in_review: inReview,
     batch_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the bulk, such as `pob_…`' })),
@@ -203,8 +204,8 @@ const listAll = list({
   row: Payout,
   errors: ['INVALID_DATE_RANGE'],
   examples: [
-    { name: 'What was paid', query: { status: 'completed' } },
-    { name: 'What waits for a decision', query: { in_review: true } },
+    { name: 'Completed payouts', query: { status: 'completed' } },
+    { name: 'Payouts awaiting approval', query: { in_review: true } },
   ],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller

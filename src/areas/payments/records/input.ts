@@ -28,7 +28,7 @@ const optionalFields = {
         phone: Type.Optional(text(20, 'Contact phone; the payment is collected from `phone` of the payment')),
         customer_id: Type.Optional(text(100, 'Your own id for the customer; finds their saved cards and payments')),
       },
-      { description: 'Payer, as you know them; returned with the payment' },
+      { description: 'Your data of the payer; returned with the payment' },
     ),
   ),
   metadata: Type.Optional(Metadata),
@@ -48,7 +48,7 @@ const optionalFields = {
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
       description:
-        'Time the payer has; default 120 seconds by phone, 900 by card (the maximum there), 3600 for a debit and 86400 for a transfer',
+        'Seconds until the payment expires; default 120 by phone, 900 by card (the maximum for cards), 3600 for a debit and 86400 for a transfer',
     }),
   ),
 }

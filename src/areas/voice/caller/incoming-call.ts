@@ -23,6 +23,9 @@ import { type CallerVerification, type CallPlan, type CallRow, holdFor, insertCa
 import { readingsOf } from '../trunks/number-form.ts'
 import { type Source, telephoneNetworkOf } from '../trunks/telephone-network.ts'
 
+/** Number of callers who show none. */
+export const anonymousCaller = '+10000000000'
+
 /** Length of the longest header Identity that is passed on. */
 const maxIdentity = 8_192
 
@@ -37,7 +40,7 @@ export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
   // A registered trunk sends our registered name as request URI and the number in the To header.
   const numbers = [call.requestUri, parseAddress(call.to).uri.text].flatMap((uri) => numbersIn(uri, source.country))
-  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? '+10000000000'
+  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? anonymousCaller
   if (numbers.length === 0) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
