@@ -116,8 +116,14 @@ function cpuOf({ cpu: { benchmark: _, ...others } }: Timed): number {
 }
 
 async function timed(port: number, sink: MailServer, many: number, daemons: readonly number[] = []): Promise<Timed> {
-  const before = sink.contents.length
+  // Programs are cold at first, ours most of all.
+  await passedOn(port, sink, Math.ceil(many / 2))
   const meter = cpuMeter(daemons)
+  return { ...(await passedOn(port, sink, many)), cpu: meter.per(many) }
+}
+
+async function passedOn(port: number, sink: MailServer, many: number): Promise<Omit<Timed, 'cpu'>> {
+  const before = sink.contents.length
   const beganMs = performance.now()
   const { code, said } = await runProgram('smtp-source', [
     ...['-d', '-s', String(sessions), '-m', String(many), '-l', String(messageBytes)],
@@ -129,7 +135,7 @@ async function timed(port: number, sink: MailServer, many: number, daemons: read
     if (performance.now() - beganMs > 300_000) throw new Error(`${sink.contents.length - before} of ${many} arrived`)
     await pause(5)
   }
-  return { acceptedMs, arrivedMs: performance.now() - beganMs, cpu: meter.per(many) }
+  return { acceptedMs, arrivedMs: performance.now() - beganMs }
 }
 
 function figuresOf(what: string, { acceptedMs, arrivedMs, cpu }: Timed, many: number): Figure[] {

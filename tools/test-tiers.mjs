@@ -9,6 +9,7 @@ const reasons = {
     'test/faults/campaigns.test.ts',
     'test/faults/database.test.ts',
     'test/faults/email.test.ts',
+    'test/faults/imports.test.ts',
     'test/faults/kill.test.ts',
     'test/faults/payouts.test.ts',
     'test/faults/refunds.test.ts',

@@ -84,6 +84,10 @@ export const errors = {
   DUPLICATE_REFERENCE: [409, 'This idempotency key or reference was used for another request. Use a new one.'],
   REQUEST_IN_PROGRESS: [409, 'The first request with this idempotency key is still running. Repeat this one shortly.'],
   INVALID_STATE: [409, 'The status of the object does not allow this. Read the object for its status.'],
+  CUSTOMER_ERASED: [
+    409,
+    'The row has a phone number, email address or external_id of an erased customer. Create that customer by request only if they ask for it.',
+  ],
   CUSTOMER_CONFLICT: [
     409,
     'Another customer has this phone number, email address or external_id. Change that one, see customer_id, or merge both.',

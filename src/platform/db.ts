@@ -103,6 +103,11 @@ export interface Tx extends Queryable {
     statement: Statement<P, R, 'tenant' | 'home'>,
     parameters: NoInfer<P>,
   ): Promise<R[]>
+  /**
+   * Appends rows of a tenant with COPY, which costs half of what an insert does. Rows are lines with a tab between their fields,
+   * see `copyField`.
+   */
+  copyIn(bucket: number, table: string, columns: readonly string[], rows: readonly string[]): Promise<void>
   /** Runs a callback after the commit; never after a rollback. */
   afterCommit(run: () => void): void
 }
@@ -307,9 +312,7 @@ export class Database implements Queryable {
     let broken: Error | undefined
     try {
       await client.query(within(this.answerMs, { text: 'begin; set local synchronous_commit = off' }))
-      const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
-      // pg reads the query timeout from the stream.
-      await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: this.answerMs })))
+      await copied(client, this.answerMs, table, columns, rows)
       await client.query(within(this.answerMs, { text: 'commit' }))
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error))
@@ -494,11 +497,27 @@ async function run<P extends { [K in keyof P]: Value }, R extends object>(
   return result.rows
 }
 
+async function copied(
+  client: pg.ClientBase,
+  answerMs: number,
+  table: string,
+  columns: readonly string[],
+  rows: readonly string[],
+): Promise<void> {
+  const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
+  // pg reads the query timeout from the stream.
+  await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: answerMs })))
+}
+
 function transaction(client: pg.ClientBase, asking: Asking, afterwards: (() => void)[], place: Place): AcrossTx {
   const own: Omit<AcrossTx, typeof insideTransaction> = {
     query: async (statement, parameters) => {
       requirePlace(place, statement, parameters)
       return run(client, asking, statement, parameters)
+    },
+    copyIn: async (bucket, table, columns, rows) => {
+      requireBuckets(place, `a copy into ${table}`, [bucket])
+      await copied(client, asking.answerMs, table, columns, rows)
     },
     afterCommit: (later) => void afterwards.push(later),
   }

@@ -557,6 +557,7 @@ test('reports by mail refuse who cannot get them, and what is not there', async 
   const good = { name: 'Week', report: 'agents', every: 'week', recipients: ['lead@shop.example'] }
   await refused(ada, [
     [path, { ...good, recipients: ['nobody'] }, 422, 'INVALID_EMAIL'],
+    [path, { ...good, recipients: ['a@shop.example', 'Ann <A@shop.example>'] }, 422, 'INVALID_EMAIL'],
     [path, { ...good, recipients: [] }, 422, 'VALIDATION_ERROR'],
     [
       path,

@@ -466,9 +466,9 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.getByText('Not known: shoe.').waitFor()
     await file.setInputFiles(
       csv(
-        'name,phone,tags,sms_marketing,attributes.plan',
-        'Zuri Were,+254711000082,imported,granted,gold',
-        'Bad,0711,,,',
+        'name,phone,tags,sms_marketing,consent_source,attributes.plan',
+        'Zuri Were,+254711000082,imported,granted,counter,gold',
+        'Bad,0711,,,,',
       ),
     )
     await page.getByText('Attribute plan').waitFor()
@@ -494,6 +494,45 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.deepEqual([exported.trimEnd().split('\r\n').length, /granted/.test(exported)], [2, true])
     await page.goto(`${given().url}/customers/imports`)
     await page.getByText('people.csv').first().waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+  })
+
+  test('the conditions of a segment are rows, counted while they are changed; what has no rows is JSON', async () => {
+    for (const tags of [['walk'], ['walk', 'far']])
+      assert.equal((await world.demo.post('/v1/customers', { external_id: tags.join('-'), tags })).status, 201)
+    await page.goto(`${given().url}/segments`)
+    await page.getByRole('button', { name: 'New segment' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name').fill('Walkers')
+    await form.getByLabel('Tag').fill('walk')
+    await form.getByRole('button', { name: 'Create' }).click()
+    const figure = page.locator('.figures')
+    await figure.getByText('2', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('How').nth(1).selectOption({ label: 'is one of' })
+    await page.getByLabel('Compared with').nth(1).fill('far, further')
+    await figure.getByText('1', { exact: true }).waitFor()
+    await page.getByLabel('They meet').selectOption({ label: 'any of these' })
+    await figure.getByText('2', { exact: true }).waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await shot(page, 'segments-one')
+    await page.setViewportSize(narrow)
+    assert.deepEqual(await accessibilityProblems(page), [])
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0)
+    await shot(page, 'segments-one')
+    await page.setViewportSize(wide)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved').waitFor()
+    const { body } = await world.demo.get('/v1/segments')
+    assert.deepEqual(body.data[0].filter, {
+      or: [
+        { field: 'tags', op: 'eq', value: 'walk' },
+        { field: 'tags', op: 'in', value: ['far', 'further'] },
+      ],
+    })
+    await page.getByText('As JSON').click()
+    await page.getByLabel('Filter').fill('{"not": {"field": "tags", "op": "eq", "value": "far"}}')
+    await page.getByRole('button', { name: 'Add a condition' }).waitFor({ state: 'detached' })
     assert.deepEqual(await accessibilityProblems(page), [])
   })
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ways to sign in to the console beside a password, in a real browser: a passkey of Chromium's own authenticator, and an identity
 // provider as it is (oidc-provider). And what must not work: a foreign browser, a person who is no member, an address that is
-// not verified, another person with the address of a member, a copy of a passkey, an answer that is sent twice.
+// not verified, an account that makes a member of somebody's address, another person with the address of a member, a copy of a passkey, an answer that is sent twice.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
@@ -10,7 +10,8 @@ import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import { totpOf } from '../../src/kernel/totp.ts'
 import { statement } from '../../src/platform/db.ts'
 import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
-import { startWorld, type World } from '../world.ts'
+import type { Client } from '../client.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 const patienceMs = 45_000
 const password = 'correct horse battery staple'
@@ -21,6 +22,9 @@ const people: Record<string, { email: string; email_verified: boolean }> = {
   eve: { email: 'ada@example.com', email_verified: true },
   mallory: { email: 'owner@localhost', email_verified: false },
   nobody: { email: 'nobody@example.com', email_verified: true },
+  victim: { email: 'victim@example.com', email_verified: true },
+  lin: { email: 'lin@example.com', email_verified: true },
+  elsewhere: { email: 'elsewhere@example.com', email_verified: true },
 }
 
 const failedSignIns = statement.home<Record<never, never>, object>(
@@ -88,16 +92,34 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await page.locator('button[type=submit]').click()
     await page.getByRole('button', { name: 'Continue' }).click()
   }
-  const invite = async (email: string): Promise<Page> => {
-    const invited = await world.demo.post('/v1/team/members', { email, role: 'developer' })
+  /** The link that the inviter is shown. */
+  const shownLink = async (email: string, by: Client = world.demo): Promise<string> => {
+    const invited = await by.post('/v1/team/members', { email, role: 'developer' })
     assert.equal(invited.status, 201, invited.text)
+    return invited.body.invite_url
+  }
+  /** The link that is mailed to whom the address belongs. */
+  const mailedLink = async (email: string): Promise<string> => {
+    const box = `/v1/sandbox/email/messages?to=${encodeURIComponent(email)}`
+    const mail = await eventually(async () => (await world.demo.get(box)).body.data[0], 'the invitation')
+    const { body } = await world.demo.get(`/v1/sandbox/email/messages/${mail.id}`)
+    return /href="([^"]+\/console\/join#[\w-]{43})"/.exec(body.html)?.[1] ?? ''
+  }
+  const invite = async (email: string): Promise<Page> => accepted(await shownLink(email))
+  const accepted = async (link: string): Promise<Page> => {
     const page = await window_()
-    await page.goto(invited.body.invite_url)
+    await page.goto(link)
     await page.getByLabel('Choose a password').fill(password)
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('button', { name: 'Begin', exact: true }).click()
     await isIn(page)
     return page
   }
+  const memberOf = async (email: string, by: Client = world.demo) => {
+    const { body } = await by.get('/v1/team/members?limit=200')
+    return body.data.find((one: { email: string }) => one.email === email)
+  }
+  const accountOf = async (page: Page): Promise<string> =>
+    (await (await page.request.get(`${console_().url}/api/session`)).json()).account.id
   const isRefused = async (page: Page): Promise<void> => {
     await page.getByText('The sign-in is unknown here').waitFor()
     assert.equal((await page.request.get(`${console_().url}/api/session`)).status(), 401)
@@ -105,7 +127,11 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
   }
 
   test('a member signs in through the identity provider, by an address that it says is verified', async () => {
-    await (await invite('ada@example.com')).context().close()
+    const shown = await shownLink('ada@example.com')
+    const mailed = await mailedLink('ada@example.com')
+    assert.notEqual(mailed, shown)
+    await (await accepted(mailed)).context().close()
+    assert.equal((await memberOf('ada@example.com')).email_verified, true)
     const page = await window_()
     await throughProvider(page, 'ada')
     await isIn(page)
@@ -116,6 +142,61 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await throughProvider(again, 'ada')
     await isIn(again)
     await again.context().close()
+  })
+
+  test('nobody is put into an account that made a member of their address: only whoever accepted is found by it', async () => {
+    const { client: crook } = await world.account()
+    const shown = await shownLink('victim@example.com', crook)
+    const mailed = await mailedLink('victim@example.com')
+    const page = await accepted(shown)
+    assert.equal((await memberOf('victim@example.com', crook)).email_verified, false)
+    await page.context().close()
+    const victim = await window_()
+    await throughProvider(victim, 'victim')
+    await isRefused(victim)
+    const late = await window_()
+    await late.goto(mailed)
+    await late.getByRole('button', { name: 'Begin with Example Login' }).click()
+    await late.getByText('this invitation was taken up').waitFor()
+    await late.context().close()
+  })
+
+  test('an invitation is accepted through the provider by the person of its address only, and without a password', async () => {
+    const shown = await shownLink('lin@example.com')
+    const other = await window_()
+    await other.goto(shown)
+    await other.getByRole('button', { name: 'Begin with Example Login' }).click()
+    await signInThere(other, 'elsewhere')
+    await isRefused(other)
+    const page = await window_()
+    await page.goto(shown)
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.getByRole('button', { name: 'Begin with Example Login' }).click()
+    await signInThere(page, 'lin')
+    await isIn(page)
+    const { status, email_verified } = await memberOf('lin@example.com')
+    assert.deepEqual([status, email_verified], ['active', true])
+    await page.context().close()
+    const again = await window_()
+    await throughProvider(again, 'lin')
+    await isIn(again)
+    await again.context().close()
+  })
+
+  test('a member who is signed in connects the provider, and is found by who they are there from then on', async () => {
+    const page = await invite('other-address@example.com')
+    const account = await accountOf(page)
+    await page.goto(`${console_().url}/security`)
+    await page.getByRole('button', { name: 'Connect Example Login' }).click()
+    await signInThere(page, 'elsewhere')
+    await page.getByText('Connected. You can sign in').waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.context().close()
+    const later = await window_()
+    await throughProvider(later, 'elsewhere')
+    await isIn(later)
+    assert.equal(await accountOf(later), account)
+    await later.context().close()
   })
 
   test('nobody else signs in through it: no member, an address that is not verified, another person with the same one', async () => {

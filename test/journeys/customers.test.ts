@@ -480,7 +480,7 @@ test('a file of customers is imported, bad rows are told of, and the same file t
     'external_id;name;phone;emails;tags;sms_marketing;messenger_service;attributes.visits;attributes.code:text;consent_source',
     's-1;"Asha; Njeri";+254711000301 +254711000309;Asha@Example.com;VIP, nairobi;granted;granted;7;007;counter',
     's-2;;+254711000302;;;;;;;',
-    's-3;Stopped;+254711000303;;;granted;;;;',
+    's-3;Stopped;+254711000303;;;granted;;;;list of 2024',
     's-4;Bad;0711;;;;;;;',
     's-5;Bad;+254711000305;;;;;many;;',
     's-6;Taken;+254711000306 +254711000301;;;;;;;',
@@ -569,6 +569,18 @@ test('a file of customers is imported, bad rows are told of, and the same file t
   const third = await bring(jsonl)
   assert.deepEqual([third.format, ...counts(third)], ['jsonl', 'completed', 5, 0, 1, 0, 4, 0])
   assert.deepEqual((await client.get(`${customers}/${asha}`)).body.attributes, { visits: 8, member: true })
+  const unasked = await bring(
+    [
+      'external_id,phone,sms_marketing,consent_source',
+      's-20,+254711000320,granted,',
+      's-21,+254711000321,withdrawn,',
+      's-22,+254711000322,granted,counter',
+    ].join('\n'),
+  )
+  assert.deepEqual([unasked.created, unasked.failed], [2, 1], 'what is granted needs a source')
+  const formula = await made(client, { name: '=HYPERLINK("x")', tags: ['formula'], attributes: { note: '@SUM(A1)' } })
+  const safe = await client.get(`${customers}/export?tag=formula`)
+  assert.ok(safe.text.includes(`${formula.id},,"'=HYPERLINK(""x"")"`) && safe.text.includes(",'@SUM(A1),"), safe.text)
   const cut = await bring('name,email\nA,a@example.com\nB,"b@example.com\n')
   assert.deepEqual([cut.state, cut.created, cut.reason], ['failed', 1, 'the file ends inside a quoted cell'])
   const strange = await client.post(`${customers}/import/preview`, {
@@ -590,7 +602,25 @@ test('a file of customers is imported, bad rows are told of, and the same file t
   const told = (await client.get('/v1/events?limit=200')).body.data.filter(
     (one: { event: string }) => one.event === 'customer.import_finished',
   )
-  assert.equal(told.length, 6)
+  assert.equal(told.length, 7)
+})
+
+test('an account waits with its next file while ten of its imports are being read', async () => {
+  const { client } = await world.account()
+  const send = () =>
+    client.request('POST', `${customers}/import`, parts({}, [{ part: 'file', content: 'phone\n+254711000330\n' }]))
+  const { body } = await send()
+  const read = async () => (await client.get(`${customers}/imports/${body.import_id}`)).body.state === 'completed'
+  await eventually(read, 'the import to end')
+  await sql.query(
+    `insert into customers.imports (bucket, account_id, environment, id, state, format, file_id, file_bytes, job, created_at)
+     select i.bucket, i.account_id, i.environment, gen_random_uuid(), 'running', i.format, i.file_id, 1, i.job, now()
+       from customers.imports i cross join generate_series(1, 10) where i.id = $1`,
+    [uuidOf('customerImport', body.import_id)],
+  )
+  assert.deepEqual(await refusal(send()), [429, 'RATE_LIMITED'])
+  await sql.query(`update customers.imports set state = 'completed' where file_bytes = 1`)
+  assert.equal((await send()).status, 201)
 })
 
 /** Reply without what every reply has. */

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
 import { startMarket } from '../market.ts'
+import { parts } from '../parts.ts'
 import { settled } from '../paying.ts'
 import { dial, newCode } from '../ussd.ts'
 import { eventually } from '../world.ts'
@@ -183,6 +184,28 @@ test('a person is erased everywhere, and the report says what was kept and why',
   assert.equal((await client.get('/v1/billing/invoices')).body.data.length, 1)
   const events = (await client.get('/v1/events?limit=200')).body.data
   assert.ok(events.some((one: { event: string }) => one.event === 'customer.erased'))
+
+  const content = [
+    'external_id,name,phone,email',
+    `c-1,Back by number,${phone},`,
+    `c-2,Back by mail,,${email.toUpperCase()}`,
+    'c-3,Another,+254733000078,',
+  ].join('\n')
+  const begun = await client.request('POST', '/v1/customers/import', parts({}, [{ part: 'file', content }]))
+  const path = `/v1/customers/imports/${begun.body.import_id}`
+  const ended = await eventually(async () => {
+    const { body } = await client.get(path)
+    return body.state === 'running' ? null : body
+  }, 'the import to end')
+  assert.deepEqual([ended.created, ended.failed], [1, 2], 'a file brings back nobody who was erased')
+  const errors = (await client.get(`${path}/errors`)).text.split('\r\n').map((line) => line.split(',').slice(0, 3))
+  assert.deepEqual(errors.slice(1, 3), [
+    ['2', 'CUSTOMER_ERASED', 'phones'],
+    ['3', 'CUSTOMER_ERASED', 'emails'],
+  ])
+  const everybody = { not: { field: 'tags', op: 'eq', value: 'nobody' } }
+  const { count } = await ok(client.post('/v1/segments/count', { filter: everybody }))
+  assert.equal(count, 2, 'no segment counts who was erased')
 
   await ok(client.post('/v1/sandbox/sms/inbound', { from: phone, to: '22003', message: 'I am new here' }))
   const again = await eventually(

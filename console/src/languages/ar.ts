@@ -379,7 +379,6 @@ export const book: Readonly<Record<string, string>> = {
   'Open it in an authenticator on this device': 'افتحه في تطبيق مصادقة على هذا الجهاز',
   'Overdue since': 'متأخر منذ',
   Owed: 'مستحق',
-  'Pass this link on. It is shown once and works for a week.': 'مرّر هذا الرابط. يظهر مرة واحدة ويعمل لمدة أسبوع.',
   'Pass this link on. It is shown once and works for an hour.': 'مرّر هذا الرابط. يظهر مرة واحدة ويعمل لمدة ساعة.',
   'Password link for {name}': 'رابط كلمة المرور لـ {name}',
   Path: 'المسار',

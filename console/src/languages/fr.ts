@@ -387,8 +387,6 @@ export const book: Readonly<Record<string, string>> = {
   'Open it in an authenticator on this device': 'L’ouvrir dans un authentificateur de cet appareil',
   'Overdue since': 'En retard depuis',
   Owed: 'Dû',
-  'Pass this link on. It is shown once and works for a week.':
-    'Transmettez ce lien. Il est montré une fois et valable une semaine.',
   'Pass this link on. It is shown once and works for an hour.':
     'Transmettez ce lien. Il est montré une fois et valable une heure.',
   'Password link for {name}': 'Lien de mot de passe pour {name}',

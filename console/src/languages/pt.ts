@@ -386,8 +386,6 @@ export const book: Readonly<Record<string, string>> = {
   'Open it in an authenticator on this device': 'Abrir num autenticador deste dispositivo',
   'Overdue since': 'Em atraso desde',
   Owed: 'Em dívida',
-  'Pass this link on. It is shown once and works for a week.':
-    'Passe este link. É mostrado uma vez e válido por uma semana.',
   'Pass this link on. It is shown once and works for an hour.':
     'Passe este link. É mostrado uma vez e válido por uma hora.',
   'Password link for {name}': 'Link de palavra-passe para {name}',

@@ -384,8 +384,6 @@ export const book: Readonly<Record<string, string>> = {
   'Open it in an authenticator on this device': 'Fungua katika kithibitishaji cha kifaa hiki',
   'Overdue since': 'Imechelewa tangu',
   Owed: 'Deni',
-  'Pass this link on. It is shown once and works for a week.':
-    'Peleka kiungo hiki. Kinaonyeshwa mara moja na hufanya kazi kwa wiki.',
   'Pass this link on. It is shown once and works for an hour.':
     'Peleka kiungo hiki. Kinaonyeshwa mara moja na hufanya kazi kwa saa moja.',
   'Password link for {name}': 'Kiungo cha nenosiri kwa {name}',

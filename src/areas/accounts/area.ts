@@ -8,6 +8,7 @@ import { ofAnyAccount } from '../../platform/operator/any-account.ts'
 import { keyEvents } from './events.ts'
 import { firstMember } from './members/first-member.ts'
 import { memberHooks } from './members/hooks.ts'
+import { mailInvitationJob } from './members/invitation.ts'
 import { mailResetJob } from './members/reset.ts'
 import { sessionChore } from './members/session.ts'
 import { teamRoutes } from './members/team.ts'
@@ -54,7 +55,7 @@ export const accounts: Area = {
   events: Object.values(keyEvents),
   chores: [reminderChore, sessionChore],
   hooks: [...memberHooks, ...wayHooks],
-  jobs: [mailResetJob, operatorNoticeJob],
+  jobs: [mailResetJob, mailInvitationJob, operatorNoticeJob],
   uses: ['email'],
   demo: async (app, { tenant, written }) => ({
     console: { url: `${app.publicUrl}/console`, ...(await firstMember(app, tenant.account, written.console)) },

@@ -45,7 +45,7 @@ export function changed(
   before: Attributes,
   changes: Readonly<Record<string, AttributeValue | null>> | undefined,
 ): Attributes {
-  if (changes === undefined) return before
+  if (changes === undefined || Object.keys(changes).length === 0) return before
   const merged = Object.entries({ ...before, ...changes })
   const kept: Attributes = Object.fromEntries(
     merged.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),

@@ -6,6 +6,7 @@ import { AppError, invalid } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
+import { copyField } from '../../platform/http/request-log.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 import { allowMail, stopMail, suppressionsOf } from '../email/area.ts'
 import {
@@ -167,23 +168,10 @@ export function importedWishes(addresses: Addresses, wishes: readonly Wish[], cu
   return wishes.flatMap((wish, i) => addressesOf(addresses, wish, i).map((address) => ({ wish, address, customer })))
 }
 
-/** Writes consents that were not known; fails with a unique violation for one that is. */
-const saveGrants = statement.tenant<
-  Tenant & {
-    channels: readonly string[]
-    addresses: readonly string[]
-    purposes: readonly string[]
-    sources: readonly string[]
-    at: Date
-  },
-  object
->(
-  'customers.save_grants',
-  `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
-   select $bucket::smallint, $account::uuid, $environment::text, g.channel, g.address, g.purpose, nullif(g.source, ''), $at::timestamptz
-     from unnest($channels::text[], $addresses::text[], $purposes::text[], $sources::text[]) g(channel, address, purpose, source)
-    order by g.channel, g.address, g.purpose`,
-)
+/** Columns of consents that were not known, with COPY; it fails with a unique violation for one that is. */
+const grantedColumns = [
+  ...['bucket', 'account_id', 'environment', 'channel', 'address', 'purpose', 'source', 'granted_at'],
+]
 
 /**
  * Writes consents of many customers. Unlike a request, a file takes back no withdrawal: it may be older than that. Returns the
@@ -220,13 +208,21 @@ export async function importConsents(
   }
   const chats = granted.filter(({ wish }) => wish.channel === 'messenger')
   const kept = granted.filter(({ wish }) => wish.channel !== 'messenger')
-  if (kept.length > 0)
-    await tx.query(saveGrants, {
-      ...{ ...caller.tenant, at: new Date(caller.nowMs), addresses: kept.map(({ address }) => address) },
-      channels: kept.map(({ wish }) => wish.channel),
-      purposes: kept.map(({ wish }) => wish.purpose),
-      sources: kept.map(({ wish }) => wish.source ?? ''),
-    })
+  if (kept.length > 0) {
+    const { bucket, account, environment } = caller.tenant
+    const at = new Date(caller.nowMs).toISOString()
+    const lines = kept
+      .map(({ address, wish: { channel, purpose, source = null } }) =>
+        [bucket, account, environment, channel, copyField(address), purpose, copyField(source), at].join('\t'),
+      )
+      .sort()
+    await tx.copyIn(
+      bucket,
+      'customers.grants',
+      grantedColumns,
+      lines.map((line) => `${line}\n`),
+    )
+  }
   const optedIn = new Map(chats.map(({ address, wish }) => [address, wish.source ?? null]))
   if (optedIn.size > 0) await optManyIntoChats(tx, caller, optedIn)
   return { changed, withdrawn }

@@ -38,7 +38,7 @@ const call = {
   call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
   conversation_uuid: Type.String({ description: 'Id shared by all legs that were bridged together' }),
   direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
-  from: Type.String({ description: 'Calling party' }),
+  from: Type.String({ description: 'Calling party; `+10000000000` if withheld' }),
   to: Type.String({ description: 'Called party' }),
   agent_id: Nullable(Type.String({ description: 'Id of the call-centre agent on the call' })),
   queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through' })),

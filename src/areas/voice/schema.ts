@@ -135,7 +135,7 @@ export const Call = Type.Object(
     status: OneOf(statuses, { description: '`completed`, `failed`, `rejected`, `busy` and `timeout` are final' }),
     phase: Nullable(Type.String({ description: 'Phase of an answered call: `flow` or `connected`' })),
     direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
-    from: Type.String({ description: 'Calling party' }),
+    from: Type.String({ description: 'Calling party; `+10000000000` if withheld' }),
     to: Type.String({ description: 'Called party' }),
     agent_id: Nullable(Type.String({ description: 'Id of the call-centre agent on the call' })),
     queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through' })),

@@ -7,6 +7,8 @@ import { serialiser, type Write } from '../api/json.ts'
 import type { Page } from '../schema/lists.ts'
 
 const maxRows = 100_000
+/** Cell that a spreadsheet takes for a formula, wide letters too: it gets a quote before it, against CSV injection. */
+export const formulaForm = /^[=+\-@\t\r＝＋－＠]/
 /** Phone number, plain or masked. */
 const phoneForm = /^\+\d+(\*{4}\d+)?$/
 
@@ -48,8 +50,7 @@ export function csvLine(values: readonly (string | number | bigint | boolean | D
 
 function cell(value: unknown, write: Write): string {
   const text = plain(value, write)
-  // Cells that look like a formula get a leading quote against CSV injection.
-  const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) && !phoneForm.test(text) ? `'${text}` : text
+  const safe = typeof value === 'string' && formulaForm.test(text) && !phoneForm.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passkeys in the browser: making one, and signing in with one. Bytes travel as base64url.
+// Passkeys in the browser: making one, and signing in with one. Bytes travel as base64url. And the way to the identity provider.
 import { enter, ofConsole, type Session } from '../../api.ts'
 
 /** Ways to sign in that this installation has. */
@@ -11,6 +11,11 @@ export interface Ways {
 }
 
 export const waysToSignIn = (): Promise<Ways> => ofConsole<Ways>('GET', 'ways')
+
+/** Leaves for the identity provider: to accept an invitation, or without one to connect the member who is signed in. */
+export async function throughProvider(body: { invitation?: string }): Promise<void> {
+  window.location.assign((await ofConsole<{ url: string }>('POST', 'oidc', body)).url)
+}
 
 /** Whether this page, in this browser, can use passkeys of the installation. */
 export const canUsePasskeys = ({ rp_id }: Ways): boolean =>

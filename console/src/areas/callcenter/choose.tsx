@@ -10,6 +10,21 @@ import { type Names, useNames } from './names.ts'
 export const SeveralAgents = (control: Control) => <Several {...control} among={useNames().agents} />
 export const SeveralQueues = (control: Control) => <Several {...control} among={useNames().queues} />
 
+/** Business hours by their name; none is always open. */
+export function OneOfHours({ label, value, onInput }: Control) {
+  const { hours } = useNames()
+  return (
+    <Choice
+      label={label}
+      value={value}
+      among={['', ...Object.keys(hours), ...(value !== '' && hours[value] === undefined ? [value] : [])]}
+      names={{ '': t('Always open'), ...hours }}
+      isRequired
+      onChange={onInput}
+    />
+  )
+}
+
 /** Kinds of destinations that take a text of their own, and its label. */
 const written: Readonly<Record<string, string>> = {
   phone: 'Phone',

@@ -3,6 +3,7 @@
 import {
   callcenterAddParticipant,
   callcenterChangeAgent,
+  callcenterChangeIvr,
   callcenterChangeQueue,
   callcenterChangeRule,
   callcenterCreateConference,
@@ -13,13 +14,13 @@ import {
   callcenterSetAgentStatus,
   callcenterSetBusinessHours,
 } from '#sdk/operations.ts'
-import type { BusinessHours, Queue, RoutingRule } from '#sdk/schemas.ts'
+import type { BusinessHours, Ivr, Queue, RoutingRule } from '#sdk/schemas.ts'
 import { listOf } from '../../kit/filled.ts'
 import { type FieldOf, type Filled, type FormOf, formOf } from '../../kit/form.tsx'
 import { type Row, textOf } from '../../kit/list-page.tsx'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
-import { destinationIn, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
+import { destinationIn, OneOfHours, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
 import { Conditions, conditionsIn } from './conditions.tsx'
 import { chosenStates } from './states.tsx'
 
@@ -36,6 +37,11 @@ export const skillsText = (
 
 const skillHint = 'A word and a level from 1 to 5: billing 4, swahili 5'
 const language = { name: 'language', label: 'Language', hint: 'Such as en-KE or sw-KE' } as const
+
+const opening: FieldOf = {
+  ...{ name: 'business_hours_id', label: 'Business hours' },
+  show: (control) => <OneOfHours {...control} />,
+}
 
 const queueFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -67,7 +73,7 @@ const queueFields: readonly FieldOf[] = [
   { name: 'skill_relax_seconds', label: 'Relax skills after, seconds', as: 'number', isMore: true },
   { name: 'aging_seconds', label: 'Raise priority after, seconds', as: 'number', isMore: true },
   { name: 'priority', label: 'Priority, 1 to 10', as: 'number', isMore: true },
-  { name: 'business_hours_id', label: 'Business hours', hint: 'Their id, bh_…', isMore: true },
+  { ...opening, isMore: true },
   { name: 'music_url', label: 'URL of the hold music', isMore: true },
   {
     name: 'announcements',
@@ -215,17 +221,37 @@ function intervalsIn(text: string): { open: string; close: string }[] {
 export const intervalsText = (intervals: readonly { open: string; close: string }[] = []): string =>
   intervals.map(({ open, close }) => `${open}-${close}`).join(', ')
 
-/** `2026-12-25 Christmas` on each line -> holidays. */
+/** Year of holidays of every year, which has a 29 February; only their day counts. */
+const everyYear = '2000'
+const intervalForm = /^\d\d:\d\d[-–]\d\d:\d\d,?$/
+
+/** `2026-03-20 Eid`, `12-25 Christmas` of every year, `12-24 08:00-12:00 Christmas Eve`, each on a line -> holidays. */
 function holidaysIn(text: string): object[] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
     .map((line) => {
-      const [date = '', ...name] = line.split(/\s+/)
-      return { date, ...(name.length > 0 ? { name: name.join(' ') } : {}) }
+      const [day = '', ...rest] = line.split(/\s+/)
+      const isEveryYear = /^\d\d-\d\d$/.test(day)
+      const open = rest.findIndex((word) => !intervalForm.test(word))
+      const name = open === -1 ? '' : rest.slice(open).join(' ')
+      const hours = rest.slice(0, open === -1 ? rest.length : open)
+      return {
+        date: isEveryYear ? `${everyYear}-${day}` : day,
+        ...(isEveryYear ? { every_year: true } : {}),
+        ...(hours.length > 0 ? { intervals: intervalsIn(hours.join(',')) } : {}),
+        ...(name === '' ? {} : { name }),
+      }
     })
 }
+
+const holidaysText = (holidays: BusinessHours['holidays'] = []): string =>
+  holidays
+    .map(({ date, every_year, intervals = [], name = '' }) =>
+      [every_year ? date.slice(5) : date, intervalsText(intervals), name].filter(Boolean).join(' '),
+    )
+    .join('\n')
 
 const hoursFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -236,7 +262,10 @@ const hoursFields: readonly FieldOf[] = [
       ...(i === 0 ? { hint: 'Such as 08:00-12:30, 14:00-17:00; empty is closed' } : {}),
     }),
   ),
-  { name: 'holidays', label: 'Holidays, one on a line', isLong: true, hint: '2026-12-25 Christmas', value: holidaysIn },
+  {
+    ...{ name: 'holidays', label: 'Holidays, one on a line', isLong: true, value: holidaysIn },
+    hint: '12-25 Christmas; 12-24 08:00-12:00 Christmas Eve; with a year, such as 2027-03-10, once',
+  },
   { name: 'queue_ids', label: 'Queues', as: 'list', show: SeveralQueues },
   {
     ...{ name: 'closed_action', label: 'Destination outside business hours', value: destinationIn },
@@ -244,9 +273,12 @@ const hoursFields: readonly FieldOf[] = [
   },
 ]
 
-const setHours = (title: string, initial: Filled): FormOf =>
+const setHours = (title: string, initial: Filled, known?: { name: string }): FormOf =>
   formOf(callcenterSetBusinessHours, {
-    ...{ title, action: 'Save', fields: hoursFields, initial, fixed: { weekly: {} } },
+    ...{ title, action: 'Save', initial },
+    // Hours are known by their name, and what is emptied is sent as nothing.
+    fields: known ? hoursFields.filter(({ name }) => name !== 'name') : hoursFields,
+    fixed: known ? { ...known, weekly: {}, queue_ids: [] } : { weekly: {} },
     done: ({ business_hours_id }) => go(`/hours/${business_hours_id}`),
   })
 
@@ -254,13 +286,17 @@ const office = Object.fromEntries(weekdays.slice(0, 5).map((day) => [`weekly.${d
 export const makeHours = (): FormOf => setHours('Set business hours', { ...office })
 
 export const changeHours = ({ name, timezone, weekly, holidays, queue_ids, closed_action }: BusinessHours): FormOf =>
-  setHours('Edit hours', {
-    ...{ name, timezone },
-    ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
-    holidays: holidays?.map(({ date, name: called = '' }) => `${date} ${called}`.trim()).join('\n') || undefined,
-    queue_ids: queue_ids.join(',') || undefined,
-    closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
-  })
+  setHours(
+    'Edit hours',
+    {
+      timezone,
+      ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
+      holidays: holidaysText(holidays) || undefined,
+      queue_ids: queue_ids.join(',') || undefined,
+      closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
+    },
+    { name },
+  )
 
 export const makeMenu: FormOf = {
   title: 'Create voice menu',
@@ -285,6 +321,42 @@ export const makeMenu: FormOf = {
     }).make({}, {})
   },
 }
+
+/** `shop=Duka`, `vip=true`, each on a line -> variables; what is a number or yes and no is one. */
+function variablesIn(text: string): Record<string, string | number | boolean> {
+  const lines = text.split('\n').filter((line) => line.includes('='))
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=')
+      const value = rest.join('=').trim()
+      const isNumber = value !== '' && String(Number(value)) === value
+      return [name.trim(), isNumber ? Number(value) : /^(true|false)$/.test(value) ? value === 'true' : value]
+    }),
+  )
+}
+
+export const changeMenu = ({ ivr_id, name, language: spoken, business_hours_id, closed, variables }: Ivr): FormOf =>
+  formOf(callcenterChangeIvr, {
+    ...{ title: 'Edit voice menu', action: 'Save', given: { ivr_id } },
+    fields: [
+      { name: 'name', label: 'Name', isRequired: true },
+      { ...language, isRequired: true },
+      opening,
+      {
+        ...{ name: 'closed', label: 'Out of hours the call goes to', value: destinationIn },
+        show: (control) => <Where {...control} />,
+      },
+      { name: 'variables', label: 'Variables, one on a line', isLong: true, hint: 'shop=Duka', value: variablesIn },
+    ],
+    initial: {
+      ...{ name, language: spoken, business_hours_id: business_hours_id ?? undefined },
+      closed: closed ? JSON.stringify(closed) : undefined,
+      variables:
+        Object.entries(variables)
+          .map(([one, value]) => `${one}=${value}`)
+          .join('\n') || undefined,
+    },
+  })
 
 export const startConference: FormOf = formOf(callcenterCreateConference, {
   title: 'Start a conference',

@@ -8,12 +8,13 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { complain, removing, say } from '../../kit/dialogs.tsx'
 import { TextField } from '../../kit/fields.tsx'
-import { Card, FiguresRow } from '../../kit/kit.tsx'
+import { Card, FiguresRow, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
+import { ConditionRows, conditionsOf, type Tree, treeWith } from './conditions.tsx'
 
 export function SegmentPage({ id }: PageProps) {
   const segment = useLoad(id, () => segmentsGet(api, { id }))
@@ -41,8 +42,6 @@ export function SegmentPage({ id }: PageProps) {
   )
 }
 
-type Tree = Readonly<Record<string, unknown>>
-
 /** Filter that was typed; null while it is no JSON object. */
 function treeOf(text: string): Tree | null {
   try {
@@ -68,6 +67,7 @@ function Conditions({ segment, onDone }: { segment: Segment; onDone(): Promise<v
   )
   useLive('customer.', counted.reload, { everyMs: 10_000 })
   const { value, error } = counted
+  const rows = tree === null ? null : conditionsOf(tree)
   const save = (): void => {
     if (tree === null) return
     segmentsUpdate(api, { id, body: { filter: tree } })
@@ -92,18 +92,21 @@ function Conditions({ segment, onDone }: { segment: Segment; onDone(): Promise<v
           <p class="soft">{t('This segment is a fixed list of customers.')}</p>
         ) : (
           <>
-            <TextField
-              label="Filter"
-              rows={12}
-              value={text}
-              onInput={setText}
-              hint="and, or, not, and conditions with field, op and value"
-              {...(tree === null
-                ? { problem: t('This is not a JSON object yet.') }
-                : error
-                  ? { problem: error.message }
-                  : {})}
-            />
+            {rows && (
+              <ConditionRows value={rows} onChange={(next) => setText(JSON.stringify(treeWith(next), null, 2))} />
+            )}
+            <details open={rows === null}>
+              <summary>{t('As JSON')}</summary>
+              <TextField
+                label="Filter"
+                rows={12}
+                value={text}
+                onInput={setText}
+                hint="and, or, not, and conditions with field, op and value"
+                {...(tree === null ? { problem: t('This is not a JSON object yet.') } : {})}
+              />
+            </details>
+            {tree !== null && error && <Problem error={error} />}
             {may('customers:write') && (
               <button type="button" class="btn main" disabled={tree === null || text === stored} onClick={save}>
                 {t('Save')}

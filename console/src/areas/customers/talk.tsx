@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One conversation: what was said over all channels, who takes care of it, and the answer, whose channel, price and rules stand there
 // before it is sent. What was typed is kept until it is sent.
+import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   conversationsAddNote,
@@ -13,6 +14,7 @@ import {
   conversationsReply,
   conversationsSnooze,
   messengerListTemplates,
+  teamGet,
   teamList,
 } from '#sdk/operations.ts'
 import type { ConversationDetail, ConversationEntry } from '#sdk/schemas.ts'
@@ -23,7 +25,7 @@ import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Menu } from '../../kit/menu.tsx'
-import { clockTime, money, nowMs, shortMoment, words } from '../../kit/words.ts'
+import { clockTime, day, money, nowMs, shortMoment, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { placeOf } from '../../records.ts'
@@ -31,6 +33,8 @@ import { t } from '../../words.ts'
 import { askMs, nameOf } from './line.tsx'
 
 const hourMs = 3_600_000
+/** Before the first message there was another day. */
+const unknownDay = '1970-01-01T00:00:00Z'
 const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
 export function Talk({ id, session }: { id: string; session: Session }) {
@@ -56,8 +60,11 @@ export function Talk({ id, session }: { id: string; session: Session }) {
       <Head talk={value} session={session} onDone={talk.reload} />
       <ol class="said" ref={end}>
         {said.error && <Problem error={said.error} retry={said.reload} />}
-        {said.value?.data.toReversed().map((entry) => (
-          <Said key={`${entry.type} ${entry.id}`} entry={entry} session={session} />
+        {said.value?.data.toReversed().map((entry, i, all) => (
+          <Fragment key={`${entry.type} ${entry.id}`}>
+            {day(entry.at) !== day(all[i - 1]?.at ?? unknownDay) && <li class="middle day">{day(entry.at)}</li>}
+            <Said entry={entry} session={session} />
+          </Fragment>
         ))}
       </ol>
       {may('conversations:answer') && <Composer key={value.channel} talk={value} onSent={again} />}
@@ -108,7 +115,13 @@ function Head({ talk, session, onDone }: HeadProps) {
           )}
         </strong>
         <small class="soft">
-          {assignee === session.member.id ? t('Assigned to you') : assignee ? t('Assigned') : t('Unassigned')}
+          {assignee === session.member.id ? (
+            t('Assigned to you')
+          ) : assignee ? (
+            <Assigned to={assignee} />
+          ) : (
+            t('Unassigned')
+          )}
           {waiting_since && (
             <>
               {' · '}
@@ -139,6 +152,11 @@ function Head({ talk, session, onDone }: HeadProps) {
       )}
     </header>
   )
+}
+
+function Assigned({ to }: { to: string }) {
+  const { value } = useLoad(to, async () => (may('team:read') ? teamGet(api, { id: to }) : null))
+  return <>{value ? t('Assigned to {name}', { name: value.name || value.email }) : t('Assigned')}</>
 }
 
 function AssignMenu({
@@ -286,6 +304,7 @@ function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promis
   const [channel, setChannel] = useState((channels.find(({ is_open }) => is_open) ?? channels[0])?.channel)
   const { isBusy, error, run } = useDoing()
   const box = useRef<HTMLTextAreaElement>(null)
+  const templates = useRef<HTMLDivElement>(null)
   const way = channels.find((one) => one.channel === channel)
   const write = (value: string): void => {
     setText(value)
@@ -353,13 +372,19 @@ function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promis
           onInput={(event) => write(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim() !== '') send()
+            const menu = event.key === '/' && text === '' ? templates.current?.querySelector('button') : null
+            if (!menu) return
+            event.preventDefault()
+            menu.click()
           }}
         />
       </label>
       {error && <Problem error={error} />}
       <div>
         {channel === 'messenger' && !isNote && way?.takes_template && may('messenger:read') && (
-          <TemplateMenu id={id} onSent={onSent} />
+          <div ref={templates}>
+            <TemplateMenu id={id} onSent={onSent} />
+          </div>
         )}
         <button type="submit" class="btn primary push" disabled={isBusy || isShut || text.trim() === ''}>
           <Icon name={isNote ? 'note' : 'send'} /> {isNote ? t('Add a note') : t('Send')}

@@ -122,4 +122,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   '{count} consents stay withdrawn: the customers had withdrawn them before.': ['Ridhaa {count} zinabaki zimekataliwa: mteja alikataa awali.', '{count} consentements restent retirés : le client avait refusé.', '{count} consentimentos continuam retirados: o cliente tinha recusado.', 'تبقى {count} موافقات مسحوبة: رفض العميل سابقًا.'],
   '{count} rows are done.': ['Mistari {count} imekamilika.', '{count} lignes sont faites.', '{count} linhas estão feitas.', 'اكتمل {count} صفًا.'],
   '{count} rows were not imported. The file of errors has the line and the reason of each.': ['Mistari {count} haikuletwa. Faili la makosa lina mstari na sababu ya kila moja.', '{count} lignes n’ont pas été importées. Le fichier des erreurs donne la ligne et la raison de chacune.', '{count} linhas não foram importadas. O ficheiro de erros tem a linha e o motivo de cada uma.', 'لم يُستورد {count} صفًا. يحتوي ملف الأخطاء على سطر كل منها وسببه.'],
+  'Assigned to {name}': ['Amepewa {name}', 'Attribuée à {name}', 'Atribuída a {name}', 'مُسندة إلى {name}'],
 }

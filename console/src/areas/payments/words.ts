@@ -161,4 +161,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Row {row}': ['Mstari {row}', 'Ligne {row}', 'Linha {row}', 'الصف {row}'],
   'Bulk payout': ['Malipo ya wengi', 'Paiement groupé', 'Pagamento em massa', 'دفعة جماعية'],
   'Awaits approval by a member other than its creator.': ['Inasubiri mwanachama mwingine asiye aliyeianzisha.', 'Il attend un autre membre que celui qui l’a créé.', 'Espera por outro membro que não quem o criou.', 'تنتظر عضوًا آخر غير من أنشأها.'],
+  'It waits for another member than the one who made it.': ['Inasubiri mwanachama mwingine asiye aliyeianzisha.', 'Il attend un autre membre que celui qui l’a créé.', 'Espera por outro membro que não quem o criou.', 'تنتظر عضوًا آخر غير من أنشأها.'],
 }

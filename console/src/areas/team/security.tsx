@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member's own ways to sign in: passkeys, and a second factor that is begun, shown to work, and given up. Recovery codes are
+// A member's own ways to sign in: passkeys, the identity provider, and a second factor that is begun, shown to work, and given up. Recovery codes are
 // shown once.
 import { useState } from 'preact/hooks'
 import { currentSession, ofConsole } from '../../api.ts'
@@ -10,6 +10,7 @@ import { Card, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
 import { Passkeys } from './passkeys.tsx'
+import { Provider } from './provider.tsx'
 
 /** `onDone` is there where nothing else can be done before. */
 export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onDone?(): void }) {
@@ -91,6 +92,7 @@ export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onD
         </p>
       )}
       {!onDone && <Passkeys />}
+      {!onDone && <Provider />}
     </div>
   )
 }

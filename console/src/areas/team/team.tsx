@@ -50,7 +50,11 @@ export function Team() {
       {problem && <Problem error={problem} retry={reload} />}
       {link && (
         <div class="callout good" role="status">
-          <p>{t('Pass this link on. It is shown once and works for a week.')}</p>
+          <p>
+            {t(
+              'The invitation is mailed. If no mail arrives, pass this link on: it is shown once and works for a week.',
+            )}
+          </p>
           <p class="mono">{link}</p>
         </div>
       )}
@@ -85,6 +89,7 @@ export function Team() {
               <p class="soft">
                 {member.email}, {t('last active {time}', { time: ago(member.last_login_at) })}
                 {member.totp_enabled && `, ${t('second factor')}`}
+                {member.status === 'active' && !member.email_verified && `, ${t('address not verified')}`}
               </p>
             </div>
             <div class="row">

@@ -14,4 +14,10 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'This browser cannot use passkeys at this address.': ['Kivinjari hiki hakiwezi kutumia passkey kwenye anwani hii.', 'Ce navigateur ne peut pas utiliser de clés d’accès à cette adresse.', 'Este navegador não pode usar chaves de acesso neste endereço.', 'لا يستطيع هذا المتصفح استخدام مفاتيح المرور على هذا العنوان.'],
   'Name of this device': ['Jina la kifaa hiki', 'Nom de cet appareil', 'Nome deste dispositivo', 'اسم هذا الجهاز'],
   'Add a passkey': ['Ongeza passkey', 'Ajouter une clé d’accès', 'Adicionar uma chave de acesso', 'إضافة مفتاح مرور'],
+  'The invitation is mailed. If no mail arrives, pass this link on: it is shown once and works for a week.': ['Mwaliko umetumwa kwa barua pepe. Ikiwa haufiki, mpe kiungo hiki: kinaonyeshwa mara moja na hufanya kazi kwa wiki moja.', 'L’invitation est envoyée par courriel. Si elle n’arrive pas, transmettez ce lien : il n’est affiché qu’une fois et vaut une semaine.', 'O convite é enviado por correio eletrónico. Se não chegar, passe esta ligação: é mostrada uma vez e vale uma semana.', 'تُرسل الدعوة بالبريد. إن لم تصل، مرّر هذا الرابط: يظهر مرة واحدة ويعمل لمدة أسبوع.'],
+  'address not verified': ['anwani haijathibitishwa', 'adresse non vérifiée', 'endereço não verificado', 'العنوان غير مُثبت'],
+  'Begin with {name}': ['Anza na {name}', 'Commencer avec {name}', 'Começar com {name}', 'ابدأ عبر {name}'],
+  'Connect {name}': ['Unganisha {name}', 'Associer {name}', 'Ligar {name}', 'ربط {name}'],
+  'Connect it to sign in there instead of with your password.': ['Iunganishe ili uingie kupitia hapo badala ya nenosiri lako.', 'Associez-le pour vous y connecter au lieu d’utiliser votre mot de passe.', 'Ligue-o para iniciar sessão aí em vez de usar a palavra-passe.', 'اربطه لتسجّل الدخول عبره بدل كلمة المرور.'],
+  'Connected. You can sign in with {name} from now on.': ['Imeunganishwa. Unaweza kuingia kwa {name} kuanzia sasa.', 'Associé. Vous pouvez désormais vous connecter avec {name}.', 'Ligado. A partir de agora pode iniciar sessão com {name}.', 'تم الربط. يمكنك تسجيل الدخول عبر {name} من الآن.'],
 }

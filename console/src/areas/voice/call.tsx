@@ -6,7 +6,7 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money, shortId, words } from '../../kit/words.ts'
+import { money, numberText, shortId, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { Timeline } from '../../timeline/timeline.tsx'
@@ -21,7 +21,7 @@ export function CallPage({ id }: PageProps) {
   return (
     <Opened record={call}>
       {(value) => {
-        const other = value.direction === 'inbound' ? value.from : value.to
+        const other = numberText(value.direction === 'inbound' ? value.from : value.to)
         return (
           <Detail
             in={['/calls', 'Calls']}
@@ -57,7 +57,7 @@ export function CallPage({ id }: PageProps) {
             <Card title={t('Details')}>
               <Facts
                 rows={[
-                  [t('From'), value.from],
+                  [t('From'), numberText(value.from)],
                   [t('To'), value.to],
                   [t('Started'), <Ago at={value.started_at} />],
                   [t('Answered'), <Ago at={value.answered_at} />],

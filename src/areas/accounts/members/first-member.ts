@@ -37,8 +37,9 @@ export async function keepOwner(
 ): Promise<SignIn> {
   const passwordHash = await hashPassword(password)
   await db.homeTx(async (tx) => {
-    const id = newUuid(clock.nowMs())
-    const kept = await maybe(tx.query(keepMember, { id, account, email, role: 'owner', passwordHash }))
+    const nowMs = clock.nowMs()
+    const owner = { id: newUuid(nowMs), account, email, role: 'owner', passwordHash, now: new Date(nowMs) } as const
+    const kept = await maybe(tx.query(keepMember, owner))
     if (!kept) throw new ConfigError(`${email} is a member of another account than ${idOf('account', account)}.`)
     await tx.query(endSessionsOf, { member: kept.id })
     await tx.query(dropPasskeysOf, { member: kept.id })

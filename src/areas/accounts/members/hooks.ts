@@ -16,6 +16,7 @@ import {
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { scopesOf } from '../roles.ts'
+import { invitationOver } from './invitation.ts'
 import { askForReset, noSuchReset, resetPassword } from './reset.ts'
 import { endings, longestMs } from './session.ts'
 import { signIn, takeUp } from './sign-in.ts'
@@ -116,8 +117,7 @@ const join = hook({
   async handle(app, call) {
     refuseOtherOrigins(call.headers)
     const { invitation, password } = bodyIn(call)
-    if (typeof invitation !== 'string' || !/^[\w-]{43}$/.test(invitation))
-      throw new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
+    if (typeof invitation !== 'string' || !/^[\w-]{43}$/.test(invitation)) throw invitationOver()
     return entered(app, await takeUp(app, invitation, chosen(password), call))
   },
 })
@@ -223,10 +223,15 @@ export async function foundFor(
   return found(app, token)
 }
 
-async function found(app: App, token: string | null): Promise<SessionRow> {
+/** Session of a cookie; null when there is none, or it is over. */
+export async function sessionOf(app: App, token: string | null): Promise<SessionRow | null> {
   const nowMs = app.clock.nowMs()
   const asked = { hash: hashOf(token ?? ''), now: new Date(nowMs), ...endings(nowMs) }
-  const row = token === null ? null : await maybe(app.db.query(useSession, asked))
+  return token === null ? null : maybe(app.db.query(useSession, asked))
+}
+
+async function found(app: App, token: string | null): Promise<SessionRow> {
+  const row = await sessionOf(app, token)
   if (!row) throw new AppError('UNAUTHORIZED', 'no session: sign in with POST /console/api/login')
   return row
 }

@@ -2,7 +2,8 @@
 // Signing in through the identity provider of the installation (authorization code with PKCE). One secret in a cookie of the
 // browser is all that is kept between the two ends: state, nonce and verifier are made from it, so that what comes back in
 // another browser is worth nothing. Members are found by who they are at the provider; the first time by their address, if the
-// provider says that it is verified. Nobody becomes a member by this.
+// provider says that it is verified and the member has proven that it is theirs: an account must not catch people by inviting
+// their addresses. A person who opens an invitation can accept it this way, and a member who is signed in can connect it.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -22,6 +23,7 @@ import {
 } from './oidc-provider.ts'
 import { countOrRefuse, enter, fromOneNetwork } from './sign-in.ts'
 import { forgiveFailures, type MemberRow, memberByEmail } from './store.ts'
+import { acceptAs } from './team-store.ts'
 import { secondFactor } from './totp.ts'
 import { beginStep, findStep, identityOf, linkIdentity, memberById, takeStep } from './ways-store.ts'
 
@@ -33,14 +35,17 @@ const madeOf = (secret: string, what: 'state' | 'nonce' | 'verifier'): string =>
 
 const callbackOf = ({ publicUrl }: App): string => `${publicUrl}/console/api/oidc/callback`
 
-/** Where the browser goes to sign in, and the secret that it keeps meanwhile. */
-export async function beginOidc(app: App): Promise<{ url: string; secret: string }> {
+/**
+ * Where the browser goes to sign in, and the secret that it keeps meanwhile. `member` is whose invitation is accepted, or who
+ * connects the provider; null for a sign-in.
+ */
+export async function beginOidc(app: App, member: string | null): Promise<{ url: string; secret: string }> {
   const client = own(app)
   const { authorization } = await providerOf(app, client)
   const secret = randomBytes(32).toString('base64url')
   const state = madeOf(secret, 'state')
   const until = new Date(app.clock.nowMs() + stepMs)
-  await app.db.query(beginStep, { hash: hashOf(state), kind: 'oidc', member: null, until })
+  await app.db.query(beginStep, { hash: hashOf(state), kind: 'oidc', member, until })
   const url = new URL(authorization)
   const asked = {
     ...{ response_type: 'code', client_id: client.id, redirect_uri: callbackOf(app), scope: 'openid email' },
@@ -64,22 +69,28 @@ export interface SentBack {
   iss: string | null
 }
 
-/** A session; or the secret of a step that waits for the code of the member's authenticator. */
-type Entered = { token: string } | { step: string }
+/** A session; the secret of a step that waits for the code of the member's authenticator; or a member who is connected now. */
+type Entered = { kind: 'session'; token: string } | { kind: 'step'; step: string } | { kind: 'connected' }
+
+/** Browser that comes back from the provider: the secret that it kept, its session, and who is signed in by it. */
+export interface Browser {
+  readonly secret: string | null
+  readonly session: string | null
+  readonly member: string | null
+}
 
 export async function finishOidc(
   app: App,
   { state, code, iss }: SentBack,
-  secret: string | null,
+  { secret, session, member: signedIn }: Browser,
   from: From,
-  before: string | null,
 ): Promise<Entered> {
   const client = own(app)
   const now = new Date(app.clock.nowMs())
   const expected = madeOf(secret ?? '', 'state')
   if (secret === null || !isSame(state, expected)) throw new OidcRefusal('the state is not of this browser')
-  if (!(await maybe(app.db.query(takeStep, { hash: hashOf(state), kind: 'oidc', now }))))
-    throw new OidcRefusal('the state was used, or its time is over')
+  const begun = await maybe(app.db.query(takeStep, { hash: hashOf(state), kind: 'oidc', now }))
+  if (!begun) throw new OidcRefusal('the state was used, or its time is over')
   const provider = await providerOf(app, client)
   if (iss === null ? provider.namesIssuer : iss !== provider.issuer)
     throw new OidcRefusal('the browser was sent back by another issuer')
@@ -88,12 +99,19 @@ export async function finishOidc(
   })
   const identity = await identityIn(app, client, tokens, madeOf(secret, 'nonce'))
   return app.db.acrossTx(async (tx) => {
-    const member = await memberOf(tx, identity, from, now)
-    if (member.totp_secret === null) return { token: await enter(app, tx, member, from, before) }
+    if (begun.member_id !== null && begun.member_id === signedIn) {
+      await connect(tx, await activeMember(tx, signedIn), identity, from, now)
+      return { kind: 'connected' }
+    }
+    const member =
+      begun.member_id === null
+        ? await memberOf(tx, identity, from, now)
+        : await accept(tx, begun.member_id, identity, from, now)
+    if (member.totp_secret === null) return { kind: 'session', token: await enter(app, tx, member, from, session) }
     const step = randomBytes(32).toString('base64url')
     const until = new Date(now.getTime() + stepMs)
     await tx.query(beginStep, { hash: hashOf(step), kind: 'code', member: member.id, until })
-    return { step }
+    return { kind: 'step', step }
   })
 }
 
@@ -103,22 +121,46 @@ function isSame(given: string, expected: string): boolean {
 }
 
 /** The member who is this person at the provider. */
-async function memberOf(tx: Tx, { issuer, subject, email }: Identity, from: From, at: Date): Promise<MemberRow> {
+async function memberOf(tx: Tx, identity: Identity, from: From, at: Date): Promise<MemberRow> {
+  const { issuer, subject, email } = identity
   const linked = await maybe(tx.query(identityOf, { issuer, subject }))
-  const member = linked
-    ? await maybe(tx.query(memberById, { id: linked.member_id }))
-    : email === null
-      ? null
-      : await maybe(tx.query(memberByEmail, { email }))
+  if (linked) return activeMember(tx, linked.member_id)
+  const member = email === null ? null : await maybe(tx.query(memberByEmail, { email }))
   if (member?.status !== 'active') throw new OidcRefusal('nobody here is this person, or the address is not verified')
-  if (linked) return member
-  // Somebody else at the provider may be given an address that was another's before.
-  if (!(await maybe(tx.query(linkIdentity, { issuer, subject, member: member.id, at }))))
-    throw new OidcRefusal('the member is another person at the provider')
+  if (!member.is_proven)
+    throw new OidcRefusal('the member has not proven the address: they accepted by the link that their inviter saw')
+  await connect(tx, member, identity, from, at)
+  return member
+}
+
+async function activeMember(tx: Tx, id: string): Promise<MemberRow> {
+  const member = await maybe(tx.query(memberById, { id }))
+  if (member?.status !== 'active') throw new OidcRefusal('the member is not active')
+  return member
+}
+
+/** The member whose invitation this person accepts. */
+async function accept(tx: Tx, id: string, identity: Identity, from: From, now: Date): Promise<MemberRow> {
+  const { email } = identity
+  if (email === null || !(await maybe(tx.query(acceptAs, { id, email, now }))))
+    throw new OidcRefusal('the invitation is of another address, was taken up, or its time is over')
+  const member = await activeMember(tx, id)
+  await recordAs(tx, memberActing(member, from, now.getTime()), 'member.join', idOf('member', id))
+  await connect(tx, member, identity, from, now)
+  return member
+}
+
+/** Notes who a member is at the provider. */
+async function connect(tx: Tx, member: MemberRow, { issuer, subject }: Identity, from: From, at: Date): Promise<void> {
+  if (!(await maybe(tx.query(linkIdentity, { issuer, subject, member: member.id, at })))) {
+    const linked = await maybe(tx.query(identityOf, { issuer, subject }))
+    if (linked?.member_id === member.id) return
+    // Another person at the provider may be given an address that was another's before.
+    throw new OidcRefusal('the member is another person at the provider, or the person another member')
+  }
   await recordAs(tx, memberActing(member, from, at.getTime()), 'member.link_identity', idOf('member', member.id), {
     after: { issuer, subject },
   })
-  return member
 }
 
 /** Sign in with the code of the authenticator, which is wanted after the provider as after a password. */

@@ -9,6 +9,7 @@ import { hashOf } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import { networkOf } from '../../../platform/http/admission.ts'
 import { type From, memberActing } from './acting.ts'
+import { invitationOver } from './invitation.ts'
 import { beginSession, endings } from './session.ts'
 import {
   countAttempt,
@@ -107,7 +108,7 @@ export async function takeUp(app: App, invitation: string, password: string, fro
     const taken = await maybe(
       tx.query(takeInvitation, { hash: hashOf(invitation), now: new Date(nowMs), passwordHash }),
     )
-    if (!taken) throw new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
+    if (!taken) throw invitationOver()
     const userAgent = from.headers['user-agent'] ?? ''
     const token = await beginSession(tx, taken.id, { ip: from.ip, userAgent, nowMs })
     await tx.query(noteLogin, { id: taken.id, at: new Date(nowMs) })

@@ -14,25 +14,30 @@ export interface MemberRow {
   totp_secret: Buffer | null
   totp_step: bigint
   recovery_hashes: string[]
+  /** The member accepted by this address: by the mailed link, or through the identity provider. */
+  is_proven: boolean
 }
+
+export const memberColumns = `id, account_id, email, role, password_hash, status, totp_secret, totp_step, recovery_hashes,
+  email_proven_at is not null as is_proven`
 
 export const memberByEmail = statement.home<{ email: string }, MemberRow>(
   'accounts.member_by_email',
-  `select id, account_id, email, role, password_hash, status, totp_secret, totp_step, recovery_hashes
-     from accounts.members where email = $email`,
+  `select ${memberColumns} from accounts.members where email = $email`,
 )
 
 /** Makes the member, or gives the one who has the address in this account another password. */
 export const keepMember = statement.home<
-  { id: string; account: string; email: string; role: Role; passwordHash: string },
+  { id: string; account: string; email: string; role: Role; passwordHash: string; now: Date },
   { id: string; is_new: boolean }
 >(
   'accounts.keep_member',
-  `insert into accounts.members as m (id, account_id, email, role, password_hash, operator)
-   values ($id, $account, $email, $role, $passwordHash, true)
+  `insert into accounts.members as m (id, account_id, email, role, password_hash, operator, email_proven_at)
+   values ($id, $account, $email, $role, $passwordHash, true, $now)
    on conflict (email) do update
      set password_hash = excluded.password_hash, status = 'active', totp_secret = null, totp_pending = null,
-         recovery_hashes = '{}', reset_hash = null, invite_hash = null
+         recovery_hashes = '{}', reset_hash = null, invite_hash = null, mailed_hash = null,
+         email_proven_at = $now
      where m.account_id = excluded.account_id
    returning id, id = $id as is_new`,
 )

@@ -10,12 +10,14 @@ export interface TeamRow {
   role: Role
   status: 'invited' | 'active' | 'disabled'
   operator: boolean
+  email_verified: boolean
   totp_enabled: boolean
   last_login_at: Date | null
   created_at: Date
 }
 
-const columns = `id, email, name, role, status, operator, totp_secret is not null as totp_enabled, last_login_at, created_at`
+const columns = `id, email, name, role, status, operator, email_proven_at is not null as email_verified,
+  totp_secret is not null as totp_enabled, last_login_at, created_at`
 
 export const listTeam = statement.home<
   { account: string; after: string | null; descending: boolean; limit: number },
@@ -72,15 +74,46 @@ export const removeMember = statement.home<{ account: string; id: string }, { id
   'delete from accounts.members where account_id = $account and id = $id returning id',
 )
 
+/** Gives an invited member the secret of the link that is mailed; no row when there is nothing left to accept. */
+export const mailInvitation = statement.home<
+  { id: string; hash: Buffer; now: Date },
+  { email: string; role: Role; account_name: string; until: Date }
+>(
+  'accounts.mail_invitation',
+  `update accounts.members m set mailed_hash = $hash
+     from accounts.accounts a
+    where m.id = $id and m.status = 'invited' and m.invite_until > $now and a.id = m.account_id
+   returning m.email, m.role, a.name as account_name, m.invite_until as until`,
+)
+
+/** Invited member whose invitation this is the secret of, of the shown link or of the mailed one. */
+export const findInvited = statement.home<{ hash: Buffer; now: Date }, { id: string }>(
+  'accounts.find_invited',
+  `select id from accounts.members
+    where (invite_hash = $hash or mailed_hash = $hash) and invite_until > $now and status = 'invited'`,
+)
+
+const accepted = "status = 'active', invite_hash = null, mailed_hash = null, invite_until = null"
+
+/** Accepts an invitation with a password. Only the mailed link proves the address: the inviter has seen the other one. */
 export const takeInvitation = statement.home<
   { hash: Buffer; now: Date; passwordHash: string },
   { id: string; account_id: string; email: string }
 >(
   'accounts.take_invitation',
   `update accounts.members
-      set status = 'active', password_hash = $passwordHash, invite_hash = null, invite_until = null
-    where invite_hash = $hash and invite_until > $now and status = 'invited'
+      set ${accepted}, password_hash = $passwordHash,
+          email_proven_at = case when mailed_hash = $hash then $now::timestamptz end
+    where (invite_hash = $hash or mailed_hash = $hash) and invite_until > $now and status = 'invited'
    returning id, account_id, email`,
+)
+
+/** Accepts an invitation of a person whose address the identity provider has verified; they have no password. */
+export const acceptAs = statement.home<{ id: string; email: string; now: Date }, { id: string }>(
+  'accounts.accept_as',
+  `update accounts.members set ${accepted}, email_proven_at = $now
+    where id = $id and email = $email and invite_until > $now and status = 'invited'
+   returning id`,
 )
 
 export const noteLogin = statement.home<{ id: string; at: Date }, object>(

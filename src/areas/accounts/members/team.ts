@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Team of an account: members of the console and their roles. An invitation is a link that works once, for a week, and
-// that the inviting member passes on. An account never loses its last owner.
+// Team of an account: members of the console and their roles. An account never loses its last owner.
 import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { dayMs } from '../../../kernel/time.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { type Caller, hashOf, requireUnbound } from '../../../platform/auth.ts'
+import { type Caller, requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { At, Deleted, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { requireCovered } from '../key.ts'
 import { endKeysOf, forget } from '../keys.ts'
 import { type Role, roles, scopesOf } from '../roles.ts'
+import { inviteForMs, mailedInvitation, newInvitation } from './invitation.ts'
 import { newReset } from './reset.ts'
 import { endSessionsOf } from './store.ts'
 import {
@@ -29,7 +28,6 @@ import {
   type TeamRow,
 } from './team-store.ts'
 
-const inviteForMs = 7 * dayMs
 const maxMembers = 200
 
 const role = OneOf(roles, { description: 'Role of the member; permissions are listed in docs/console.md' })
@@ -49,6 +47,10 @@ const Member = Type.Object(
       description: '`invited` until they accept; a `disabled` one cannot sign in',
     }),
     operator: Type.Boolean({ description: 'True for operators of the installation' }),
+    email_verified: Type.Boolean({
+      description:
+        'True for members who accepted by the mailed link or through the identity provider. Others are not found by their address there',
+    }),
     totp_enabled: Type.Boolean({ description: 'True when two-factor sign-in is on' }),
     last_login_at: Nullable(At({ description: 'Time of the last sign-in; null if never' })),
     created_at: At({ description: 'Time of the invitation' }),
@@ -61,7 +63,8 @@ const Invited = Type.Object(
     ...Member.properties,
     invite_url: Type.String({
       sensitive: true,
-      description: 'Invitation link, shown only once: pass it on to the member. It works for a week',
+      description:
+        'Invitation link, shown only once, to pass on where mail does not arrive. It works for a week, and does not verify the address',
     }),
   },
   { title: 'InvitedMember' },
@@ -95,6 +98,8 @@ const inviteRoute = writeAcross({
   path: '/v1/team/members',
   operation: 'team.invite',
   summary: 'Invite a team member',
+  description:
+    'The invitation is mailed, from a domain of the operator. The link of the mail and that of the answer work once, either of them.',
   scope: 'team:write',
   body: Type.Object({
     email: Type.String({
@@ -115,7 +120,7 @@ const inviteRoute = writeAcross({
     await tx.query(lockTeam, { account })
     if ((await one(tx.query(countTeam, { account }))).members >= maxMembers)
       throw new AppError('CONFLICT', `the account has ${maxMembers} members already`)
-    const secret = randomBytes(32).toString('base64url')
+    const { hash, url } = newInvitation(app)
     const row = await maybe(
       tx.query(invite, {
         id: newUuid(caller.receivedMs),
@@ -123,15 +128,17 @@ const inviteRoute = writeAcross({
         email: body.email.toLowerCase(),
         name: body.name ?? '',
         role: body.role,
-        hash: hashOf(secret),
+        hash,
         until: new Date(caller.receivedMs + inviteForMs),
       }),
     )
     if (!row) throw new AppError('CONFLICT', 'a member with this address exists already, in this account or another')
     const made = memberOf(row)
     await record(tx, caller, 'member.invite', made.id, { after: { email: made.email, role: made.role } })
-    // After the #, so that it is in no log of any server.
-    return { ...made, invite_url: `${app.publicUrl}/console/join#${secret}` }
+    const job = app.work.prepare(mailedInvitation, null, { account, member: row.id, email: row.email })
+    await app.work.add(tx, job)
+    tx.afterCommit(() => app.work.begin(job))
+    return { ...made, invite_url: url }
   },
 })
 

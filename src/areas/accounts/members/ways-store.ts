@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of the ways to sign in beside a password: passkeys, identities at a provider, and steps that were begun.
 import { statement } from '../../../platform/db.ts'
-import type { MemberRow } from './store.ts'
+import { type MemberRow, memberColumns } from './store.ts'
 
 export type StepKind = 'passkey' | 'new_passkey' | 'oidc' | 'code'
 
@@ -95,8 +95,7 @@ export const usePasskey = statement.home<{ id: string; counter: bigint; at: Date
 
 export const memberById = statement.home<{ id: string }, MemberRow>(
   'accounts.member_by_id',
-  `select id, account_id, email, role, password_hash, status, totp_secret, totp_step, recovery_hashes
-     from accounts.members where id = $id`,
+  `select ${memberColumns} from accounts.members where id = $id`,
 )
 
 export const identityOf = statement.home<{ issuer: string; subject: string }, { member_id: string }>(

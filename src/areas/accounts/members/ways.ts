@@ -3,10 +3,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
-import { type Hook, type HookAnswer, hook, json, redirect, status } from '../../../platform/api/hook.ts'
+import { type Hook, type HookAnswer, type HookCall, hook, json, redirect, status } from '../../../platform/api/hook.ts'
 import type { App } from '../../../platform/app.ts'
 import { refuseOtherOrigins, sessionTokenOf } from '../../../platform/auth/console-sessions.ts'
-import { bodyIn, entered, foundFor, requireFresh, sessionCookieOf, withCookie } from './hooks.ts'
+import { bodyIn, entered, foundFor, requireFresh, sessionCookieOf, sessionOf, withCookie } from './hooks.ts'
+import { invitedBy } from './invitation.ts'
 import { beginOidc, finishOidc, finishWithCode, stepMs } from './oidc.ts'
 import { clientOf, OidcRefusal } from './oidc-provider.ts'
 import {
@@ -118,21 +119,34 @@ const remove = hook({
 const stepCookie = '__Host-pamoja-step'
 
 const begin = hook({
-  methods: ['GET'],
+  methods: ['GET', 'POST'],
   path: '/console/api/oidc',
   operation: 'console.beginOidc',
-  summary: 'Begin a sign-in through the identity provider',
-  maxBytes: 1,
+  summary: 'Begin a sign-in through the identity provider, accept an invitation by it, or connect it',
+  maxBytes,
   limits: beginnings,
-  async handle(app) {
+  async handle(app, call) {
     try {
-      const { url, secret } = await beginOidc(app)
-      return withCookie(redirect(url), stepCookieOf(secret))
+      const { url, secret } = await beginOidc(app, call.method === 'POST' ? await whoBegins(app, call) : null)
+      return withCookie(call.method === 'POST' ? json({ url }) : redirect(url), stepCookieOf(secret))
     } catch (error) {
-      return turnedAway(app, error)
+      if (call.method === 'GET') return turnedAway(app, error)
+      throw error instanceof OidcRefusal
+        ? new AppError('PROVIDER_UNAVAILABLE', 'the identity provider cannot be reached', { cause: error })
+        : error
     }
   },
 })
+
+/** Member whose invitation is accepted; without one, the member who is signed in. */
+async function whoBegins(app: App, call: HookCall<object>): Promise<string> {
+  refuseOtherOrigins(call.headers)
+  const { invitation } = bodyIn(call)
+  if (invitation !== undefined) return invitedBy(app, invitation)
+  const own = await foundFor(app, call)
+  requireFresh(own, app.clock.nowMs())
+  return own.member_id
+}
 
 const callback = hook({
   methods: ['GET'],
@@ -146,8 +160,11 @@ const callback = hook({
     if (typeof error === 'string') return turnedAway(app, new OidcRefusal(`the provider says ${error.slice(0, 60)}`))
     const sent = { state: String(state ?? ''), code: String(code ?? ''), iss: typeof iss === 'string' ? iss : null }
     try {
-      const own = await finishOidc(app, sent, stepIn(call.headers), call, sessionTokenOf(call.headers))
-      if ('step' in own) return withCookie(redirect('/console#code'), stepCookieOf(own.step))
+      const session = sessionTokenOf(call.headers)
+      const member = (await sessionOf(app, session))?.member_id ?? null
+      const own = await finishOidc(app, sent, { secret: stepIn(call.headers), session, member }, call)
+      if (own.kind === 'connected') return redirect('/console/security#connected')
+      if (own.kind === 'step') return withCookie(redirect('/console#code'), stepCookieOf(own.step))
       return withCookie(redirect('/console'), sessionCookieOf(own.token))
     } catch (problem) {
       return turnedAway(app, problem)

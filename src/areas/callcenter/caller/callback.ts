@@ -2,6 +2,7 @@
 // Callback from a queue: the caller hangs up and keeps the position; in turn, an agent is rung first and then the
 // caller.
 import { newUuid } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -27,7 +28,7 @@ export async function callBack(
     if (!contact || !queue || !wish?.enabled) return null
     const isFirst = contact.state === 'waiting' && digit !== null && digit === wish.key
     const isAgain = digit === null && contact.state === 'ended' && contact.attempts < (wish.max_attempts ?? 3)
-    if (!isFirst && !isAgain) return null
+    if ((!isFirst && !isAgain) || contact.from_number === withheldNumber) return null
     const [from, to] =
       contact.direction === 'inbound'
         ? [contact.to_number, contact.from_number]

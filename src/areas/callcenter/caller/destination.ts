@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carry out a call's destination: join a queue, start a menu, or run a list of actions.
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -48,8 +49,8 @@ interface Luggage {
   path: readonly PathStep[]
   /** Whether the call's own flow continues afterwards. */
   isHanded: boolean
-  /** Start of a wait that goes on, and takes no place of others. */
-  enteredAt?: Date
+  /** Start of an earlier wait in the queue, which the caller goes on with. */
+  since?: Date
 }
 
 /** Flow of a caller who waits. */
@@ -123,10 +124,9 @@ async function takePlace(
 ): Promise<ContactRow | null> {
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
-  const { enteredAt } = luggage
-  if (!enteredAt && queue && live && live.waiting.length >= queue.document.max_size) return null
-  const lost =
-    !enteredAt && queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
+  const since = luggage.since ?? (queue ? await lostPlace(tx, occasion, call, queue.id) : null)
+  // Who comes back has a place already, also in a queue that filled up meanwhile.
+  if (queue && live && since === null && live.waiting.length >= queue.document.max_size) return null
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
@@ -144,7 +144,7 @@ async function takePlace(
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
       path: JSON.stringify(luggage.path),
-      enteredAt: enteredAt ?? lost ?? new Date(nowMs),
+      enteredAt: since ?? new Date(nowMs),
       callbackFor: null,
       attempts: 0,
       isHanded: luggage.isHanded,
@@ -160,7 +160,14 @@ async function takePlace(
 }
 
 /** Queue position of a caller whose call was lost with its node and who calls again soon. */
-async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, queue: string): Promise<Date | null> {
+async function lostPlace(
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  { direction, from: phone }: GoingCall,
+  queue: string,
+): Promise<Date | null> {
+  // Callers who withhold their numbers are not told from each other.
+  if (direction !== 'inbound' || phone === withheldNumber) return null
   const since = new Date(nowMs - placeKeptMs)
   return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
 }

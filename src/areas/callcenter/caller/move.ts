@@ -3,9 +3,10 @@
 // were. The wait here is over before the network is asked, so that nobody stands in a queue twice. Who arrives is known by the two
 // numbers alone: of several with the same, each takes one of the places, the longest wait first.
 import { idOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import { anonymousCaller, type CallFacts, liveCalls } from '../../voice/area.ts'
+import { type CallFacts, liveCalls } from '../../voice/area.ts'
 import { contactNamed, over } from '../contact/lifecycle.ts'
 import { type ContactRow, contactOfCall, endMove, noteMoved } from '../contacts.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
@@ -56,7 +57,7 @@ function waitOn(app: App, call: CallFacts, contact: ContactRow): Promise<boolean
   const { queue_id, priority, skills, ivr_path, is_handed, entered_at } = contact
   // What is known of a caller who shows no number may be known of another one.
   const known =
-    call.from === anonymousCaller ? { data: call.customData, path: [] } : { data: contact.data, path: ivr_path }
-  const luggage = { priority, skills, ...known, isHanded: is_handed, enteredAt: entered_at }
+    call.from === withheldNumber ? { data: call.customData, path: [] } : { data: contact.data, path: ivr_path }
+  const luggage = { priority, skills, ...known, isHanded: is_handed, since: entered_at }
   return joinQueue(app, call, idOf('queue', queue_id ?? ''), luggage)
 }

@@ -2,7 +2,7 @@
 // The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
 import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
-import { OneOf } from '../../../platform/schema/fields.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, plainDestination, Url } from '../schema.ts'
 
 const maxMenus = 200
@@ -231,6 +231,15 @@ export const IvrChange = Type.Object({
   entry: Type.Optional(key('Key of the first menu')),
   menus: Type.Optional(menus),
   ...optional,
+  variables: Type.Optional(Nullable(values, { description: 'Variables that calls begin with; null removes all' })),
+  business_hours_id: Type.Optional(
+    Nullable(Type.String({ maxLength: 40, description: 'Id of the business hours, `bh_…`; null is always open' })),
+  ),
+  closed: Type.Optional(
+    Nullable(Destination, {
+      description: 'Destination outside the hours; null: the `closed_action` of the hours, else the call ends',
+    }),
+  ),
 })
 
 export interface IvrPrompt {

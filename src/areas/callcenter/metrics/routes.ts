@@ -78,6 +78,9 @@ const Realtime = Type.Object(
         agent_id: Type.String({ description: 'Your own id for the agent' }),
         name: Nullable(Type.String({ description: 'Display name for supervisors and colleagues; null if none' })),
         status: OneOf(agentStatuses, { description: 'Current status; only `available` agents are offered calls' }),
+        reason: Nullable(
+          Type.String({ description: 'Reason of the status, such as `lunch` or `no_answer`; null if none' }),
+        ),
         since: At({ description: 'Time of the last change of status' }),
         call_id: Nullable(
           Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' }),
@@ -263,7 +266,7 @@ const reports = read({
     const wish = { ...range, interval, groups: by, timezone, queue: queueIn(query.queue_id), agent: agent_id }
     return { interval, ...(await reported(app.db, tenant, wish, nowMs, metrics)) }
   },
-  csv: reportCsv,
+  csv: (report) => reportCsv(report),
 })
 
 /** A report as it is answered. */
@@ -291,18 +294,22 @@ export async function reported(
   }
 }
 
-/** A report as a file, with a line for each row. */
-export function reportCsv({
-  rows,
-  metrics,
-  group_by,
-}: Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>): string {
+type Reported = Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>
+
+/** A report as a file, with a line for each row, and a column of names where there are names. */
+export function reportCsv(
+  { rows, metrics, group_by }: Reported,
+  nameOf?: (row: Reported['rows'][number]) => string,
+): string {
   const columns = metricNames.filter((name) => metrics.includes(name))
   const keys = group_by.map((group) => groupColumns[group])
   const lines = rows.map((row) =>
-    csvLine([row.interval_start, ...keys.map((key) => row[key] ?? null), ...columns.map((name) => plain(row[name]))]),
+    csvLine([
+      ...[row.interval_start, ...(nameOf ? [nameOf(row)] : []), ...keys.map((key) => row[key] ?? null)],
+      ...columns.map((name) => plain(row[name])),
+    ]),
   )
-  return csvLine(['interval_start', ...keys, ...columns]) + lines.join('')
+  return csvLine(['interval_start', ...(nameOf ? ['name'] : []), ...keys, ...columns]) + lines.join('')
 }
 
 function plain(value: number | bigint | null | undefined): string | number | null {

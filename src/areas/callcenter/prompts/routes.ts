@@ -9,7 +9,7 @@ import { maybe, one } from '../../../platform/db.ts'
 import { At, listQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { maxPromptSeconds, maxPromptUploadBytes, openPrompt, storePrompt, wavHeader } from '../../voice/area.ts'
-import { requireFewer } from '../limits.ts'
+import { requireFewer, requireSmaller } from '../limits.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { deletePrompt, insertPrompt, ivrWithPrompt, listPrompts, type PromptRow } from './store.ts'
 
@@ -50,7 +50,7 @@ const upload = multipart({
   path: '/v1/voice/prompts',
   operation: 'callcenter.uploadPrompt',
   summary: 'Upload a prompt',
-  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account.`,
+  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account, of 1 GiB in all.`,
   scope: 'callcenter:write',
   body: Type.Object({
     name: Type.Optional(
@@ -84,6 +84,7 @@ const upload = multipart({
     const kept = { id: file.id, name, durationMs, bytes: BigInt(file.bytes), at: new Date(nowMs) }
     const row = await one(tx.query(insertPrompt, { ...tenant, ...kept }))
     await requireFewer(tx, tenant, 'prompts')
+    await requireSmaller(tx, tenant, 'prompts')
     await record(tx, caller, 'prompt.upload', idOf('prompt', row.id), { after: { name, bytes: file.bytes } })
     return promptRecord(row)
   },

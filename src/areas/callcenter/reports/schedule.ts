@@ -83,9 +83,11 @@ const Last = Type.Object(
     status: OneOf(['sent', 'failed'], { description: '`failed` if sending to any recipient failed' }),
     code: Nullable(
       Type.String({
-        description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`; null if sent',
+        description:
+          'Error code of a failure, such as `MAIL_NOT_CONFIGURED`, `INSUFFICIENT_BALANCE`, or `OPTED_OUT` for a suppressed address; null if sent',
       }),
     ),
+    not_sent: Type.Array(Type.String(), { description: 'Recipients that were not sent it' }),
   },
   { description: 'Outcome of the last one' },
 )
@@ -114,9 +116,21 @@ export function scheduleOf(wanted: Static<typeof ScheduleCreate>): Schedule {
   return { ...usual, formats: [...reportFormats], ...wanted }
 }
 
-/** The first recipient that is no address; -1 when all are. */
-export function wrongRecipient({ recipients: given }: Pick<Schedule, 'recipients'>): number {
-  return given.findIndex((one) => parseMailbox(one) === null)
+/** What is wrong with the recipients, and which field says it; null when each is another address. */
+export function recipientProblem(given: readonly string[]): { field: string; problem: string } | null {
+  const seen = new Set<string>()
+  for (const [i, one] of given.entries()) {
+    const field = `recipients[${i}]`
+    if (parseMailbox(one) === null) return { field, problem: 'is not an address such as amina@shop.example' }
+    if (seen.has(addressOf(one))) return { field, problem: `is there twice: ${addressOf(one)}` }
+    seen.add(addressOf(one))
+  }
+  return null
+}
+
+/** Address of a recipient in lower case, without a name. */
+export function addressOf(recipient: string): string {
+  return (parseMailbox(recipient)?.address ?? recipient).toLowerCase()
 }
 
 /** Days looked ahead for the next time: more than the longest month. */

@@ -19,6 +19,7 @@ import { Entry } from '../conversations/schema.ts'
 import { customerEvents, toldOf } from '../events.ts'
 import { Customer, CustomerParam } from '../schema.ts'
 import { lockAccount } from '../store.ts'
+import { suppress } from './erased.ts'
 
 const removals = (['addresses', 'notes', 'conversations'] as const).map((table) => ({
   kind: table,
@@ -111,7 +112,7 @@ async function eraseCustomer(
 ): Promise<Static<typeof ErasureReport>> {
   const { tenant, nowMs } = caller
   await tx.query(lockAccount, tenant)
-  const { id, phones, emails, phone, email } = await lockedCustomer(tx, tenant, customerId)
+  const { id, external_id, phones, emails, phone, email } = await lockedCustomer(tx, tenant, customerId)
   const known = {
     phones: [...new Set([...phones, ...(phone === null ? [] : [phone])])],
     emails: [...new Set([...emails, ...(email === null ? [] : [email.toLowerCase()])])],
@@ -124,6 +125,7 @@ async function eraseCustomer(
   for (const { kind, remove } of removals) items.push(plain(kind, (await one(tx.query(remove, { ...tenant, id }))).n))
   const addresses = [...known.phones, ...known.emails]
   items.push(plain('consents', (await one(tx.query(removeGrants, { ...tenant, id, addresses }))).n))
+  await suppress(app, tx, tenant, { external_id, ...known }, new Date(nowMs))
   await tx.query(emptyCustomer, { ...tenant, id, at: new Date(nowMs) })
   const own = [idOf('customer', id), ...addresses, ...conversations.map((one) => idOf('conversation', one.id))]
   items.push(...(await eraseTraces(tx, tenant, [...own, ...items.flatMap(({ resources }) => resources)])))
@@ -138,8 +140,12 @@ async function eraseCustomer(
     ...{ kind: 'logs', erased: 0, kept: 0 },
     reason: 'requests and the audit log stay, and the person is taken out of them within minutes',
   }
+  const imports = {
+    ...{ kind: 'imports', erased: 0, kept: 0 },
+    reason: 'keyed hashes of numbers, addresses and the external id stay, by which no file brings the person back',
+  }
   const shown = items.filter((item) => item.erased + item.kept > 0)
-  return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), logs] }
+  return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), imports, logs] }
 }
 
 function plain(kind: string, erased: number): Erased {

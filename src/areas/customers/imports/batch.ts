@@ -5,13 +5,15 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Queryable, Tx } from '../../../platform/db.ts'
-import { listed, maxAddresses } from '../addresses.ts'
+import { copyField } from '../../../platform/http/request-log.ts'
+import { maxAddresses } from '../addresses.ts'
 import { changed } from '../attributes.ts'
 import { type Fields, nothingKnown } from '../change.ts'
 import { type ImportedWish, importConsents, importedWishes } from '../consents.ts'
+import { erasedAmong } from '../erase/erased.ts'
 import { type AddressKind, findCustomers, findOwners, lockCustomers } from '../store.ts'
 import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
-import { changeMany, claimMany, createMany } from './store.ts'
+import { changeMany, claimedColumns, createdColumns } from './store.ts'
 
 const maxTags = 20
 
@@ -50,7 +52,7 @@ type Done =
 
 /** Imports rows in a transaction in which nobody else changes customers of the account. */
 export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
-  const people = await People.of(tx, caller, rows, lockCustomers)
+  const people = await People.of(app, tx, caller, rows, lockCustomers)
   const done = rows.map((row) => people.apply(row))
   await people.write(tx)
   const wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
@@ -64,8 +66,8 @@ export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readon
 }
 
 /** What rows would do, consents aside; nothing is written. */
-export async function rehearsed(queryable: Queryable, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
-  const people = await People.of(queryable, caller, rows, findCustomers)
+export async function rehearsed(app: App, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
+  const people = await People.of(app, app.db, caller, rows, findCustomers)
   return rows.map((row) => people.apply(row))
 }
 
@@ -80,14 +82,25 @@ class Taker extends AppError {
   }
 }
 
+function returning(field: string): AppError {
+  const message = 'has one of a person who was erased'
+  return new AppError('CUSTOMER_ERASED', message, { fields: [{ field, code: 'CUSTOMER_ERASED', message }] })
+}
+
 const fieldOf = { external: 'external_id', phone: 'phones', email: 'emails' } as const
+
+interface Claim extends Named {
+  readonly customer: string
+}
 
 /** Customers that the rows of a batch are about. */
 class People {
   readonly #caller: Caller
   readonly #owners = new Map<string, string>()
+  /** Addresses of persons who were erased. */
+  readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
-  readonly #claims: { kind: AddressKind; address: string; customer: string }[] = []
+  readonly #claims: Claim[] = []
 
   private constructor(caller: Caller) {
     this.#caller = caller
@@ -95,18 +108,21 @@ class People {
 
   /** Reads those whom the rows name. */
   static async of(
+    app: App,
     queryable: Queryable,
     caller: Caller,
     rows: readonly Row[],
     find: typeof findCustomers | typeof lockCustomers,
   ): Promise<People> {
     const people = new People(caller)
-    const named = rows.flatMap((row) => ('input' in row ? [namedBy(row.input)] : []))
-    const kinds = named.flatMap((one) => one.kinds)
-    const addresses = named.flatMap((one) => one.addresses)
+    const named = rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
     const { tenant } = caller
-    for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, kinds, addresses }))
+    const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
+    for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, ...asked }))
       people.#owners.set(keyOf(kind, address), customer_id)
+    const free = named.filter(({ key }) => !people.#owners.has(key))
+    for (const { kind, address } of await erasedAmong(app, queryable, tenant, free))
+      people.#erased.add(keyOf(kind, address))
     const ids = [...new Set(people.#owners.values())]
     if (ids.length > 0)
       for (const row of await queryable.query(find, { ...tenant, ids }))
@@ -128,21 +144,21 @@ class People {
 
   /** Throws CUSTOMER_CONFLICT, or what is wrong with what the customer would have then. */
   #take(input: Imported): Applied {
-    const { kinds, addresses } = namedBy(input)
     const known = this.#knownBy(input)
-    const fresh: { kind: AddressKind; address: string }[] = []
-    addresses.forEach((address, i) => {
-      const kind = kinds[i] ?? 'external'
-      const owner = this.#owners.get(keyOf(kind, address))
-      if (owner === undefined) fresh.push({ kind, address })
-      else if (owner !== known?.id) throw new Taker(fieldOf[kind], owner)
-    })
+    const fresh: Named[] = []
+    for (const named of namedBy(input)) {
+      const owner = this.#owners.get(named.key)
+      if (owner === undefined) {
+        if (this.#erased.has(named.key)) throw returning(fieldOf[named.kind])
+        fresh.push(named)
+      } else if (owner !== known?.id) throw new Taker(fieldOf[named.kind], owner)
+    }
     const before = known?.fields ?? nothingKnown
     const fields = withRow(before, input)
     const id = known?.id ?? newUuid(this.#caller.receivedMs)
-    for (const { kind, address } of fresh) {
-      this.#owners.set(keyOf(kind, address), id)
-      this.#claims.push({ kind, address, customer: id })
+    for (const named of fresh) {
+      this.#owners.set(named.key, id)
+      this.#claims.push({ ...named, customer: id })
     }
     if (known === null) {
       const draft = { id, isNew: true, isChanged: true, fields }
@@ -180,33 +196,73 @@ class People {
   /** Writes whom the rows created and changed. */
   async write(tx: Tx): Promise<void> {
     const { tenant, nowMs } = this.#caller
-    const claims = this.#claims
-    if (claims.length > 0)
-      await tx.query(claimMany, {
-        ...{ ...tenant, kinds: claims.map(({ kind }) => kind), addresses: claims.map(({ address }) => address) },
-        customers: claims.map(({ customer }) => customer),
-      })
-    const drafts = [...this.#drafts.values()].filter(({ isChanged }) => isChanged)
-    for (const [statement, some] of [
-      [createMany, drafts.filter(({ isNew }) => isNew)],
-      [changeMany, drafts.filter(({ isNew }) => !isNew)],
-    ] as const)
-      if (some.length > 0) await tx.query(statement, { ...tenant, ...columnsOf(some), at: new Date(nowMs) })
+    const own = `${tenant.bucket}\t${tenant.account}\t${tenant.environment}`
+    if (this.#claims.length > 0) {
+      const lines = this.#claims
+        .toSorted(byOrder)
+        .map(({ kind, address, customer }) => `${own}\t${kind}\t${copyField(address)}\t${customer}\n`)
+      await tx.copyIn(tenant.bucket, 'customers.addresses', claimedColumns, lines)
+    }
+    const created: string[] = []
+    const changed: Draft[] = []
+    const at = new Date(nowMs)
+    const stamp = at.toISOString()
+    for (const draft of this.#drafts.values())
+      if (draft.isNew) created.push(`${own}\t${createdLine(draft)}\t${stamp}\t${stamp}\n`)
+      else if (draft.isChanged) changed.push(draft)
+    if (created.length > 0) await tx.copyIn(tenant.bucket, 'customers.customers', createdColumns, created)
+    if (changed.length > 0) await tx.query(changeMany, { ...tenant, ...columnsOf(changed), at })
   }
+}
+
+/** Order in which addresses are taken, by whoever takes several: external ids first, so that two never wait for each other. */
+function byOrder(one: Claim, other: Claim): number {
+  if (one.kind !== other.kind) return rank[one.kind] - rank[other.kind]
+  return one.address < other.address ? -1 : 1
+}
+
+const rank: Readonly<Record<AddressKind, number>> = { external: 0, email: 1, phone: 2 }
+
+function createdLine({ id, fields }: Draft): string {
+  const { external_id, name, language, country, timezone, phones, emails, attributes, tags } = fields
+  const texts = [external_id, name, language, country, timezone, arrayOf(phones), arrayOf(emails)]
+  const rest = [phones[0] ?? null, emails[0] ?? null, JSON.stringify(attributes), arrayOf(tags)]
+  return `${id}\t${[...texts, ...rest].map(copyField).join('\t')}`
 }
 
 function keyOf(kind: AddressKind, address: string): string {
   return `${kind} ${address}`
 }
 
-function namedBy({ external_id, phones = [], emails = [] }: Imported) {
-  return listed({ external_id: external_id ?? null, phones, emails })
+/** Number, address or external id that a row names, and its key among all of a batch. */
+interface Named {
+  readonly kind: AddressKind
+  readonly address: string
+  readonly key: string
+}
+
+const namedOf = new WeakMap<Imported, readonly Named[]>()
+
+function namedBy(input: Imported): readonly Named[] {
+  const known = namedOf.get(input)
+  if (known) return known
+  const { external_id, phones = [], emails = [] } = input
+  const named: Named[] = external_id ? [nameOf('external', external_id)] : []
+  for (const phone of phones) named.push(nameOf('phone', phone))
+  for (const email of emails) named.push(nameOf('email', email))
+  namedOf.set(input, named)
+  return named
+}
+
+function nameOf(kind: AddressKind, address: string): Named {
+  return { kind, address, key: keyOf(kind, address) }
 }
 
 /** Fields of a customer after a row: what it says, with its numbers, addresses and tags beside those that they have. */
 function withRow(before: Fields, input: Imported): Fields {
   const { name, language, country, timezone } = { ...before, ...input }
-  const joined = (own: readonly string[], more: readonly string[] = []): string[] => [...new Set([...own, ...more])]
+  const joined = (own: string[], more: string[] = []): string[] =>
+    more.length === 0 ? own : own.length === 0 ? more : [...new Set([...own, ...more])]
   const phones = joined(before.phones, input.phones)
   const emails = joined(before.emails, input.emails)
   const tags = joined(before.tags, input.tags)

@@ -71,7 +71,7 @@ export const preview = read({
     const { rows, reason } = isReadable
       ? await firstRows(app, caller.tenant, beginning, format)
       : { rows: [], reason: null }
-    const done = await rehearsed(app.db, caller, rows)
+    const done = await rehearsed(app, caller, rows)
     const created = new Set(done.flatMap((one) => ('outcome' in one && one.outcome === 'created' ? one.draft.id : [])))
     return {
       ...{

@@ -20,6 +20,7 @@ import { formatOf, maxFileBytes, maxRows } from './rows.ts'
 import { importJob } from './run.ts'
 import { Import } from './schema.ts'
 import {
+  countRunning,
   findImport,
   forgetErrors,
   forgetImports,
@@ -32,6 +33,8 @@ import {
 const slackBytes = 1024 * 1024
 /** Beginning of a file that names its columns. */
 const beginningBytes = 64 * 1024
+/** Imports of an account that are not completed: each keeps a file that may be large. */
+const maxRunning = 10
 const rememberedMs = 90 * dayMs
 const errorsAtOnce = 5_000
 
@@ -60,6 +63,16 @@ const begin = multipart({
   reply: { status: 201, schema: Import, location: ({ import_id }) => `/v1/customers/imports/${import_id}` },
   errors: ['PAYLOAD_TOO_LARGE'],
   async receive(app, { name, type, bytes }, _input, { tenant, nowMs }): Promise<Received> {
+    const { bucket, account, environment } = tenant
+    const { count } = await one(app.db.query(countRunning, { bucket, account, environment }))
+    if (count >= maxRunning)
+      throw new AppError(
+        'RATE_LIMITED',
+        `${count} imports are being read; send the next when one of them is completed`,
+        {
+          retryAfterSeconds: 60,
+        },
+      )
     const file = await put(app, { tenant, type, name: name?.slice(0, 240) ?? null, bytes, nowMs })
     try {
       return { file, format: await formatOf(await file.read(0, beginningBytes)) }

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import { parseAddress } from '../../../kernel/email-address.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
+import { formulaForm } from '../../../platform/http/csv.ts'
 import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { type AttributeType, type AttributeTypes, attributeTypes } from '../attributes.ts'
@@ -45,6 +46,9 @@ type Column =
   | { readonly kind: 'consent'; readonly channel: string; readonly purpose: string }
   | { readonly kind: 'source' }
   | { readonly kind: 'attribute'; readonly name: string; readonly type: AttributeType | null }
+
+/** Source of a consent of an export that was given without one. */
+export const notRecorded = 'not recorded'
 
 const lists: Readonly<Record<string, string>> = {
   ...{ phone: 'phones', phones: 'phones', email: 'emails', emails: 'emails', tag: 'tags', tags: 'tags' },
@@ -242,8 +246,8 @@ function fromJson(text: string, types: AttributeTypes): Imported {
     given.consents = consents
       .filter((one) => Object(one).from === undefined || Object(one).from === null)
       .map((one) => {
-        const { from: _, at: __, ...rest } = Object(one)
-        return rest
+        const { from: _, at, source, ...rest } = Object(one)
+        return { ...rest, source: source ?? (at === undefined ? undefined : notRecorded) }
       })
   return accepted(given, types, new Map())
 }
@@ -278,7 +282,7 @@ function fromCells(cells: readonly string[], columns: readonly Column[], types: 
 
 /** Cell without the quote that CSV files have before what a spreadsheet would take for a formula. */
 function cellText(cell: string): string {
-  return /^'[=+\-@]/.test(cell) ? cell.slice(1) : cell
+  return cell.startsWith("'") && formulaForm.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
 function listIn(value: unknown): readonly unknown[] {
@@ -289,12 +293,17 @@ function accepted(given: Cells, types: AttributeTypes, wanted: ReadonlyMap<strin
   const { value, unknown } = check(given)
   const [first] = unknown
   if (first) throw invalid(first.field, 'is not a field of a customer')
-  const { name, attributes = {}, phones, emails, tags } = value
+  const { name, attributes = {}, phones, emails, tags, consents = [] } = value
   refuseCardNumbers({ name, ...attributes })
   if (!value.external_id && !phones?.length && !emails?.length)
     throw invalid(
       'external_id',
       'or a phone or an email is needed, by which the customer is known when the file comes again',
+    )
+  if (consents.some(({ state, source }) => state === 'granted' && !source?.trim()))
+    throw invalid(
+      'consent_source',
+      'is needed for what is granted: where the customer agreed, such as the name of a form',
     )
   types.check(attributes, wanted)
   return {

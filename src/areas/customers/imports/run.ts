@@ -20,7 +20,7 @@ import { importEvents, importOf } from './events.ts'
 import { importedRows, maxRows, type Row } from './rows.ts'
 import { findImport, finishImport, type ImportRow, insertErrors, lockImport, noteProgress } from './store.ts'
 
-const rowsAtOnce = 1_000
+const rowsAtOnce = 2_000
 /** Time of one run; then other imports have their turn. */
 const runMs = 30_000
 const collidedMs = 100

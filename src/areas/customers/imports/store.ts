@@ -68,6 +68,11 @@ export const listImports = statement.tenant<
     limit $limit::int + 1`,
 )
 
+export const countRunning = statement.tenant<Tenant, { count: number }>(
+  'customers.count_running_imports',
+  `select count(*)::int as count from customers.imports where ${mine} and state = 'running'`,
+)
+
 export const noteProgress = statement.tenant<
   One & {
     bytes: bigint
@@ -152,6 +157,18 @@ type Written = Tenant & {
   at: Date
 }
 
+/** Columns of customers that are created together, with COPY. */
+export const createdColumns = [
+  ...['bucket', 'account_id', 'environment', 'id', 'external_id', 'name', 'language', 'country', 'timezone', 'phones'],
+  ...['emails', 'phone', 'email', 'attributes', 'tags', 'created_at', 'updated_at'],
+]
+
+/**
+ * Columns of addresses that are given together, with COPY. It fails with a unique violation when somebody else took one meanwhile,
+ * which is rare: to look for that row by row (`on conflict`) costs as much again as the rows.
+ */
+export const claimedColumns = ['bucket', 'account_id', 'environment', 'kind', 'address', 'customer_id']
+
 /** Customers as lists of one length, empty for what is not known. */
 const written = `(
   select $bucket::smallint as bucket, $account::uuid as account_id, $environment::text as environment, w.id,
@@ -161,15 +178,6 @@ const written = `(
     from unnest($ids::uuid[], $externals::text[], $names::text[], $languages::text[], $countries::text[], $timezones::text[],
                 $phones::text[], $emails::text[], $attributes::text[], $tags::text[])
          w(id, external, name, language, country, timezone, phones, emails, attributes, tags)) w`
-
-export const createMany = statement.tenant<Written, object>(
-  'customers.create_many',
-  `insert into customers.customers (bucket, account_id, environment, id, external_id, name, language, country, timezone, phones,
-     emails, phone, email, attributes, tags, created_at, updated_at)
-   select w.bucket, w.account_id, w.environment, w.id, w.external_id, w.name, w.language, w.country, w.timezone, w.phones,
-          w.emails, w.phones[1], w.emails[1], w.attributes, w.tags, w.at, w.at
-     from ${written}`,
-)
 
 /** Changes customers; found by their key, whatever was known of the table when it was planned. */
 export const changeMany = statement.tenant<Written, object>(
@@ -184,19 +192,4 @@ export const changeMany = statement.tenant<Written, object>(
          timezone = excluded.timezone, phones = excluded.phones, emails = excluded.emails,
          phone = coalesce(c.phone, excluded.phone), email = coalesce(c.email, excluded.email),
          attributes = excluded.attributes, tags = excluded.tags, updated_at = excluded.updated_at`,
-)
-
-/**
- * Gives customers addresses. Fails with a unique violation when somebody else took one meanwhile, which is rare: to look for that
- * row by row (`on conflict`) costs as much again as the rows.
- */
-export const claimMany = statement.tenant<
-  Tenant & { kinds: readonly string[]; addresses: readonly string[]; customers: readonly string[] },
-  object
->(
-  'customers.claim_many',
-  `insert into customers.addresses (bucket, account_id, environment, kind, address, customer_id)
-   select $bucket::smallint, $account::uuid, $environment::text, w.kind, w.address, w.customer
-     from unnest($kinds::text[], $addresses::text[], $customers::uuid[]) w(kind, address, customer)
-    order by w.kind <> 'external', w.kind, w.address`,
 )

@@ -196,7 +196,7 @@ const scanDocument = write({
         lines: read.mrz.lines,
         errors: read.mrz.failing,
       },
-      barcodes: read.barcodes,
+      barcodes: read.barcodes.map(({ format, text }) => ({ format, text })),
       quality: { ...quality, regions: regionsOf(read), acceptable: problems.length === 0 },
       portrait: read.portrait,
       text: body.include_text ? read.lines.map(({ text }) => text).join('\n') : null,

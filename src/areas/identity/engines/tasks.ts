@@ -92,7 +92,15 @@ export type TextLine = Static<typeof TextLine>
 const ReadDocument = Type.Object({
   mrz: Nullable(Mrz),
   lines: Type.Array(TextLine, { maxItems: 120 }),
-  barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String({ maxLength: 4000 }) }), { maxItems: 8 }),
+  barcodes: Type.Array(
+    Type.Object({
+      format: Type.String(),
+      text: Type.String({ maxLength: 4000 }),
+      /** Content that is no text, in base64. */
+      bytes: Type.Optional(Type.String({ maxLength: 6000 })),
+    }),
+    { maxItems: 8 },
+  ),
   faces: Faces,
   quality: Quality,
   /** Places where something is wrong, of either side. */

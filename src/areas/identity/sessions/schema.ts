@@ -45,7 +45,8 @@ export const SessionCreate = Type.Object({
     Type.String({
       maxLength: 2_048,
       rule: 'must have at most 2048 characters',
-      description: 'URL the page leads to at the end, with `session_id` and no results',
+      description:
+        'URL the page leads to at the end, with `session_id` and no results. Pages of its origin may show the page in a frame',
     }),
   ),
   language: Type.Optional(OneOf(languages, { description: 'Language of the page; default: that of the browser' })),
