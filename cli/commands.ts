@@ -56,7 +56,8 @@ export const commands: readonly Command[] = [
     async run(client, line) {
       const [to = '', subject = ''] = wordsOf(line, ['to', 'subject'], this.usage)
       const from = optionOf(line, 'from')
-      if (!from) throw new UsageError('--from must be an address at one of your verified domains (`pamoja email listDomains`).')
+      if (!from)
+        throw new UsageError('--from must be an address at one of your verified domains (`pamoja email listDomains`).')
       show(
         line,
         await client.email.send({ to, subject, from, text: optionOf(line, 'text') ?? subject, ...line.fields }),

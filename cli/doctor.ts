@@ -156,7 +156,10 @@ async function key(profile: Chosen): Promise<Finding> {
 function engines(): Finding[] {
   const hasSpeech = spawnSync('espeak-ng', ['--version']).error === undefined
   return [
-    fine('speech', hasSpeech ? 'espeak-ng is installed' : 'espeak-ng is not installed: text-to-speech is not available without it'),
+    fine(
+      'speech',
+      hasSpeech ? 'espeak-ng is installed' : 'espeak-ng is not installed: text-to-speech is not available without it',
+    ),
   ]
 }
 

@@ -83,6 +83,7 @@ const sendEvidence = write({
   description:
     'The acquirer takes it once, while the dispute is open, and hands it to the payer’s bank, which decides.',
   scope: 'payments:write',
+  limit: 'payments',
   params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
   body: Type.Object({
     statement: Type.String({
