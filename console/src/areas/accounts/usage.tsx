@@ -92,7 +92,7 @@ function Details({ usage: { rows, spend, limits } }: { usage: Usage }) {
       </Card>
       <div class="stack">
         <Card title={t('Cost')}>
-          {spend.length === 0 && <p class="soft">{t('Nothing was spent.')}</p>}
+          {spend.length === 0 && <p class="soft">{t('No costs')}</p>}
           <Facts
             rows={spend.map(({ area, country, currency, cost }) => [
               [areaName(area), country].filter(Boolean).join(', '),

@@ -61,4 +61,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Payment requested from the phone': ['Malipo yanayoombwa kwa simu', 'Paiement demandé au téléphone', 'Pagamento pedido ao telefone', 'دفعة تُطلب من الهاتف'],
   'An amount, or {{data.amount}}': ['Kiasi, au {{data.amount}}', 'Un montant, ou {{data.amount}}', 'Um montante, ou {{data.amount}}', 'مبلغ، أو {{data.amount}}'],
   'URL called before the screen is shown': ['URL inayoitwa kabla skrini haijaonyeshwa', 'URL appelée avant d’afficher l’écran', 'URL chamado antes de mostrar o ecrã', 'عنوان يُستدعى قبل عرض الشاشة'],
+  Then: ['Kisha', 'Puis', 'Depois', 'ثم'],
 }

@@ -88,11 +88,9 @@ const sendEvidence = write({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'Account of the order, its delivery and the agreement, in your words',
+      description: 'Statement of the order, the delivery and the agreement',
     }),
-    product_description: Type.Optional(
-      Type.String({ maxLength: 2_000, description: 'Description of the product or service' }),
-    ),
+    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of the product' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
     shipping_carrier: Type.Optional(Type.String({ maxLength: 100, description: 'Company that delivered it' })),
     tracking_number: Type.Optional(Type.String({ maxLength: 100, description: 'Tracking number of the parcel' })),
