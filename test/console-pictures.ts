@@ -184,7 +184,8 @@ async function walk(page: Page, start: string, first: string, pictured: Pictured
     const name = nameOf(address)
     const place = [first, group].filter(Boolean).join(', ')
     pictured.push(await picture(page, `${origin}${address}`, name, place))
-    const row = page.locator('main a.open, main .conversations a').first()
+    const own = page.locator(`main a.open[href^="${address}/"], main .conversations a`)
+    const row = ((await own.count()) > 0 ? own : page.locator('main a.open')).first()
     if ((await row.count()) === 0) continue
     const record = await row.getAttribute('href')
     if (record) pictured.push(await picture(page, `${origin}${record}`, `${name}-one`, place))

@@ -190,4 +190,11 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'All events': ['Matukio yote', 'Tous les événements', 'Todos os eventos', 'كل الأحداث'],
   'More actions': ['Vitendo zaidi', 'Plus d’actions', 'Mais ações', 'إجراءات أخرى'],
   Less: ['Punguza', 'Moins', 'Menos', 'أقل'],
+  'As usual': ['Kama kawaida', 'Comme d’habitude', 'Como habitual', 'كالمعتاد'],
+  For: ['Kwa', 'Pour', 'Para', 'لـ'],
+  'Said no': ['Alikataa', 'A refusé', 'Recusou', 'رفض'],
+  'Never asked': ['Hajaulizwa', 'Jamais demandé', 'Nunca perguntado', 'لم يُسأل'],
+  What: ['Nini', 'Quoi', 'O quê', 'ماذا'],
+  How: ['Jinsi', 'Comment', 'Como', 'كيف'],
+  'Out of hours the call goes to': ['Nje ya saa simu huenda kwa', 'Hors horaires, l’appel va à', 'Fora de horas a chamada vai para', 'خارج الدوام تذهب المكالمة إلى'],
 }

@@ -35,7 +35,7 @@ export function UsagePage() {
         figures={[
           [t('Requests'), value && count(value.requests)],
           [t('Refused'), value && count(value.errors), value && share(value)],
-          ...spentOf(value).map(([currency, cost]) => [t('Spent'), money(cost, currency)] as const),
+          ...spentOf(value).map(([currency, cost]) => [t('Cost'), money(cost, currency)] as const),
         ]}
       />
       {days.value && <OverTime usage={days.value} />}
@@ -91,8 +91,8 @@ function Details({ usage: { rows, spend, limits } }: { usage: Usage }) {
         />
       </Card>
       <div class="stack">
-        <Card title={t('Spent')}>
-          {spend.length === 0 && <p class="soft">{t('Nothing was spent.')}</p>}
+        <Card title={t('Cost')}>
+          {spend.length === 0 && <p class="soft">{t('No costs')}</p>}
           <Facts
             rows={spend.map(({ area, country, currency, cost }) => [
               [areaName(area), country].filter(Boolean).join(', '),

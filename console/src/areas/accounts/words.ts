@@ -44,5 +44,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Requests a day': ['Maombi kwa siku', 'Requêtes par jour', 'Pedidos por dia', 'الطلبات يوميًا'],
   '{count} requests over time': ['Maombi {count} kwa muda', '{count} requêtes dans le temps', '{count} pedidos ao longo do tempo', '{count} من الطلبات عبر الزمن'],
   '{share} of all': ['{share} ya yote', '{share} du total', '{share} do total', '{share} من الكل'],
+  'No costs': ['Hakuna kilichotumika.', 'Rien n’a été dépensé.', 'Nada foi gasto.', 'لم يُنفق شيء.'],
   'Nothing was spent.': ['Hakuna kilichotumika.', 'Rien n’a été dépensé.', 'Nada foi gasto.', 'لم يُنفق شيء.'],
 }

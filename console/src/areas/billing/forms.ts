@@ -43,7 +43,7 @@ export const changePlan = (plan: BillingPlan): FormOf =>
         name: 'active',
         label: 'Open to new customers',
         as: 'flag',
-        hint: 'Price and interval stay. For another price create another plan.',
+        hint: 'Price and interval cannot be changed. Create another plan for another price.',
       },
     ],
     initial: { name: plan.name, description: plan.description ?? undefined, active: plan.active ? 'yes' : 'no' },

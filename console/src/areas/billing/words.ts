@@ -64,5 +64,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Voided: ['Imebatilishwa', 'Annulée', 'Anulada', 'أُلغيت'],
   'Not sent yet': ['Bado haijatumwa', 'Pas encore envoyée', 'Ainda não enviada', 'لم تُرسل بعد'],
   'Still due': ['Bado inadaiwa', 'Reste dû', 'Ainda por pagar', 'المتبقي المستحق'],
+  'Price and interval cannot be changed. Create another plan for another price.': ['Bei na kipindi havibadiliki. Kwa bei nyingine tengeneza mpango mwingine.', 'Le prix et la période ne changent pas. Pour un autre prix, créez une autre formule.', 'O preço e o período mantêm-se. Para outro preço, crie outro plano.', 'السعر والفترة ثابتان. لسعر آخر أنشئ خطة أخرى.'],
   'Price and interval stay. For another price create another plan.': ['Bei na kipindi havibadiliki. Kwa bei nyingine tengeneza mpango mwingine.', 'Le prix et la période ne changent pas. Pour un autre prix, créez une autre formule.', 'O preço e o período mantêm-se. Para outro preço, crie outro plano.', 'السعر والفترة ثابتان. لسعر آخر أنشئ خطة أخرى.'],
 }

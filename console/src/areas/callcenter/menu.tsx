@@ -74,7 +74,7 @@ function Opening({ menu: { language: spoken, business_hours_id, closed, variable
   const names = useNames()
   const kept = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
   return (
-    <Card title="Settings">
+    <Card title="Details">
       <Facts
         rows={[
           [t('Language'), language(spoken)],

@@ -93,8 +93,8 @@ function starting({ id, name }: Campaign, { recipients, whole, cost, currency }:
     asks: {
       title: t('Send {name} to {count} customers?', { name, count: many }),
       consequences: [
-        t('It costs {price}, taken from the wallet as messages go.', { price }),
-        t('Messages already handed over cannot be recalled.'),
+        t('It costs {price}, charged as messages are sent.', { price }),
+        t('Sent messages cannot be recalled.'),
       ],
       ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
     },
@@ -118,15 +118,15 @@ function Preview({ preview: { value, error, reload } }: { preview: Loaded<Campai
   if (!value) return <Waiting lines={6} />
   const { recipients, audience, cost, currency, parts, left_out, by_channel, messages } = value
   const funnel: readonly (readonly [name: string, many: number])[] = [
-    [t('In the audience'), audience],
+    [t('Audience'), audience],
     ...Object.entries(left_out).map(([reason, many]) => [t(reasons[reason] ?? reason), -many] as const),
-    [t('Can be reached'), recipients],
+    [t('Reachable'), recipients],
   ]
   const available = wallet.value?.currency === currency ? wallet.value.available : null
   return (
     <div class="cols side">
       <div class="stack">
-        <Card title={t('To whom')}>
+        <Card title={t('Recipients')}>
           <ul class="rates">
             {funnel.map(([name, many]) => (
               <li key={name}>
@@ -137,7 +137,7 @@ function Preview({ preview: { value, error, reload } }: { preview: Loaded<Campai
             ))}
           </ul>
         </Card>
-        <Card title={t('Messages')} action={<span class="soft small">{t('the first of them')}</span>}>
+        <Card title={t('Messages')} action={<span class="soft small">{t('Samples')}</span>}>
           <ul class="samples">
             {messages.map(({ customer_id, to, text, variant }) => (
               <li key={customer_id}>
@@ -159,13 +159,13 @@ function Preview({ preview: { value, error, reload } }: { preview: Loaded<Campai
             ...Object.entries(by_channel)
               .filter(([, many]) => many > 0)
               .map(([channel, many]): [string, string] => [words(channel), count(many)]),
-            [t('Parts'), count(parts)],
+            [t('SMS segments'), count(parts)],
             ...(available === null ? [] : [[t('Wallet'), money(available, currency)] satisfies [string, string]]),
           ]}
         />
         {available !== null && available < cost && (
           <div class="callout warn">
-            <p>{t('The wallet has too little for all of them.')}</p>
+            <p>{t('The wallet balance is too low for all recipients.')}</p>
           </div>
         )}
       </Card>

@@ -38,8 +38,8 @@ export function EmailFigures() {
     return (
       <div class="page">
         <PageHead title="Email statistics" note="the last 30 days" />
-        <Nothing title="Nothing is counted yet" icon="chart">
-          <p class="soft">{t('Opens and clicks are counted once a tracking webhook is set.')}</p>
+        <Nothing title="No figures yet" icon="chart">
+          <p class="soft">{t('Set an event webhook to count opens and clicks.')}</p>
           {may('email:write') && (
             <DeedButton
               deed={{ name: 'Event webhook', icon: 'hook', isMain: true, form: tellOfEmail }}

@@ -80,6 +80,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Used if an email does not set its own.': ['Hutumika barua pepe isipotoa yake.', 'Utilisées quand un e-mail ne donne pas les siennes.', 'Usadas quando um email não dá as suas.', 'تُستخدم حين لا تعطي الرسالة قيمها.'],
   'Empty: made from the HTML': ['Tupu: hutengenezwa kutoka HTML', 'Vide : tiré du HTML', 'Vazio: feito a partir do HTML', 'فارغ: يُستخرج من HTML'],
   'Used where an email does not give its own.': ['Hutumika barua pepe isipotoa yake.', 'Utilisées quand un e-mail ne donne pas les siennes.', 'Usadas quando um email não dá as suas.', 'تُستخدم حين لا تعطي الرسالة قيمها.'],
+  'No figures yet': ['Hakuna kilichohesabiwa bado', 'Rien n’est encore compté', 'Ainda nada é contado', 'لا شيء يُحصى بعد'],
+  'Set an event webhook to count opens and clicks.': ['Ufunguzi na mibofyo huhesabiwa mara anwani inapoarifiwa.', 'Les ouvertures et les clics sont comptés dès qu’une adresse en est informée.', 'As aberturas e os cliques contam-se quando um endereço é avisado.', 'تُحصى مرات الفتح والنقر عندما يُبلَّغ بها عنوان.'],
   'Nothing is counted yet': ['Hakuna kilichohesabiwa bado', 'Rien n’est encore compté', 'Ainda nada é contado', 'لا شيء يُحصى بعد'],
   'Opens and clicks are counted once a tracking webhook is set.': ['Ufunguzi na mibofyo huhesabiwa mara anwani inapoarifiwa.', 'Les ouvertures et les clics sont comptés dès qu’une adresse en est informée.', 'As aberturas e os cliques contam-se quando um endereço é avisado.', 'تُحصى مرات الفتح والنقر عندما يُبلَّغ بها عنوان.'],
 }

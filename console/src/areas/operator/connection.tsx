@@ -115,7 +115,7 @@ function Connect({ kind }: { kind: Connection }) {
         </fieldset>
       )}
       <Card title={t('Settings')}>
-        <p class="soft">{t('Filled in from the preset. Once it is connected it is tested, step by step.')}</p>
+        <p class="soft">{t('Filled in from the preset. The connection is tested once it is created.')}</p>
         <FormFields
           key={chosen}
           initial={preset?.values ?? {}}

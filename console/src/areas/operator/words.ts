@@ -287,5 +287,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Only for this account': ['Kwa hii pekee', 'Pour celui-ci seulement', 'Só para esta', 'لهذا فقط'],
   'Traffic of all accounts': ['Shughuli za akaunti zote', 'Trafic de tous les comptes', 'Tráfego de todas as contas', 'حركة جميع الحسابات'],
   'counted {time}': ['imehesabiwa {time}', 'compté {time}', 'contado {time}', 'أُحصيت {time}'],
-  'Filled in from the preset. Once it is connected it is tested, step by step.': ['Imejazwa kutoka kiolezo. Ikishaunganishwa hujaribiwa hatua kwa hatua.', 'Rempli par le préréglage. Une fois connecté, il est testé étape par étape.', 'Preenchido pela predefinição. Depois de ligado é testado passo a passo.', 'مُلئ من الإعداد المسبق. بعد الربط يُختبر خطوة بخطوة.'],
+  'Filled in from the preset. The connection is tested once it is created.': ['Imejazwa kutoka kiolezo. Ikishaunganishwa hujaribiwa hatua kwa hatua.', 'Rempli par le préréglage. Une fois connecté, il est testé étape par étape.', 'Preenchido pela predefinição. Depois de ligado é testado passo a passo.', 'مُلئ من الإعداد المسبق. بعد الربط يُختبر خطوة بخطوة.'],
 }

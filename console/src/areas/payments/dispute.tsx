@@ -78,7 +78,7 @@ function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) 
         label: 'Statement',
         isLong: true,
         isRequired: true,
-        hint: 'The order, its delivery and the agreement. The facts of the payment are filled in.',
+        hint: 'Order, delivery and agreement, in your words. Prefilled from the payment.',
       },
       { name: 'product_description', label: 'Product sold' },
       { name: 'delivered_on', label: 'Delivered on', as: 'date' },
@@ -89,7 +89,7 @@ function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) 
   })
   return (
     <Card title={t(form.title)}>
-      <p class="soft">{t('It is sent once. The payer’s bank decides.')}</p>
+      <p class="soft">{t('Evidence can be sent once. The payer’s bank decides.')}</p>
       {known.value === null && !known.error ? (
         <Waiting />
       ) : (

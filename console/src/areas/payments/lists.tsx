@@ -156,7 +156,7 @@ export const payouts: ListOf = {
           amount: money(Number(amount), textOf(currency)),
           whom: recipientOf(recipient),
         }),
-        consequences: [t('The money goes back to the wallet.'), t('It has to be requested again.')],
+        consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
         action: t('Reject'),
         keep: t('Leave it waiting'),
       }),

@@ -39,7 +39,7 @@ export function PayoutPage({ id }: PageProps) {
           {value.in_review && (
             <div class="callout warn">
               <p>
-                {t('It waits for another member than the one who made it.')}{' '}
+                {t('Awaits approval by a member other than its creator.')}{' '}
                 {value.risk?.flags.map((flag) => words(flag)).join(', ')}
               </p>
             </div>

@@ -55,7 +55,7 @@ export function SmsFigures() {
             t('for 95 % of them'),
           ],
           [
-            t('Spent'),
+            t('Cost'),
             value && money(value.cost, value.currency),
             balance.value && t('{amount} left', { amount: money(balance.value.balance, balance.value.currency) }),
           ],

@@ -171,7 +171,7 @@ function Preview({ rows, text }: { rows: readonly Row[]; text: string }) {
       </p>
       {lacking > 0 && (
         <div class="callout warn">
-          <p>{t('{count} rows lack something that the text names', { count: count(lacking) })}</p>
+          <p>{t('{count} rows have no value for a variable', { count: count(lacking) })}</p>
         </div>
       )}
     </Card>

@@ -73,7 +73,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Texts over time': ['SMS kwa muda', 'SMS dans le temps', 'SMS ao longo do tempo', 'الرسائل عبر الزمن'],
   'Schedule {count} texts for {amount}': ['Panga ujumbe {count} kwa {amount}', 'Programmer {count} SMS pour {amount}', 'Agendar {count} mensagens por {amount}', 'جدولة {count} رسالة مقابل {amount}'],
   '{row} of {count}': ['{row} kati ya {count}', '{row} sur {count}', '{row} de {count}', '{row} من {count}'],
-  '{count} rows lack something that the text names': ['Mistari {count} inakosa kitu kinachotajwa kwenye ujumbe', 'Il manque à {count} lignes quelque chose que le texte nomme', 'Faltam em {count} linhas dados que o texto refere', '{count} من الصفوف ينقصها ما يذكره النص'],
+  '{count} rows have no value for a variable': ['Mistari {count} inakosa kitu kinachotajwa kwenye ujumbe', 'Il manque à {count} lignes quelque chose que le texte nomme', 'Faltam em {count} linhas dados que o texto refere', '{count} من الصفوف ينقصها ما يذكره النص'],
   Previous: ['Iliyotangulia', 'Précédent', 'Anterior', 'السابق'],
   'Delivery time': ['Muda wa kufika', 'Délai de remise', 'Tempo de entrega', 'زمن التسليم'],
   'for 95 % of them': ['kwa 95 % yake', 'pour 95 % d’entre eux', 'para 95 % delas', 'لـ 95 % منها'],

@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'After this screen': ['Baada ya skrini hii', 'Après cet écran', 'Depois deste ecrã', 'بعد هذه الشاشة'],
   'Last activity': ['Shughuli ya mwisho', 'Dernière activité', 'Última atividade', 'آخر نشاط'],
   Screens: ['Skrini', 'Écrans', 'Ecrãs', 'الشاشات'],
   'USSD menus': ['Menyu za USSD', 'Menus USSD', 'Menus de USSD', 'قوائم USSD'],
@@ -60,4 +61,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Payment requested from the phone': ['Malipo yanayoombwa kwa simu', 'Paiement demandé au téléphone', 'Pagamento pedido ao telefone', 'دفعة تُطلب من الهاتف'],
   'An amount, or {{data.amount}}': ['Kiasi, au {{data.amount}}', 'Un montant, ou {{data.amount}}', 'Um montante, ou {{data.amount}}', 'مبلغ، أو {{data.amount}}'],
   'URL called before the screen is shown': ['URL inayoitwa kabla skrini haijaonyeshwa', 'URL appelée avant d’afficher l’écran', 'URL chamado antes de mostrar o ecrã', 'عنوان يُستدعى قبل عرض الشاشة'],
+  Then: ['Kisha', 'Puis', 'Depois', 'ثم'],
 }

@@ -150,7 +150,7 @@ function AskedFor({ id, onPaid, onClose }: { id: string; onPaid(): unknown; onCl
       </p>
       {!isOver && value.phone && (
         <div class="callout warn">
-          <p>{t('Look at {phone}: it asks for the PIN.', { phone: value.phone })}</p>
+          <p>{t('Waiting for the PIN on {phone}.', { phone: value.phone })}</p>
         </div>
       )}
       {value.failure_message && (
@@ -199,11 +199,11 @@ function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType
   const sum = money(total, currency)
   return (
     <Card
-      title={t('Spent')}
+      title={t('Cost')}
       action={<span class="soft">{t('{count} days, {amount}', { count: spentDays, amount: sum })}</span>}
     >
       <Areas
-        label={t('{amount} spent in {count} days, by area', { amount: sum, count: spentDays })}
+        label={t('{amount} in {count} days, by area', { amount: sum, count: spentDays })}
         labels={days.map(date)}
         series={series.map((one) => ({ ...one, total: money(one.total, currency) }))}
       />

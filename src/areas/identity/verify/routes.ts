@@ -324,7 +324,7 @@ const getAudit = read({
     cursor: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,8}$',
-        rule: 'must be the next_cursor of a page before',
+        rule: 'must be the next_cursor of a previous page',
         description: '`next_cursor` of the previous page',
       }),
     ),

@@ -79,9 +79,8 @@ const sendEvidence = write({
   method: 'POST',
   path: '/v1/payments/disputes/:dispute_id/evidence',
   operation: 'disputes.sendEvidence',
-  summary: 'Send evidence of a dispute',
-  description:
-    'The acquirer takes it once, while the dispute is open, and hands it to the payer’s bank, which decides.',
+  summary: 'Send evidence for a dispute',
+  description: 'Sends evidence to the acquirer, once and while the dispute is open. The payer’s bank decides.',
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
@@ -89,9 +88,9 @@ const sendEvidence = write({
     statement: Type.String({
       minLength: 1,
       maxLength: 20_000,
-      description: 'Account of the order, its delivery and the agreement, in your words',
+      description: 'Statement of the order, the delivery and the agreement',
     }),
-    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of what was sold' })),
+    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of the product' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
     shipping_carrier: Type.Optional(Type.String({ maxLength: 100, description: 'Company that delivered it' })),
     tracking_number: Type.Optional(Type.String({ maxLength: 100, description: 'Tracking number of the parcel' })),
@@ -101,7 +100,7 @@ const sendEvidence = write({
   needs: aDispute,
   examples: [
     {
-      name: 'A parcel that arrived',
+      name: 'A delivered parcel',
       body: {
         statement: 'The payer ordered two lamps on 12 May, was sent a code to confirm, and signed for the parcel.',
         delivered_on: '2026-05-14',
