@@ -91,7 +91,7 @@ test('queues have defaults, are changed in parts, and refuse what breaks their l
     'oldest first when asked',
   )
   const key = await ada.client.post('/v1/voice/queue', { ...good, callback: { enabled: true } })
-  assert.match(key.body.error.details, /callback\.key is needed/)
+  assert.match(key.body.error.details, /callback\.key is required/)
   const { body: all } = await ada.client.get('/v1/voice/queue?limit=1')
   assert.deepEqual([all.data.length, all.has_more, all.data[0].live.waiting], [1, true, 0])
   assert.equal((await ada.client.get(`/v1/voice/queue/${nobody}`)).status, 404)
