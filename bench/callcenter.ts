@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The call centre: calls that wait in a queue and are given to agents, over real SIP and RTP; desks in browsers that one core
-// carries; a report over many calls; a wallboard of many agents.
+// carries; a report over many calls.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters } from 'werift'
 import { WebRtcLeg } from '../src/areas/voice/browser/webrtc-leg.ts'
 import { statement } from '../src/platform/db.ts'
 import { headerBytes, writeRtpHeader } from '../src/protocols/rtp/packet.ts'
 import { assign, done, numberOf, queueOf } from '../test/callcentre.ts'
 import { eventually } from '../test/eventually.ts'
-import { openStream } from '../test/stream.ts'
 import { type Account, startWorld, tenantOf, type World } from '../test/world.ts'
 import type { Figure } from './report.ts'
 
@@ -21,7 +19,6 @@ export async function callcenter({ short }: { short: boolean }): Promise<Figure[
       await givenCalls(world, short ? 3 : 50),
       await deskCost(short ? 2 : 10, short ? 1_000 : 10_000),
       await longReport(world, short ? 2_000 : 1_000_000),
-      await wallboardCost(world, short ? 50 : 1_000, short ? 2 : 20),
     ]
   } finally {
     await world.stop()
@@ -160,55 +157,5 @@ async function longReport(world: World, count: number): Promise<Figure> {
     name: `a report over ${count.toLocaleString('en')} calls`,
     value: (performance.now() - beganMs) / 1_000,
     unit: 's',
-  }
-}
-
-const signIn = statement.tenant<{ bucket: number; account: string; count: number }, object>(
-  'bench.sign_in',
-  `insert into callcenter.agents (bucket, account_id, environment, agent_id, name, status, since, endpoint, session_id, logged_in_at,
-                                 idle_since, created_at, updated_at)
-   select $bucket, $account, 'test', 'agent-' || n, 'Agent ' || n, 'available', now(), '{"type": "webrtc"}', gen_random_uuid(), now(), now(), now(), now()
-     from generate_series(1, $count::int) n`,
-)
-
-const changeSome = statement.tenant<{ bucket: number; account: string; first: number; last: number }, object>(
-  'bench.change_some',
-  `update callcenter.agents
-      set status = case status when 'available' then 'break' else 'available' end, since = now()
-    where bucket = $bucket and account_id = $account and environment = 'test'
-      and agent_id in (select 'agent-' || n from generate_series($first::int, $last::int) n)`,
-)
-
-/** So many agents, a hundredth of whom change their state each second: what a wallboard that is told by a stream costs more. */
-async function wallboardCost(world: World, count: number, seconds: number): Promise<Figure> {
-  const ada = await world.account({ balance: 10 })
-  await queueOf(ada)
-  const { bucket, account } = tenantOf(ada)
-  await world.app.db.query(signIn, { bucket, account, count })
-  const some = Math.max(1, count / 100)
-  const run = async (): Promise<number> => {
-    const before = process.cpuUsage()
-    for (let i = 0; i < seconds; i++) {
-      const first = 1 + ((i * some) % count)
-      const restMs = new Promise((resume) => setTimeout(resume, 1_000))
-      await world.app.db.query(changeSome, { bucket, account, first, last: first + some - 1 })
-      await restMs
-    }
-    const { user, system } = process.cpuUsage(before)
-    return (user + system) / 1_000 / seconds
-  }
-  const without = await run()
-  const stream = await openStream(`${world.node.url}/v1/call-center/metrics/realtime?stream=1`, {
-    key: ada.key,
-    ca: world.node.caFile && readFileSync(world.node.caFile, 'utf8'),
-    headers: { accept: 'text/event-stream' },
-  })
-  await eventually(async () => stream.messages.length > 0, 'the first figures')
-  const withOne = await run()
-  stream.close()
-  return {
-    name: `wallboard of ${count} agents, told each second`,
-    value: withOne - without,
-    unit: 'ms of CPU a second',
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that benchmarks and fault runs start: nodes of the platform and the bare server.
 import { type ChildProcess, fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Credentials } from '../src/commands/welcome.ts'
 
@@ -47,6 +48,12 @@ export async function startNodeProcess(environment: Readonly<Record<string, stri
     ...environment,
   })
   return { child, ...said }
+}
+
+/** Resident memory of a process. */
+export function residentMb(pid: number | undefined): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return Number(line?.[1] ?? 0) / 1024
 }
 
 /** Ends a process and waits until it is gone. */

@@ -157,7 +157,10 @@ async function readToTheEnd(page: Page): Promise<{ seconds: number; pauseMs: num
       if (!/in all$/.test(document.querySelector('.tbl-foot')?.textContent ?? '')) requestAnimationFrame(tick)
     }
     requestAnimationFrame(tick)`)
-  await page.waitForFunction(`/in all$/.test(document.querySelector('.tbl-foot')?.textContent ?? '')`)
+  await page
+    .locator('.tbl-foot')
+    .filter({ hasText: /in all$/ })
+    .waitFor()
   const told = await page.evaluate('window.pauses')
   const pauses = Array.isArray(told) ? told.map(Number) : []
   return { seconds: (performance.now() - beganMs) / 1_000, pauseMs: percentile(pauses, 0.95) }

@@ -105,6 +105,64 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
+export interface Answer {
+  status: string
+  body: string
+  tookMs: number
+}
+
+/** Connections that requests take in turns, for a load that is made of conversations and not of single requests. */
+export class Lines {
+  readonly #sockets: readonly Socket[]
+  readonly #free: Socket[]
+  readonly #waiting: ((socket: Socket) => void)[] = []
+
+  private constructor(sockets: readonly Socket[]) {
+    this.#sockets = sockets
+    this.#free = [...sockets]
+  }
+
+  static async open(options: Pick<LoadOptions, 'port' | 'ca' | 'connections'>): Promise<Lines> {
+    return new Lines(await Promise.all(Array.from({ length: options.connections }, () => open(options))))
+  }
+
+  /** Sends a request and waits for the whole reply; the time counts from now, a wait for a free connection with it. */
+  async ask(request: Buffer): Promise<Answer> {
+    const beganMs = performance.now()
+    // The one that waited longest: a server closes connections on which nothing comes.
+    const socket = this.#free.shift() ?? (await new Promise<Socket>((resolve) => this.#waiting.push(resolve)))
+    const text = await exchanged(socket, request)
+    const next = this.#waiting.shift()
+    if (next) next(socket)
+    else this.#free.push(socket)
+    const tookMs = performance.now() - beganMs
+    return { status: text.slice(9, 12), body: text.slice(text.indexOf('\r\n\r\n') + 4), tookMs }
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
+
+function exchanged(socket: Socket, request: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const over = (): void => {
+      socket.off('data', take)
+      socket.off('error', reject)
+    }
+    const take = (chunk: string): void => {
+      received += chunk
+      if (endOfReply(received) === -1) return
+      over()
+      resolve(received)
+    }
+    socket.on('data', take)
+    socket.once('error', reject)
+    socket.write(request)
+  })
+}
+
 /** End of the first reply in what was received, or -1. */
 function endOfReply(text: string): number {
   const head = text.indexOf('\r\n\r\n')
@@ -114,7 +172,7 @@ function endOfReply(text: string): number {
   return text.length >= end ? end : -1
 }
 
-function open({ port, ca }: LoadOptions): Promise<Socket> {
+function open({ port, ca }: Pick<LoadOptions, 'port' | 'ca'>): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket =
       ca === null

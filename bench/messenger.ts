@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Client } from '../test/client.ts'
 import { startReceiver } from '../test/receiver.ts'
-import { end, startNodeProcess } from './children.ts'
+import { end, residentMb, startNodeProcess } from './children.ts'
 import { lesser } from './cpu.ts'
 import { newHome } from './home.ts'
 import { type LoadResult, load, post } from './load.ts'
@@ -118,10 +118,10 @@ async function upload(client: Client, pid: number, megabytes: number): Promise<F
     Buffer.alloc(megabytes * 1_048_576, 'a'),
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ])
-  const before = rssMb(pid)
+  const before = residentMb(pid)
   let most = before
   const watch = setInterval(() => {
-    most = Math.max(most, rssMb(pid))
+    most = Math.max(most, residentMb(pid))
   }, 20)
   const beganMs = performance.now()
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
@@ -133,9 +133,4 @@ async function upload(client: Client, pid: number, megabytes: number): Promise<F
     { name: `a document of ${megabytes} MB uploaded`, value: megabytes / seconds, unit: 'MB/s' },
     { name: 'memory that the node took for it', value: Math.max(0, most - before), unit: 'MB' },
   ]
-}
-
-function rssMb(pid: number): number {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return Number(line?.[1] ?? 0) / 1024
 }

@@ -4,6 +4,7 @@
 import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
+import { callcenterWallboard } from './callcenter-wallboard.ts'
 import { consoleLists } from './console-lists.ts'
 import { cpuMeter, sumOf } from './cpu.ts'
 import { customers } from './customers.ts'
@@ -58,6 +59,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   email,
   messenger,
   callcenter,
+  'callcenter-wallboard': callcenterWallboard,
   fraud,
   identity,
   renewals,

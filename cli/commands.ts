@@ -26,7 +26,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'pay <phone> <amount>',
-    summary: 'Ask a phone for money and wait for the payer [--currency KES].',
+    summary: 'Request a payment from a phone and wait for the payer [--currency KES].',
     async run(client, line) {
       const [phone = '', amount = ''] = wordsOf(line, ['phone', 'amount'], this.usage)
       const currency = optionOf(line, 'currency') ?? 'KES'
@@ -40,7 +40,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'call <to>',
-    summary: 'Call a phone and speak [--from +254700000000] [--text Habari] [--language sw-KE].',
+    summary: 'Call a phone and speak a text [--from +254700000000] [--text Habari] [--language sw-KE].',
     async run(client, line) {
       const [to = ''] = wordsOf(line, ['to'], this.usage)
       const actions = [
@@ -56,7 +56,8 @@ export const commands: readonly Command[] = [
     async run(client, line) {
       const [to = '', subject = ''] = wordsOf(line, ['to', 'subject'], this.usage)
       const from = optionOf(line, 'from')
-      if (!from) throw new UsageError('--from wants an address of a domain of yours (`pamoja email listDomains`).')
+      if (!from)
+        throw new UsageError('--from must be an address at one of your verified domains (`pamoja email listDomains`).')
       show(
         line,
         await client.email.send({ to, subject, from, text: optionOf(line, 'text') ?? subject, ...line.fields }),
@@ -81,7 +82,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'trigger <event>',
-    summary: 'Tell a sample of an event to your webhooks and streams [name=value …].',
+    summary: 'Send a sample event to your webhooks and streams [name=value …].',
     async run(client, line) {
       const [event = ''] = wordsOf(line, ['event'], this.usage)
       const override = Object.keys(line.fields).length > 0 ? { override: line.fields } : {}
@@ -90,7 +91,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'replay <webhook_id>',
-    summary: 'Deliver again what a webhook was told [--since 1h] [status=failed].',
+    summary: 'Replay the deliveries of a webhook [--since 1h] [status=failed].',
     async run(client, line) {
       const [id = ''] = wordsOf(line, ['webhook_id'], this.usage)
       const from = new Date(Date.now() - millisecondsOf(optionOf(line, 'since') ?? '1h')).toISOString()
@@ -116,7 +117,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'keys create <name>',
-    summary: 'Make an API key, shown once [scopes:=\'["sms:write"]\'].',
+    summary: 'Create an API key, shown once [scopes:=\'["sms:write"]\'].',
     async run(client, line) {
       const [name = ''] = wordsOf(line, ['name'], this.usage)
       show(line, await client.apiKeys.create({ name, ...line.fields }))
@@ -132,7 +133,7 @@ export const commands: readonly Command[] = [
   },
   {
     usage: 'keys roll <id>',
-    summary: 'Replace an API key; the old one works on for a while.',
+    summary: 'Rotate an API key; the old one stays valid for a grace period.',
     async run(client, line) {
       const [id = ''] = wordsOf(line, ['id'], this.usage)
       show(line, await client.apiKeys.rotate(id, line.fields))

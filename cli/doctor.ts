@@ -120,7 +120,7 @@ function certificate(validTo: string): Finding {
 }
 
 function clock(date: string | undefined): Finding {
-  if (date === undefined) return fine('clock', 'the server does not tell its time')
+  if (date === undefined) return fine('clock', 'the server does not return its time')
   const skewMs = Math.abs(Date.parse(date) - Date.now())
   return skewMs <= maxSkewMs
     ? fine('clock', 'as the server’s')
@@ -156,7 +156,10 @@ async function key(profile: Chosen): Promise<Finding> {
 function engines(): Finding[] {
   const hasSpeech = spawnSync('espeak-ng', ['--version']).error === undefined
   return [
-    fine('speech', hasSpeech ? 'espeak-ng is installed' : 'espeak-ng is not installed: calls cannot talk without it'),
+    fine(
+      'speech',
+      hasSpeech ? 'espeak-ng is installed' : 'espeak-ng is not installed: text-to-speech is not available without it',
+    ),
   ]
 }
 

@@ -26,15 +26,15 @@ import { type CommandLine, optionOf, parsed, UsageError, wordsOf } from './usage
 const own: Readonly<Record<string, { usage: string; summary: string; run(line: CommandLine): Promise<void> }>> = {
   login: {
     usage: 'login',
-    summary: 'Keep an address and a key as a profile [--profile name] [--url https://…] [--key pmj_…] [--ca file].',
+    summary: 'Save a URL and an API key as a profile [--profile name] [--url https://…] [--key pmj_…] [--ca file].',
     run: login,
   },
   logout: {
     usage: 'logout',
-    summary: 'Forget a profile [--profile name].',
+    summary: 'Delete a profile [--profile name].',
     async run(line) {
       const name = optionOf(line, 'profile') ?? readProfiles().current
-      if (name === null) throw new UsageError('There is no profile to forget.')
+      if (name === null) throw new UsageError('There is no profile to delete.')
       removeProfile(name)
       tell(`Forgot the profile ${name}.`)
     },
@@ -60,7 +60,7 @@ const own: Readonly<Record<string, { usage: string; summary: string; run(line: C
   },
   whoami: {
     usage: 'whoami',
-    summary: 'Tell which account, environment and scopes the key has.',
+    summary: 'Show the account, environment and scopes of the key.',
     async run(line) {
       const profile = chosen(line)
       const found = await clientOf(profile).auth.whoami()
@@ -70,14 +70,14 @@ const own: Readonly<Record<string, { usage: string; summary: string; run(line: C
   },
   doctor: {
     usage: 'doctor',
-    summary: 'Look for what is wrong: address, certificate, clock, database, engines, key, disk, port.',
+    summary: 'Diagnose problems: URL, certificate, clock, database, engines, key, disk, port.',
     async run(line) {
       if (!(await doctor(optionOf(line, 'profile'), line.options.json === true))) process.exitCode = 1
     },
   },
   completion: {
     usage: 'completion <shell>',
-    summary: 'Print what bash, zsh or fish need to complete commands: eval "$(pamoja completion bash)".',
+    summary: 'Print the completion script for bash, zsh or fish: eval "$(pamoja completion bash)".',
     async run(line) {
       const [shell = ''] = wordsOf(line, ['shell'], 'completion bash|zsh|fish')
       say(completion(shell, Object.keys(own)))
@@ -136,7 +136,7 @@ function chosen(line: CommandLine): Chosen {
   const profile = profileOf(optionOf(line, 'profile'))
   if (!profile)
     throw new UsageError(
-      'There is no key to work with: run `pamoja login`, give PAMOJA_API_KEY, or start a platform here with `npm start`.',
+      'No API key found: run `pamoja login`, give PAMOJA_API_KEY, or start a platform here with `npm start`.',
     )
   return profile
 }
@@ -149,7 +149,7 @@ async function login(line: CommandLine): Promise<void> {
     '',
   )
   if (!/^https:\/\/|^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|\/|$)/.test(baseUrl))
-    throw new UsageError(`${baseUrl} is not https://: the key would be sent for everybody on the way to read.`)
+    throw new UsageError(`${baseUrl} is not https://: the key would be sent unencrypted.`)
   const apiKey = optionOf(line, 'key') ?? env.PAMOJA_API_KEY ?? (await asked(`API key for ${baseUrl}: `)) ?? ''
   if (apiKey === '') throw new UsageError('A key is needed: `pamoja login --key pmj_test_…`.')
   const caFile = optionOf(line, 'ca') ?? env.PAMOJA_CA_FILE ?? (here?.baseUrl === baseUrl ? here.caFile : undefined)

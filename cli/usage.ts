@@ -59,7 +59,7 @@ function json(field: string, text: string): unknown {
     return JSON.parse(text)
   } catch {
     throw new UsageError(
-      `${field}:= wants JSON, such as ${field}:=100 or ${field}:='["a"]'; ${field}=${text} is a text.`,
+      `${field}:= requires JSON, such as ${field}:=100 or ${field}:='["a"]'; ${field}=${text} is a text.`,
     )
   }
 }

@@ -45,53 +45,50 @@ export const dormantCurrencies = ['ERN', 'LYD', 'SDG'] as const
 
 export const settings = {
   PAMOJA_HOME: text('.pamoja', 'Directory for the embedded database, certificates and credentials.json.'),
-  PAMOJA_HOST: host('127.0.0.1', 'Address to listen on; 0.0.0.0 takes connections from other machines.'),
-  PAMOJA_PORT: { ...integer(8443, 0, 65535, 'Port of the API (HTTPS); 0 takes a free one.'), also: ['PORT'] },
-  PAMOJA_PUBLIC_URL: url(
-    ['https:'],
-    'Address customers use, such as https://api.example.com, when a proxy stands in front.',
-  ),
-  PAMOJA_ROLES: list(roles, 'What this process does: any of api, dispatch, webhooks, timers, carriers, sandbox.'),
+  PAMOJA_HOST: host('127.0.0.1', 'Address to listen on; 0.0.0.0 accepts connections from other machines.'),
+  PAMOJA_PORT: { ...integer(8443, 0, 65535, 'Port of the API (HTTPS); 0 selects a free one.'), also: ['PORT'] },
+  PAMOJA_PUBLIC_URL: url(['https:'], 'Public URL of the API behind a proxy, such as https://api.example.com.'),
+  PAMOJA_ROLES: list(roles, 'Roles of this process: any of api, dispatch, webhooks, timers, carriers, sandbox.'),
   DATABASE_URL: secret(
     database(
-      'PostgreSQL 15 or later instead of the embedded one: postgres://user:password@host/database; several hosts with commas, of which the one that takes writes is used.',
+      'URL of PostgreSQL 15 or later instead of the embedded one: postgres://user:password@host/database; with several comma-separated hosts the writable one is used.',
     ),
   ),
   PAMOJA_DATABASE_DIRECT_URL: secret(
     database(
-      'The same database past a pooler that DATABASE_URL leads through, for LISTEN, migrations and locks; needed with PgBouncer in transaction mode.',
+      'URL of the same database without the pooler of DATABASE_URL, for LISTEN, migrations and locks; required with PgBouncer in transaction mode.',
     ),
   ),
   PAMOJA_DATABASE_POOLER_PREPARES: boolean(
     false,
-    'Whether that pooler keeps prepared statements: PgBouncer 1.21 or later with max_prepared_statements above 0.',
+    'true if the pooler keeps prepared statements: PgBouncer 1.21 or later with max_prepared_statements above 0.',
   ),
   PAMOJA_DATABASE_REPLICA_URL: secret(
     database(
-      'A standby that streams from the database, for analytics, reports, usage and the request log, which may then be some seconds late.',
+      'URL of a streaming standby of the database, for analytics, reports, usage and the request log, which may then lag by seconds.',
     ),
   ),
   PAMOJA_DATABASE_POOL: integer(
     4,
     2,
     200,
-    'Connections for reads and transactions; two more commit writes, one listens, one looks up keys.',
+    'Number of connections for reads and transactions; two more are used for commits, one for LISTEN and one for keys.',
   ),
   PAMOJA_DATABASE_WAIT_SECONDS: integer(
     5,
     1,
     600,
-    'How long a connection is waited for before a request is told to come back later.',
+    'Seconds to wait for a connection before a request is refused with 503.',
   ),
   PAMOJA_JOB_LEASE_SECONDS: integer(
     10,
     2,
     60,
-    'How long the jobs of a node that died wait for another; less than 8 lets a slow webhook be called twice.',
+    'Seconds until the jobs of a failed node are taken over; below 8 a slow webhook may be called twice.',
   ),
   PAMOJA_MIGRATE: boolean(true, 'Apply new migrations at start; false leaves that to `npm start -- migrate`.'),
   PAMOJA_FILES: formed(
-    "Where customers' files are kept: nothing for a directory of PAMOJA_HOME, or s3://bucket/prefix.",
+    'Storage of files: empty for a directory in PAMOJA_HOME, or s3://bucket/prefix.',
     (given) => /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?$/.test(given),
     'must be s3:// with the name of a bucket and, if you like, a path in it',
   ),
@@ -102,7 +99,7 @@ export const settings = {
   PAMOJA_S3_REGION: text('us-east-1', 'Region that requests to the object store are signed for.'),
   PAMOJA_S3_ACCESS_KEY: optional('Access key of the object store.'),
   PAMOJA_S3_SECRET_KEY: secret(optional('Secret key of the object store.')),
-  PAMOJA_TLS_CERT: optional('Certificate chain (PEM). Without it a local certificate authority is made.'),
+  PAMOJA_TLS_CERT: optional('Certificate chain (PEM); default: a generated local certificate authority.'),
   PAMOJA_TLS_KEY: optional('Private key (PEM) of the certificate.'),
   PAMOJA_TRUSTED_PROXIES: addresses(
     [],
@@ -110,51 +107,53 @@ export const settings = {
   ),
   PAMOJA_ALLOW_HTTP: choice(
     ['never', 'loopback'],
-    'loopback answers plain HTTP from this machine; for development only.',
+    'loopback accepts plain HTTP from this machine; for development only.',
   ),
-  PAMOJA_DOORS: list(
-    doorNames,
-    'Doors that are open: APIs of other providers below /compat, for programs that were written for them.',
-  ),
+  PAMOJA_DOORS: list(doorNames, 'Enabled doors: APIs of other providers below /compat, for programs written for them.'),
   PAMOJA_DOOR_HOSTS: formed(
-    'Host names at whose root a door is served too: host=door, several with commas.',
+    'Host names that serve a door at their root: host=door, comma-separated.',
     (given) => given.split(',').every((pair) => doorHost.test(pair.trim())),
     `must be host names with a door each, such as api.example.com=twilio; doors are ${doorNames.join(', ')}`,
   ),
   PAMOJA_REVOKE_EXPOSED_KEYS: boolean(false, 'Revoke a live key that was sent over plain HTTP.'),
   PAMOJA_SECRET_KEY: secret(
-    rootKeys('32 random bytes in base64 or hex that encrypt secrets at rest; while rotating, new,old with a comma.'),
+    rootKeys(
+      'Key that encrypts secrets at rest: 32 random bytes in base64 or hex; during rotation the new and the old key, comma-separated.',
+    ),
   ),
-  PAMOJA_TEST_API_KEY: secret(testKey('Test API key to give the first account instead of a random one.')),
+  PAMOJA_TEST_API_KEY: secret(testKey('Test API key of the first account; default: a random one.')),
   PAMOJA_ADMIN_PASSWORD: secret(
     formed(
-      'Password of the first member of the console instead of a random one.',
+      'Password of the first console member; default: a random one.',
       (given) => given.length >= 12 && given.length <= 200,
       'must have 12 to 200 characters',
     ),
   ),
   PAMOJA_RATE_LIMITS: choice(['on', 'off'], 'off stops rate limiting, for load tests; refused in production.'),
   PAMOJA_WEBHOOKS_ALLOW_PRIVATE: {
-    ...boolean(true, 'Let webhooks and callbacks reach loopback and private addresses; never in production.'),
+    ...boolean(
+      true,
+      'true lets webhooks and callbacks reach loopback and private addresses; never use it in production.',
+    ),
     also: ['WEBHOOKS_ALLOW_PRIVATE'],
   },
   PAMOJA_WEBHOOKS_ALLOW_HTTP: {
     ...boolean(
       false,
-      'Call customer URLs over plain http:// too; without it only https:// is called, and callbacks of test keys on this machine.',
+      'true calls customer URLs over plain http:// too; default: https:// only, and callbacks of test keys on this machine.',
     ),
     also: ['WEBHOOKS_ALLOW_HTTP'],
   },
   PAMOJA_WEBHOOKS_ALLOW_CIDRS: {
-    ...addresses([], 'Addresses that customer URLs may reach although they are not public.'),
+    ...addresses([], 'Non-public addresses that customer URLs may reach, as CIDR ranges.'),
     also: ['WEBHOOKS_ALLOW_CIDRS'],
   },
   PAMOJA_WEBHOOKS_DENY_CIDRS: {
-    ...addresses([], 'Addresses that customer URLs may never reach, whatever else allows them.'),
+    ...addresses([], 'Addresses that customer URLs must not reach, as CIDR ranges; overrides the other settings.'),
     also: ['WEBHOOKS_DENY_CIDRS'],
   },
   PAMOJA_WEBHOOKS_CA_FILE: {
-    ...optional('Certificates (PEM) to trust at customer URLs beside the well-known authorities.'),
+    ...optional('Additional certificates (PEM) to trust at customer URLs.'),
     also: ['WEBHOOKS_CA_FILE'],
   },
   PAMOJA_WEBHOOKS_PROXY: {
@@ -166,10 +165,10 @@ export const settings = {
   ),
   PAMOJA_SANDBOX_HOST: host(
     '127.0.0.1',
-    'Address of the simulated payment, messenger and registry providers; of nodes on several machines, one that the others reach.',
+    'Address of the simulated payment, messenger and registry providers; with several machines, one reachable by all nodes.',
   ),
   PAMOJA_SANDBOX_TIME_SCALE: {
-    ...decimal(0.1, 0.001, 1, 'What a second of waiting takes in the sandbox, in seconds.'),
+    ...decimal(0.1, 0.001, 1, 'Real seconds per second of waiting in the sandbox.'),
     also: ['SANDBOX_TIME_SCALE'],
   },
   ...paymentSettings,
@@ -180,38 +179,38 @@ export const settings = {
   ...accountSettings,
   ...customerSettings,
   PAMOJA_CURRENCIES_ON: {
-    ...list(dormantCurrencies, 'Currencies to take beside the usual ones: any of ERN, LYD, SDG.'),
+    ...list(dormantCurrencies, 'Additional currencies: any of ERN, LYD, SDG.'),
     default: [],
   },
   PAMOJA_EVENT_DAYS: integer(
     90,
     90,
     400,
-    'Days for which events and deliveries are kept; an account sees as many as its plan or its operator gives it.',
+    'Retention of events and deliveries in days; accounts see those of the retention of their plan.',
   ),
   PAMOJA_TIMELINE_LIVE: boolean(
     false,
-    'Keep what goes over the wire for live messages and payments too, texts and secrets masked, for 30 days.',
+    'true records the network traffic of live messages and payments for timelines, with texts and secrets masked, for 30 days.',
   ),
   PAMOJA_NOTICE_WEBHOOK: secretUrl(
     ['https:', 'http:'],
-    'Where the operator is told of trouble, such as the address of an incoming webhook of a chat program.',
+    'Webhook URL for operator alerts, such as an incoming webhook of a chat program.',
   ),
   PAMOJA_NOTICE_EMAILS: mailboxes(
-    'Who is told of trouble by mail, from the domain of the operator’s account; with commas.',
+    'Email addresses for operator alerts, comma-separated; sent from the domain of the operator’s account.',
   ),
-  PAMOJA_STATUS_PAGE: boolean(false, 'Show everybody at /status which parts of the service work now.'),
+  PAMOJA_STATUS_PAGE: boolean(false, 'true publishes the state of the service at /status.'),
   PAMOJA_ADMIN_HOST: host('127.0.0.1', 'Address of the admin listener (/metrics).'),
-  PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one when it is taken.'),
-  PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'How much to log.'),
-  PAMOJA_LOG_FILE: optional('File for the log instead of standard output.'),
+  PAMOJA_ADMIN_PORT: integer(9464, 0, 65535, 'Port of the admin listener; a free one if it is in use.'),
+  PAMOJA_LOG_LEVEL: choice(['info', 'debug', 'warn', 'error', 'silent'], 'Log level.'),
+  PAMOJA_LOG_FILE: optional('Log file; default: standard output.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: secretUrl(
     ['http:', 'https:'],
-    'Where to send traces (OTLP over HTTP); without it tracing is off.',
+    'OTLP endpoint (HTTP) for traces; default: tracing is off.',
   ),
   NODE_ENV: choice(
     ['development', 'production', 'test'],
-    'production makes nothing up: missing secrets stop the start, and only public URLs are called.',
+    'production requires all secrets at start, and calls public URLs only.',
   ),
 } satisfies Record<string, Setting<unknown>>
 
@@ -301,8 +300,8 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
 /** Text of .env.example: every setting with its sentence, commented out, at its default. */
 export function describeEnvExample(): string {
   const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
-  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. What is in the
-# environment already, wins.
+  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. Variables of
+# the environment take precedence.
 # A setting may also come from a file: PAMOJA_SECRET_KEY_FILE=/run/secrets/key instead of PAMOJA_SECRET_KEY=...
 
 ${lines.join('\n')}`

@@ -45,14 +45,14 @@ const commands: readonly Command[] = [
   { usage: 'serve', summary: 'Start the platform (the default).', run: ({ config }) => serve(config) },
   {
     usage: 'migrate',
-    summary: 'Bring the database to this version and stop.',
+    summary: 'Migrate the database to this version and stop.',
     async run({ config }) {
       await withDatabase(config, 'migrate', async () => say('The database is up to date.'))
     },
   },
   {
     usage: 'backup <file>',
-    summary: 'Write everything in the database to a file, consistent, while it runs.',
+    summary: 'Back up the database to a file, consistently, while it is running.',
     async run({ config }, [file = '']) {
       const { backup } = await import('./platform/db/backup.ts')
       await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))
@@ -68,7 +68,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'reset',
-    summary: 'Delete all local data, so that the next start is a first one.',
+    summary: 'Delete all local data; the next start sets up a new installation.',
     async run({ config }) {
       const { reset } = await import('./commands/reset.ts')
       say(await reset(config))
@@ -76,7 +76,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'ledger verify',
-    summary: 'Check every balance against its transfers.',
+    summary: 'Verify every balance against its transfers.',
     async run({ config }) {
       const { verifyLedger } = await import('./ledger/verify.ts')
       await withDatabase(config, 'require', async (db) => {
@@ -89,7 +89,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'identity verify-audit',
-    summary: 'Check that no entry of the identity audit was changed, removed or slipped in.',
+    summary: 'Verify the identity audit: no entry changed, removed or inserted.',
     async run({ config }) {
       const { verifyAudit } = await import('./areas/identity/verify-audit.ts')
       await withDatabase(config, 'require', async (db) => {
@@ -114,7 +114,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'keys rotate',
-    summary: 'Put all secrets under the first key of PAMOJA_SECRET_KEY.',
+    summary: 'Re-encrypt all secrets with the first key of PAMOJA_SECRET_KEY.',
     async run({ config }) {
       await withDatabase(config, 'require', async (db) => {
         const { dataKeys, signingKeys } = await (await openSecrets(config, db)).rewrap()
@@ -144,14 +144,14 @@ const commands: readonly Command[] = [
       if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`"${email}" is not an e-mail address.`)
       await withDatabase(config, config.PAMOJA_MIGRATE ? 'migrate' : 'require', async (db) => {
         say((await ownerOfOperator({ db, clock: systemClock }, email)).password)
-        stderr.write('It is shown this once; whoever was signed in under this address has to sign in again.\n')
+        stderr.write('It is shown only once; existing sessions of this address are ended.\n')
       })
     },
   },
   {
     usage: 'mnp import <file>',
     summary:
-      'Take in a list of ported numbers, `number,network` in each line (.gz too, - is stdin); --country KE: it is the whole list.',
+      'Import a list of ported numbers, `number,network` in each line (.gz too, - is stdin); --country KE: the complete list of the country.',
     options: ['country'],
     async run({ config }, [file = ''], { country }) {
       const { importPortedNumbers } = await import('./areas/sms/ported/import.ts')
@@ -177,7 +177,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'config',
-    summary: 'Show every setting, its value and where it came from.',
+    summary: 'Show every setting with its value and source.',
     run: async (loaded) => say(describeConfig(loaded)),
   },
   {

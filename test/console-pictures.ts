@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of every page of the console, for whoever changes them: starts an installation, makes one of everything by the examples
 // of the API, opens each page of the navigation, the first record of each list and the forms, in a window 1280 wide and on a phone
-// 390 wide, light and dark, and puts them together on sheets. `node dist/test/console-pictures.js <folder>`; with
-// `--beside=<folder of pictures>` the design that a page was made after stands beside it.
+// 390 wide, light and dark, and puts them together on sheets, one for each group of the navigation.
+// `node dist/test/console-pictures.js <folder>`; with `--beside=<folder of pictures>` the design that a page was made after stands
+// beside it, as `<name>-<width>-<light or dark>.jpg`. docs/pictures has the light sheets.
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -18,18 +19,24 @@ import { doChores, eventually, startWorld, type World } from './world.ts'
 const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 844 }
 const patienceMs = 60_000
-const perSheet = 9
+const perSheet = 12
 /** What takes longer is not waited for. */
 const lateMs = 8_000
 const [folder = 'pictures', ...options] = process.argv.slice(2).filter((word) => word !== '')
 const beside = options.find((word) => word.startsWith('--beside='))?.slice('--beside='.length)
 
-/** Which picture of the design a page was made after, by its address. */
+/** Which picture of the design a page was made after, by its address. Every list was made after the table. */
+const table = '03-table'
 const designs: Readonly<Record<string, string>> = {
+  'sign-in': '1-login',
   overview: '01-overview',
   operator: '02-operator',
-  payments: '03-table',
+  payments: table,
+  phones: '5-phone',
+  'messages-one': '4-message',
+  'payments-one': '4-payment',
   inbox: '04-inbox',
+  'inbox-one': '04-inbox',
   'identity-one': '05-identity',
   wallboard: '07-wallboard',
   desk: '08-desk',
@@ -38,7 +45,7 @@ const designs: Readonly<Record<string, string>> = {
   'menus-one': '11-ussd',
   'email-templates-one': '12-mail-template',
   'chat-templates-one': '13-chat-template',
-  'payouts-one': '14-payouts',
+  'payout-batches-one': '14-payouts',
   'invoices-one': '15-invoice',
   wallet: '16-wallet',
   'links-one': '17-link',
@@ -49,7 +56,7 @@ const designs: Readonly<Record<string, string>> = {
 
 /** What is no record, or takes something away. */
 const notMade =
-  /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey))|\.(optOut|block)$/
+  /^(sandbox\.|auth\.|apiKeys\.|team\.|account\.|webhooks\.trigger|operator\.(import|createApiKey)|billing\.createSubscription)|\.(optOut|block)$/
 
 async function makeOneOfEach({ demo, operator }: World): Promise<void> {
   const routes = areas.flatMap((area) => area.routes ?? [])
@@ -95,6 +102,34 @@ async function makeMany({ demo, app }: World): Promise<void> {
     Array.from({ length: 20 }, (_, n) => ({ to: `+2547110${i}${1000 + n}`, message: `Mkutano ni kesho, ${name}.` })),
   )
   await demo.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
+  await demo.post('/v1/sandbox/messenger/inbound', {
+    ...{ from: '+254711000100', type: 'text', text: { body: 'Habari, nimeona picha ya taa.' } },
+  })
+  const { body: plan } = await demo.post('/v1/billing/plans', {
+    name: 'Duka',
+    amount: 1_200,
+    currency: 'KES',
+    interval: 'month',
+  })
+  await demo.post('/v1/billing/subscriptions', {
+    ...{ plan_id: plan.plan_id, customer: { name: 'Zawadi Achieng', phone: '+254711000105' } },
+    payment_method: { type: 'invoice' },
+  })
+  const card = { exp_month: 12, exp_year: 2040, cvv: '123' }
+  const ofCard = { amount: 900, currency: 'KES', save_card: true }
+  const { body: paid } = await demo.post('/v1/payments', { ...ofCard, card: { ...card, number: '4242424242424242' } })
+  await demo.post(`/v1/payments/${paid.payment_id}/refund`, { amount: 300 })
+  await demo.post('/v1/payments', { ...ofCard, card: { ...card, number: '4000000000000259' } })
+  const isDisputed = async (): Promise<boolean> => (await demo.get('/v1/payments/disputes')).body.data.length > 0
+  await eventually(isDisputed, 'the dispute')
+  const { body: caught } = await demo.post('/v1/sandbox/hooks', {})
+  await demo.post('/v1/webhooks', { url: caught.url, events: ['payment.*'] })
+  await demo.post('/v1/payments/fraud/rules', {
+    ...{ name: 'Large payouts', action: 'review', applies_to: ['payout'] },
+    conditions: [{ field: 'amount', operator: 'gte', value: 500 }],
+  })
+  const items = names.map((name, i) => ({ amount: 350 + i * 90, phone: `+25471100010${i}`, recipient: { name } }))
+  await demo.post('/v1/payments/payout/bulk', { currency: 'KES', description: 'Riders, week 47', items })
   const clock = { nowMs: () => app.clock.nowMs() + 61_000 }
   await doChores({ ...app, clock }, [trafficChore])
 }
@@ -102,6 +137,8 @@ async function makeMany({ demo, app }: World): Promise<void> {
 interface Pictured {
   readonly name: string
   readonly title: string
+  /** Group of the navigation that it belongs to. */
+  readonly group: string
 }
 
 const nameOf = (address: string): string =>
@@ -116,7 +153,7 @@ async function settled(page: Page): Promise<void> {
   await eventually(isStill, 'the page to be there').catch(() => stderr.write(`${page.url()} still waits\n`))
 }
 
-async function picture(page: Page, address: string, name: string): Promise<Pictured> {
+async function picture(page: Page, address: string, name: string, group: string): Promise<Pictured> {
   await page.setViewportSize(wide)
   await page.goto(address)
   await settled(page)
@@ -129,47 +166,68 @@ async function picture(page: Page, address: string, name: string): Promise<Pictu
     }
   }
   await page.setViewportSize(wide)
-  return { name, title: ((await page.getByRole('heading', { level: 1 }).first().textContent()) ?? name).trim() }
+  return { name, group, title: ((await page.getByRole('heading', { level: 1 }).first().textContent()) ?? name).trim() }
 }
 
 /** Every page of the navigation, and the first record of its list. */
-async function walk(page: Page, start: string, pictured: Pictured[]): Promise<void> {
+async function walk(page: Page, start: string, first: string, pictured: Pictured[]): Promise<void> {
   const origin = new URL(start).origin
   await page.goto(start)
   await entriesOf(page).first().waitFor({ state: 'attached' })
-  const addresses = await entriesOf(page).evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
-  for (const address of addresses) {
+  const entries = await entriesOf(page).evaluateAll((links) =>
+    links.map((link) => ({
+      address: link.getAttribute('href') ?? '',
+      group: link.closest('details')?.querySelector('summary')?.firstElementChild?.nextSibling?.textContent ?? '',
+    })),
+  )
+  for (const { address, group } of entries) {
     const name = nameOf(address)
-    pictured.push(await picture(page, `${origin}${address}`, name))
-    const first = page.locator('main a.open').first()
-    if ((await first.count()) === 0) continue
-    const record = await first.getAttribute('href')
-    if (record) pictured.push(await picture(page, `${origin}${record}`, `${name}-one`))
+    const place = [first, group].filter(Boolean).join(', ')
+    pictured.push(await picture(page, `${origin}${address}`, name, place))
+    const own = page.locator(`main a.open[href^="${address}/"], main .conversations a`)
+    const row = ((await own.count()) > 0 ? own : page.locator('main a.open')).first()
+    if ((await row.count()) === 0) continue
+    const record = await row.getAttribute('href')
+    if (record) pictured.push(await picture(page, `${origin}${record}`, `${name}-one`, place))
   }
 }
 
 const asData = (path: string): string => `data:image/jpeg;base64,${readFileSync(path).toString('base64')}`
 
-/** Puts pages together: each wide, narrow, and beside its design where that is at hand. */
+/** Puts pages together: each wide and narrow, and beside its design, where there is one. */
 async function sheet(browser: Browser, pages: readonly Pictured[], theme: string, name: string): Promise<void> {
+  const both = (path: (width: number) => string): string[] =>
+    [wide, narrow].flatMap(({ width }) =>
+      existsSync(path(width)) ? [`<img class="w${width}" src="${asData(path(width))}">`] : [],
+    )
   const figures = pages.map(({ name: one, title }) => {
     const design = designs[one]
-    const path = beside && design ? join(beside, `${design}.jpg`) : ''
-    const pictures = [wide, narrow].map(
-      ({ width }) => `<img class="w${width}" src="${asData(join(folder, `${one}-${width}-${theme}.jpg`))}">`,
-    )
-    if (path && existsSync(path)) pictures.push(`<img class="w1280" src="${asData(path)}">`)
-    return `<figure><figcaption>${title.replace(/[<&]/g, '')} <small>/${one.replace(/^overview$/, '')}</small></figcaption>${pictures.join('')}</figure>`
+    const own = both((width) => join(folder, `${one}-${width}-${theme}.jpg`))
+    const drawn = beside && design ? both((width) => join(beside, `${design}-${width}-${theme}.jpg`)) : []
+    const caption = `<b>${title.replace(/[<&]/g, '')}</b> /${one.replace(/^overview$/, '')}`
+    return `<figure><div><figcaption>${caption}</figcaption>${own.join('')}</div>${
+      drawn.length > 0 ? `<div class="drawn"><figcaption>Design</figcaption>${drawn.join('')}</div>` : ''
+    }</figure>`
   })
-  const style = `body { margin: 8px; font: 13px sans-serif; display: flex; flex-wrap: wrap; gap: 10px; background: #e5e4df }
-    figure { margin: 0; background: #fff; padding: 5px; display: grid; grid-template-columns: repeat(3, auto); gap: 5px; align-items: start }
-    figcaption { grid-column: 1 / -1; font-weight: 600 } small { color: #666; font-weight: 400 }
-    .w1280 { width: 384px } .w390 { width: 117px }`
-  const page = await browser.newPage({ viewport: { width: 1630, height: 800 } })
+  const style = `body { margin: 8px; font: 12px sans-serif; display: flex; flex-wrap: wrap; gap: 8px; background: #e5e4df }
+    figure { margin: 0; display: flex; gap: 8px } figcaption { grid-column: 1 / -1; color: #555 } b { color: #000 }
+    figure > div { background: #fff; padding: 5px; display: grid; grid-template-columns: auto auto; gap: 5px; align-items: start }
+    .drawn { background: #f6f3e6 !important } .w1280 { width: 440px } .w390 { width: 134px }`
+  const page = await browser.newPage({ viewport: { width: 1210, height: 600 } })
   await page.setContent(`<style>${style}</style>${figures.join('')}`)
-  await page.screenshot({ path: join(folder, `${name}.jpg`), type: 'jpeg', quality: 55, fullPage: true })
+  await page.screenshot({ path: join(folder, `${name}.jpg`), type: 'jpeg', quality: 62, fullPage: true })
   await page.close()
 }
+
+/** Pages of each group, in the order in which they were met. */
+function groupsOf(pictured: readonly Pictured[]): Map<string, Pictured[]> {
+  const groups = new Map<string, Pictured[]>()
+  for (const one of pictured) groups.set(one.group || 'Home', [...(groups.get(one.group || 'Home') ?? []), one])
+  return groups
+}
+
+/** `Operator, Carry` -> `operator-carry`. */
+const fileOf = (group: string): string => group.toLowerCase().replace(/[^a-z]+/g, '-')
 
 await mkdir(folder, { recursive: true })
 buildConsole()
@@ -186,22 +244,29 @@ try {
   const pictured: Pictured[] = []
   await page.goto(given.url)
   await page.getByLabel('E-mail address').waitFor()
-  pictured.push(await picture(page, given.url, 'sign-in'))
+  pictured.push(await picture(page, given.url, 'sign-in', 'Home'))
   await page.getByLabel('E-mail address').fill(given.email)
   await page.getByLabel('Password').fill(given.password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-  await walk(page, given.url, pictured)
-  await walk(page, `${given.url}/operator`, pictured)
-  const forms = ['invoices/new', 'operator/providers/new', 'operator/carriers/new', 'operator/trunks/new']
-  for (const form of [...forms, 'operator/prices/import', 'operator/statements/new'])
-    pictured.push(await picture(page, `${given.url}/${form}`, nameOf(form)))
-  for (let from = 0; from < pictured.length; from += perSheet) {
-    const pages = pictured.slice(from, from + perSheet)
-    const number = String(from / perSheet + 1).padStart(2, '0')
-    await sheet(browser, pages, 'light', `sheet-${number}`)
-    await sheet(browser, pages, 'dark', `sheet-dark-${number}`)
-  }
+  await walk(page, given.url, '', pictured)
+  const { body: batches } = await world.demo.get('/v1/payouts?limit=20')
+  const batch = batches.data.find(({ batch_id }: { batch_id: string | null }) => batch_id !== null)?.batch_id
+  const more = [
+    ['invoices/new', 'Money'],
+    ...(batch ? [[`payout-batches/${batch}`, 'Money', 'payout-batches-one'] as const] : []),
+  ] as const
+  for (const [form, group, name] of more)
+    pictured.push(await picture(page, `${given.url}/${form}`, name ?? nameOf(form), group))
+  await walk(page, `${given.url}/operator`, 'Operator', pictured)
+  for (const form of ['providers/new', 'carriers/new', 'trunks/new', 'prices/import', 'statements/new'])
+    pictured.push(await picture(page, `${given.url}/operator/${form}`, `operator-${nameOf(form)}`, 'Operator, forms'))
+  for (const [group, pages] of groupsOf(pictured))
+    for (let from = 0; from < pages.length; from += perSheet) {
+      const part = from === 0 ? '' : `-${from / perSheet + 1}`
+      for (const theme of ['light', 'dark'])
+        await sheet(browser, pages.slice(from, from + perSheet), theme, `${theme}-${fileOf(group)}${part}`)
+    }
   stdout.write(`${pictured.length} pages in ${folder}: ${pictured.map(({ name }) => basename(name)).join(' ')}\n`)
 } finally {
   await browser.close()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the faces of the identity specimens from one public-domain portrait (NASA, Eileen Collins; `astronaut.png` of
-// scikit-image): node tools/identity-faces.mjs astronaut.png. The 468 points of the mesh are moved, and the pixels with
-// them: turned, nodding, smiling, or with lids drawn over the eyes. The other person is drawn.
+// scikit-image): node tools/identity-faces.mjs astronaut.png [frame_blink ...]. The 468 points of the mesh are moved, and the
+// pixels with them: turned, nodding, smiling, or with lids drawn over the eyes. The other person is drawn. A picture that is
+// cut out already, such as the specimen face_a.jpg, serves as well.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,8 +19,9 @@ const { findMesh } = await import(join(engines, 'faces/mesh.js'))
 const side = 480
 const cut = { left: 112, top: 12, width: 224, height: 224 }
 
-const portrait = await sharp(readFileSync(process.argv[2]))
-  .extract(cut)
+const [file, ...wanted] = process.argv.slice(2)
+const given = sharp(readFileSync(file))
+const portrait = await ((await given.metadata()).width === side ? given : given.extract(cut))
   .resize(side, side, { kernel: 'lanczos3' })
   .png()
   .toBuffer()
@@ -27,15 +29,14 @@ const { image } = await decode(portrait, side)
 // The engine reads three formats only; drawing needs one more.
 sharp.unblock({ operation: ['VipsForeignLoad'] })
 const [face] = await findFaces(image)
-const mesh = await findMesh(image, face.box)
+const { points: mesh } = await findMesh(image, face.box)
 const middle = { x: side / 2, y: mesh.reduce((sum, p) => sum + p.y, 0) / mesh.length }
 
 const upperLids = [246, 161, 160, 159, 158, 157, 173, 466, 388, 387, 386, 385, 384, 398]
 const lowerLids = [7, 163, 144, 145, 153, 154, 155, 249, 390, 373, 374, 380, 381, 382]
-const lowerLip = [
-  14, 87, 178, 88, 95, 317, 402, 318, 324, 17, 84, 181, 91, 314, 405, 321, 18, 83, 182, 313, 406, 200, 199, 175, 152,
-  148, 377, 176, 400,
-]
+const innerUpper = [78, 191, 80, 81, 82, 13, 312, 311, 310, 415, 308]
+const innerLower = [324, 318, 402, 317, 14, 87, 178, 88, 95]
+const outerLower = [375, 321, 405, 314, 17, 84, 181, 91, 146]
 
 const still = (p) => ({ x: p.x, y: p.y })
 const turn = (angle) => (p) => {
@@ -46,7 +47,12 @@ const nod = (angle) => (p) => {
   const y = p.y - middle.y
   return { x: p.x, y: middle.y + y * Math.cos(angle) - p.z * Math.sin(angle) }
 }
-const openMouth = (p, i) => (lowerLip.includes(i) ? { x: p.x, y: p.y + side * 0.085 } : still(p))
+/** The jaw drops: most in the middle, hardly at the corners of the mouth. */
+const openMouth = (p, i) => {
+  const isBelow = innerLower.includes(i) || outerLower.includes(i) || p.y > mesh[17].y
+  const aside = Math.exp(-(((p.x - lips.x) / (side * 0.085)) ** 4))
+  return { x: p.x, y: p.y + (isBelow ? side * 0.085 * aside : 0) }
+}
 const lips = { x: (mesh[61].x + mesh[291].x) / 2, y: (mesh[61].y + mesh[291].y) / 2 }
 const smile = (p) => {
   const [x, y] = [p.x - lips.x, p.y - lips.y]
@@ -108,9 +114,17 @@ function closed(picture) {
   return overlaid(picture, lids.join(''), 0.8)
 }
 
-const innerLips = [78, 191, 80, 81, 82, 13, 312, 311, 310, 415, 308, 324, 318, 402, 317, 14, 87, 178, 88, 95]
-const darkMouth = (picture) =>
-  overlaid(picture, `<polygon points="${outline(innerLips, openMouth)}" fill="#2a0f10"/>`, 1.2)
+/** An open mouth: a lower lip, above it the dark, and teeth below the upper lip. */
+const darkMouth = (picture) => {
+  const teeth = innerUpper.toReversed().map((i) => `${mesh[i].x},${mesh[i].y + side * 0.012}`)
+  return overlaid(
+    picture,
+    `<polygon points="${outline([innerUpper[0], ...innerLower.toReversed(), innerUpper.at(-1), ...outerLower], openMouth)}" fill="#b5716a"/>
+      <polygon points="${outline([...innerUpper, ...innerLower], openMouth)}" fill="#2a0f10"/>
+      <polygon points="${outline(innerUpper)} ${teeth.join(' ')}" fill="#e9e2da"/>`,
+    1.2,
+  )
+}
 
 async function overlaid(picture, shapes, softness) {
   const svg = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${shapes}</svg>`)
@@ -161,4 +175,5 @@ const pictures = {
   frame_open_mouth: await moved(openMouth, darkMouth),
 }
 for (const [name, picture] of Object.entries(pictures))
-  writeFileSync(join(out, `${name}.jpg`), await picture.jpeg({ quality: 84 }).toBuffer())
+  if (wanted.length === 0 || wanted.includes(name))
+    writeFileSync(join(out, `${name}.jpg`), await picture.jpeg({ quality: 84 }).toBuffer())

@@ -12,7 +12,7 @@ import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { prepare } from './bootstrap.mjs'
@@ -22,10 +22,10 @@ import { Progress } from './test-progress.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
 
-/** Tests wait more than they work, so there are more processes at once than processors; bounded by memory. */
-const groups = Math.min(2 * availableParallelism(), 12)
+/** Tests wait more than they work, so there are more processes at once than processors; bounded by memory, half a gigabyte each. */
+const groups = Math.max(2, Math.min(3 * availableParallelism(), 12, Math.floor(totalmem() / 1_000_000_000)))
 /** Beside them, those with one file each, which kill and watch processes and wait most of all. */
-const processesAtOnce = groups + Math.min(availableParallelism() + 1, 6)
+const processesAtOnce = groups + Math.min(availableParallelism() + 2, 6)
 
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')

@@ -7,8 +7,19 @@ import type { IconName } from './kit/icons.tsx'
 import type { ListOf } from './kit/list-page.tsx'
 
 /** Groups of the navigation, in their order; the first has no name. */
-export const groups = ['', 'Texts', 'Chat', 'Email', 'USSD', 'Calls', 'Money', 'Trust', 'Build', 'People'] as const
-export const operatorGroups = ['', 'Carry', 'Connect', 'Money', 'Run'] as const
+export const groups = [
+  '',
+  'Texts',
+  'Chat',
+  'Email',
+  'USSD',
+  'Calls',
+  'Money',
+  'Verification',
+  'Build',
+  'People',
+] as const
+export const operatorGroups = ['', 'Routing', 'Connect', 'Money', 'Operations'] as const
 
 export interface Badge {
   /** Field of the answer that has all counts. */

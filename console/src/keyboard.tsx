@@ -49,7 +49,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 }
 
 const keys: readonly [key: string, does: string][] = [
-  ['Ctrl K  /', 'Search'],
+  ['Ctrl K  /', 'Search everything'],
   ['C', 'Send a text'],
   ['.', 'Phone'],
   ['T', 'Test or live'],
@@ -58,7 +58,7 @@ const keys: readonly [key: string, does: string][] = [
   ['X', 'Select a row'],
   ['F', 'Filters'],
   ['?', 'This list'],
-  ['Esc', 'Close what is on top'],
+  ['Esc', 'Close the top layer'],
 ]
 
 export function KeyboardHelp({ entries, onClose }: { entries: readonly Entry[]; onClose(): void }) {

@@ -37,7 +37,7 @@ function isAt(path: string, to: string): boolean {
 }
 
 /** Folded until the member opens them: sixty names at once are no overview. */
-const foldedAtFirst = ['Chat', 'Email', 'USSD', 'Calls', 'Trust', 'People', 'Connect']
+const foldedAtFirst = ['Chat', 'Email', 'USSD', 'Calls', 'Verification', 'People', 'Connect']
 
 function keptFolds(): readonly string[] {
   try {

@@ -91,7 +91,7 @@ export function PageAt({ session }: { session: Session }) {
   if (error)
     return (
       <div class="page">
-        <h1>{t('This cannot be shown')}</h1>
+        <h1>{t('This page cannot be shown')}</h1>
         <Problem error={error} retry={() => window.location.reload()} />
       </div>
     )
@@ -105,15 +105,15 @@ function NoPage() {
   useTitle(t('There is no such page'))
   return (
     <Nothing title="There is no such page" icon="search" isPage>
-      {t('The navigation leads to what there is.')}
+      {t('Use the navigation to find pages.')}
     </Nothing>
   )
 }
 
 function NotYours() {
-  useTitle(t('Your role does not open this page'))
+  useTitle(t('Your role has no access to this page'))
   return (
-    <Nothing title="Your role does not open this page" icon="lock" isPage>
+    <Nothing title="Your role has no access to this page" icon="lock" isPage>
       {t('An owner of the account can change that.')}
     </Nothing>
   )

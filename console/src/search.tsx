@@ -64,7 +64,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
     setAt(Math.max(0, Math.min(hits.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1))))
   }
   return (
-    <Dialog label={t('Search')} onClose={onClose} class="finder">
+    <Dialog label={t('Search everything')} onClose={onClose} class="finder">
       <search>
         <form
           onSubmit={(event) => {
@@ -73,7 +73,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
           }}
         >
           <label for="search" class="hidden">
-            {t('Search over everything')}
+            {t('Search everything')}
           </label>
           <Icon name="search" />
           <input
@@ -110,7 +110,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
       </div>
       <p class="soft finder-foot" role="status">
         {records === null
-          ? t('Looking…')
+          ? t('Searching…')
           : hits.length === 0
             ? t('Nothing found')
             : t('↑ ↓ choose · ↵ open · paste any id, it opens at once')}

@@ -35,7 +35,7 @@ export function Top({ session, environment, onEnvironment, isOperating, phone, o
       <button type="button" class="btn find" onClick={onSearch} aria-keyshortcuts="Control+K">
         <Icon name="search" />
         <span class="word">{t('Number, name, id, words…')}</span>
-        <span class="hidden">{t('Search')}</span>
+        <span class="hidden">{t('Search everything')}</span>
         <kbd>Ctrl K</kbd>
       </button>
       <div class="right">
@@ -161,7 +161,7 @@ function ClockPanel({ ahead, close }: { ahead: number; close(): void }) {
         {ahead === 0 ? t('Test time is the real time') : t('Test time is ahead by {time}', { time: aheadWords(ahead) })}
       </p>
       <p class="soft">
-        {t('It is {time} for this account in test. Renewals, schedules and retries fall due by it.', {
+        {t('Test clock of the account: {time}. Renewals, schedules and retries follow it.', {
           time: moment(new Date(nowMs()).toISOString()),
         })}
       </p>
@@ -261,7 +261,7 @@ function UserMenu({ session: { member, account }, onKeys }: { session: Session; 
             </select>
           </div>
           <div class="menu-row">
-            <span>{t('Times in')}</span>
+            <span>{t('Time zone of times')}</span>
             <span class="push soft">{account.timezone}</span>
           </div>
           <div class="menu-links">

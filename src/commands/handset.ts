@@ -37,7 +37,7 @@ interface Screen {
 export async function handsetOf(config: Config, { code, phone = defaultPhone, apiKey }: Wishes): Promise<Handset> {
   const known = await writtenCredentials(config)
   const key = apiKey ?? known?.api_key
-  if (!key) throw new ConfigError('There is no key to dial with: give one with --api-key or PAMOJA_API_KEY.')
+  if (!key) throw new ConfigError('No API key found: set --api-key or PAMOJA_API_KEY.')
   const base = config.PAMOJA_PUBLIC_URL ?? known?.base_url ?? `https://localhost:${config.PAMOJA_PORT}`
   const ca = await trustedBy(known)
   return { code, phone, base: base.replace(/\/$/, ''), key, ca }

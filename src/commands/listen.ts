@@ -47,7 +47,7 @@ export async function listeningOf(
 ): Promise<Omit<Listening, 'say' | 'tell' | 'isReadable'>> {
   const known = await writtenCredentials(config)
   const key = apiKey ?? known?.api_key
-  if (!key) throw new ConfigError('There is no key to listen with: give one with --api-key or PAMOJA_API_KEY.')
+  if (!key) throw new ConfigError('No API key found: set --api-key or PAMOJA_API_KEY.')
   const base = config.PAMOJA_PUBLIC_URL ?? known?.base_url ?? `https://localhost:${config.PAMOJA_PORT}`
   const query = events === undefined ? '' : `?${new URLSearchParams({ events })}`
   return {
@@ -160,7 +160,7 @@ function connect({ url, key, ca }: Listening, lastId: string | null, stop: Abort
       },
       ...(ca === null ? {} : { ca }),
     })
-    sent.setTimeout(silenceMs, () => sent.destroy(new Error('nothing was heard for too long')))
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error('no data was received for too long')))
     sent.on('response', done)
     sent.on('error', failed)
     sent.end()
@@ -188,7 +188,7 @@ function detailsIn(text: string): string {
   } catch {
     // Not one of our answers; a proxy's, perhaps.
   }
-  return 'that is no answer of this platform'
+  return 'the response is not from this platform'
 }
 
 interface StreamMessage {
@@ -219,7 +219,7 @@ async function* messagesOf(response: IncomingMessage): AsyncGenerator<StreamMess
       else if (field === 'data') message.data += message.data === '' ? value : `\n${value}`
     }
     if (rest.length + message.data.length > maxMessageLength)
-      throw new StartError('The stream holds a message that is too long to be one of the platform’s.')
+      throw new StartError('The stream contains a message that exceeds the maximum length.')
   }
 }
 

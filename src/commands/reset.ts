@@ -12,11 +12,10 @@ const tried = ['postgres', 'files', 'spool', 'simulators', 'credentials.json', '
 /** Runs the reset; returns a sentence about what was done. */
 export async function reset(config: Config): Promise<string> {
   const home = resolve(config.PAMOJA_HOME)
-  if (isProduction(config))
-    throw new ConfigError('reset is for trying things out: with NODE_ENV=production it does nothing.')
+  if (isProduction(config)) throw new ConfigError('reset is for development: it does nothing with NODE_ENV=production.')
   if (config.DATABASE_URL !== null)
     throw new ConfigError(
-      'reset takes away the embedded database only, and DATABASE_URL names another: empty that yourself.',
+      'reset deletes the embedded database only; DATABASE_URL is another database, which you have to empty yourself.',
     )
   const running = await databaseIn(home)
   if (running !== null)

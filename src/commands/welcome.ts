@@ -111,7 +111,7 @@ async function demoOf({ app, areas }: RunningNode, accountId: string, before: ob
   return brought
 }
 
-/** Credentials of an earlier start; empty if the file is gone or damaged. */
+/** Credentials of an earlier start; empty if the file was deleted or damaged. */
 async function lastTime(file: string): Promise<Partial<Credentials>> {
   try {
     const written: unknown = JSON.parse(await readFile(file, 'utf8'))
@@ -163,7 +163,7 @@ export function banner(node: RunningNode, made: Credentials | null): string {
           '',
         ]
       : []),
-    ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is answered too.'] : []),
+    ...(app.config.PAMOJA_ALLOW_HTTP === 'loopback' ? ['  Plain HTTP from this machine is accepted too.'] : []),
     ...(app.config.PAMOJA_RATE_LIMITS === 'off' ? ['  Rate limits are off.'] : []),
     '  Ctrl-C stops it; everything is kept.',
     '',

@@ -19,6 +19,9 @@ export function numberInQuery(text: string): string {
   return text.replace(/^ /, '+')
 }
 
+/** Number of every caller who withholds theirs, or whose network gives none: nobody has it, and it says nothing of who calls. */
+export const withheldNumber = '+10000000000'
+
 export function isE164(text: string): boolean {
   return e164Form.test(text)
 }
@@ -49,6 +52,7 @@ export interface Place {
  * calling code.
  */
 export function placeOf(phone: string): Place {
+  if (phone === withheldNumber) return { country: null, network: null }
   const range = rangeOf(phone)
   return { country: range?.country ?? countryOf(phone), network: range?.network ?? null }
 }

@@ -163,7 +163,7 @@ export async function priceBeside(queryable: Queryable, price: NewPrice, unit: s
 /** Adds a price; one for the same thing from the same moment on gets the new amount. Announce it in the same transaction. */
 export async function setPrice(tx: Tx, price: NewPrice, atMs: number): Promise<Price> {
   const { area, unit, country, network, account, money, effectiveFrom } = price
-  if (network && !country) throw new AppError('VALIDATION_ERROR', 'network: a price of a network needs its country too')
+  if (network && !country) throw new AppError('VALIDATION_ERROR', 'network: country is required with network')
   const row = await one(
     tx.query(upsertPrice, {
       id: newUuid(atMs),

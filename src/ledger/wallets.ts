@@ -155,7 +155,7 @@ export async function openWallet(tx: Tx, tenant: Tenant, currency: Currency): Pr
 export async function setOverdraft(tx: Tx, tenant: Tenant, currency: Currency, micros: bigint): Promise<Wallet> {
   await openWallet(tx, tenant, currency)
   const row = await maybe(tx.query(updateOverdraft, { ...tenant, currency, amount: micros }))
-  if (!row) throw new AppError('CONFLICT', 'the wallet is already below the overdraft you ask for')
+  if (!row) throw new AppError('CONFLICT', 'the balance of the wallet is already below this overdraft')
   return walletOf(row)
 }
 

@@ -120,7 +120,7 @@ function ledgerChores({ metrics }: App): Chore[] {
         if (!found.ok)
           app.log.error(
             { problems: found.problems.slice(0, 10) },
-            'ledger does not add up: run `npm start -- ledger verify` and stop payouts until it adds up',
+            'ledger does not balance: run `npm start -- ledger verify` and stop payouts until it balances',
           )
       },
     },

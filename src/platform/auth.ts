@@ -299,7 +299,7 @@ function keep(among: Map<string, Remembered>, name: string, found: Remembered, m
 
 /** Requires the key itself for what outlives a token; otherwise a token could renew itself for ever. */
 export function requireKey({ principal }: Caller): void {
-  if (principal.isToken) throw new AppError('FORBIDDEN', 'this takes an API key; a token cannot make another')
+  if (principal.isToken) throw new AppError('FORBIDDEN', 'this requires an API key; tokens cannot create tokens')
 }
 
 /** Requires a key without an end and without bound addresses, to make what has neither: a member, an SMTP user. */
@@ -317,7 +317,7 @@ export function requireUnbound(caller: Caller, what: string): void {
 export function requireApiKey(caller: Caller): void {
   requireKey(caller)
   if (caller.principal.signedInAtMs !== null)
-    throw new AppError('FORBIDDEN', 'this takes an API key; a session of the console has none')
+    throw new AppError('FORBIDDEN', 'this requires an API key; console sessions cannot be used')
 }
 
 /**

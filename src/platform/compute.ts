@@ -56,6 +56,8 @@ export interface ComputeOptions {
   readonly maxWaitMs: number
   /** Queue limit: waiting tasks hold their input in memory. */
   readonly maxWaiting: number
+  /** Idle time after which a process exits and gives its memory back; five minutes unless given. */
+  readonly idleMs?: number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -86,7 +88,6 @@ interface Waiting {
 
 /** Tasks after which a process is replaced, since decoders leak memory. */
 const tasksPerProcess = 500
-/** Idle time after which a process exits. */
 const idleMs = 300_000
 /** A task whose process crashed is retried once, in another. */
 const maxTries = 2
@@ -208,7 +209,8 @@ export class Compute {
     const free = [...this.#workers].find((worker) => !worker.isBusy)
     if (free) return free
     if (this.#workers.size >= this.#options.processes || this.#isStopped) return null
-    const worker = new Worker(this.#options.program, this.#options.programArguments ?? [], idleMs, () => {
+    const { program, programArguments = [], idleMs: mayIdleMs = idleMs } = this.#options
+    const worker = new Worker(program, programArguments, mayIdleMs, () => {
       this.#workers.delete(worker)
       this.#next()
     })

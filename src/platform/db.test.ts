@@ -13,7 +13,7 @@ after(() => database.drop())
 
 const look = statement.home<object, { one: number }>('test.look', 'select 1 as one')
 
-test('a connection is waited for as long as was said, and then the database is out of reach', async (t) => {
+test('a connection is waited for as long as was said, and then the database is unreachable', async (t) => {
   const [hasty, patient] = [pool(50), pool(60_000)]
   t.after(() => Promise.all([hasty.close(), patient.close()]))
   await Promise.all([openAtLast(hasty), openAtLast(patient)])

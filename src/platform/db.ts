@@ -29,6 +29,11 @@ export interface Statement<P extends object, R extends object, W extends Where =
   readonly joinsHome: boolean
   /** May be some seconds late, so that a replica answers it where there is one. Never what something is decided on. */
   readonly mayBeLate?: boolean
+  /**
+   * Planned for each call instead of once: a plan for any value of the parameters cannot know the order of the rows, and reads and
+   * sorts all of a tenant's for one page.
+   */
+  readonly isPlannedEachTime?: boolean
   readonly parameters: readonly (keyof P & string)[]
   /** Types only; never set. */
   readonly row?: R
@@ -56,6 +61,8 @@ export const statement = {
 
 const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
 
+const orderedByParameter = /\border by case when \$/
+
 function declared<P extends object, R extends object, W extends Where>(
   where: W,
   name: string,
@@ -64,7 +71,7 @@ function declared<P extends object, R extends object, W extends Where>(
 ): Statement<P, R, W> {
   if (statements.has(name)) throw new Error(`two statements are named ${name}`)
   const parameters: (keyof P & string)[] = []
-  const numbered = text.replace(/\$([a-z][a-zA-Z0-9]*)/g, (_, parameter: keyof P & string) => {
+  const numbered = text.replace(/\$([a-z][a-zA-Z0-9_]*)/g, (_, parameter: keyof P & string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter)
     return `$${parameters.indexOf(parameter) + 1}`
   })
@@ -76,6 +83,7 @@ function declared<P extends object, R extends object, W extends Where>(
     changes: changing.test(written),
     joinsHome,
     mayBeLate,
+    isPlannedEachTime: orderedByParameter.test(written),
     parameters,
   }
   if (mayBeLate && made.changes) throw new Error(`${name} writes, and so cannot be late`)
@@ -85,7 +93,10 @@ function declared<P extends object, R extends object, W extends Where>(
 
 /** Runs statements: the pool for single reads, a transaction for what belongs together. */
 export interface Queryable {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 declare const insideTransaction: unique symbol
@@ -98,7 +109,7 @@ export interface Tx extends Queryable {
   readonly [insideTransaction]: true
   query<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R, 'tenant' | 'home'>,
-    parameters: P,
+    parameters: NoInfer<P>,
   ): Promise<R[]>
   /**
    * Appends rows of a tenant with COPY, which costs half of what an insert does. Rows are lines with a tab between their fields,
@@ -111,7 +122,10 @@ export interface Tx extends Queryable {
 
 /** Transaction over several tenants, or over a tenant and the installation. */
 export interface AcrossTx extends Tx {
-  query<P extends { [K in keyof P]: Value }, R extends object>(statement: Statement<P, R>, parameters: P): Promise<R[]>
+  query<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: NoInfer<P>,
+  ): Promise<R[]>
 }
 
 /** Place of a transaction: a bucket's cell, home, or both. */
@@ -483,11 +497,13 @@ interface Asking {
 async function run<P extends { [K in keyof P]: Value }, R extends object>(
   client: pg.Pool | pg.ClientBase,
   { answerMs, isPreparing }: Asking,
-  { name, text, parameters: order }: Statement<P, R>,
+  { name, text, isPlannedEachTime, parameters: order }: Statement<P, R>,
   parameters: P,
 ): Promise<R[]> {
   const values = order.map((parameter) => parameters[parameter])
-  const result = await client.query<R>(within(answerMs, { ...(isPreparing ? { name } : {}), text, values }))
+  const result = await client.query<R>(
+    within(answerMs, { ...(isPreparing && !isPlannedEachTime ? { name } : {}), text, values }),
+  )
   return result.rows
 }
 

@@ -251,7 +251,10 @@ async function handleUpload(
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', `the content type is ${printable(media)}, not ${route.file}`)
     // An Idempotency-Key would need a hash of the whole file; ignoring it would break its promise, so it is refused.
     if (request.headers['idempotency-key'] !== undefined)
-      throw new AppError('INVALID_REQUEST', 'a file is sent without Idempotency-Key: the same one may be sent again')
+      throw new AppError(
+        'INVALID_REQUEST',
+        'Idempotency-Key is not supported for file uploads: an upload can be repeated',
+      )
     const input = checked(compiled, request, reply)
     const file = request.raw.iterator({ destroyOnReturn: false })
     return send(compiled, request, reply, await route.handle(app, input, callerOf(request.exchange), file))

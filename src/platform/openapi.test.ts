@@ -315,7 +315,7 @@ describe('a route in the document', () => {
         {
           type: 'object',
           required: ['data'],
-          properties: { data: { ...thing, description: 'The same fields again' } },
+          properties: { data: { ...thing, description: 'The same fields, as an object' } },
         },
       ],
     })
@@ -324,12 +324,12 @@ describe('a route in the document', () => {
 
   it('that makes what may be there already has an answer for both', () => {
     const { responses } = operationAt(made, 'POST', '/v1/things/known')
-    assert.deepEqual([responses['200']?.description, responses['201']?.description], ['There before', 'Made'])
+    assert.deepEqual([responses['200']?.description, responses['201']?.description], ['Existed already', 'Created'])
     assert.deepEqual(schemaOf(responses, '200'), schemaOf(responses, '201'))
   })
 
   it('that changes a part of something says that the rest stays', () => {
-    const kept = / Fields that are not given stay as they are\.$/
+    const kept = / Absent fields are left unchanged\.$/
     assert.match(operationAt(made, 'PATCH', '/v1/things/{id}').description, kept)
     assert.doesNotMatch(operationAt(made, 'PATCH', '/v1/things/{id}/name').description, kept, 'there is no rest')
     assert.doesNotMatch(operationAt(made, 'POST', '/v1/things').description, kept)

@@ -35,7 +35,7 @@ export function openapi({ version, publicUrl }: Installation, areas: readonly Ar
       version,
       summary: 'Communications and payments behind one API',
       description:
-        'Every reply is `{"success": true, "data": R, ...R}`: the fields of an object are in `data` and beside it. Every error has a `code` from one list. Filters of a list combine: a row must match them all.',
+        'Every reply is `{"success": true, "data": R, ...R}`: the fields of an object are returned in `data` and at the top level. Every error has a `code` from one list. Filters of a list are combined with AND.',
       contact: { name: 'Operator of this installation', ...(publicUrl === null ? {} : { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -183,6 +183,36 @@ export function readDisputes(status: number, body: unknown): DisputeFound[] | nu
   return found
 }
 
+/** What the merchant says of a dispute. */
+export interface DisputeEvidence {
+  statement: string
+  productDescription?: string | undefined
+  /** `YYYY-MM-DD` */
+  deliveredOn?: string | undefined
+  shippingCarrier?: string | undefined
+  trackingNumber?: string | undefined
+}
+
+export function evidenceBody(evidence: DisputeEvidence): object {
+  const { statement, productDescription, deliveredOn, shippingCarrier, trackingNumber } = evidence
+  return {
+    evidence: {
+      uncategorized_text: statement,
+      ...(productDescription ? { product_description: productDescription } : {}),
+      ...(deliveredOn ? { service_date: deliveredOn } : {}),
+      ...(shippingCarrier ? { shipping_carrier: shippingCarrier } : {}),
+      ...(trackingNumber ? { shipping_tracking_number: trackingNumber } : {}),
+    },
+    submit: true,
+  }
+}
+
+/** Whether evidence was taken; `refused` says that the dispute is past it. */
+export function readEvidenceAnswer(status: number, body: unknown): 'taken' | 'refused' | 'unknown' {
+  if (status === 200 && Object.hasOwn(disputeStatuses, textOf(membersOf(body).status))) return 'taken'
+  return status === 400 || status === 404 ? 'refused' : 'unknown'
+}
+
 /** Path at which a test account decides a dispute. */
 export function disputeHelperPath(id: string): string {
   return `/v1/test_helpers/disputes/${encodeURIComponent(id)}/close`

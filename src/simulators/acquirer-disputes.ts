@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { disputeNotice } from '../protocols/acquirer.ts'
+import { membersOf, textOf } from '../protocols/json.ts'
 import type { Book, Journal } from './journal.ts'
 import { type Asked, say } from './provider-server.ts'
 
@@ -24,7 +25,9 @@ interface Dispute {
   intent: Disputed
   amount: number
   /** Expected until its time has come. */
-  status: 'expected' | 'needs_response' | 'won' | 'lost'
+  status: 'expected' | 'needs_response' | 'under_review' | 'won' | 'lost'
+  /** Evidence, and the key under which it came. */
+  answered?: { key: string; evidence: unknown }
   /** Number of reports of its status. */
   tellings: number
 }
@@ -62,7 +65,21 @@ export class DisputeDesk {
   /** Whether the payer's bank has the money of a charge, for good or until it is decided. */
   isTaken(intent: string): boolean {
     const status = this.#disputes.get(intent)?.status
-    return status === 'needs_response' || status === 'lost'
+    return status !== undefined && status !== 'expected' && status !== 'won'
+  }
+
+  /** Takes evidence once; the same request again has the same answer. */
+  takeEvidence(id: string, { headers, body }: Asked, response: ServerResponse): void {
+    const dispute = this.#opened().find((one) => one.id === id)
+    if (!dispute) return say(response, 404, { error: { type: 'invalid_request_error', code: 'resource_missing' } })
+    const key = String(headers['idempotency-key'])
+    if (dispute.answered?.key === key) return say(response, 200, shown(dispute))
+    const { evidence } = body ?? {}
+    if (dispute.status !== 'needs_response' || textOf(membersOf(evidence).uncategorized_text) === '')
+      return say(response, 400, { error: { type: 'invalid_request_error', code: 'dispute_unexpected_state' } })
+    Object.assign(dispute, { status: 'under_review', answered: { key, evidence } })
+    this.#disputes.keep(dispute.intent.id)
+    say(response, 200, shown(dispute))
   }
 
   answerSearch(reference: string, response: ServerResponse): void {
@@ -74,7 +91,8 @@ export class DisputeDesk {
     const dispute = this.#opened().find((one) => one.id === id)
     if (!dispute) return say(response, 404, { error: { type: 'invalid_request_error', code: 'resource_missing' } })
     const outcome = body?.outcome
-    if (dispute.status !== 'needs_response' || (outcome !== 'won' && outcome !== 'lost'))
+    const isOpen = dispute.status === 'needs_response' || dispute.status === 'under_review'
+    if (!isOpen || (outcome !== 'won' && outcome !== 'lost'))
       return say(response, 400, { error: { type: 'invalid_request_error', code: 'dispute_unexpected_state' } })
     const decided: Dispute = { ...dispute, status: outcome, tellings: 0 }
     this.#disputes.put(dispute.intent.id, decided, 0)
@@ -94,7 +112,8 @@ export class DisputeDesk {
       Object.assign(dispute, { amount, status: 'needs_response' })
       this.#disputes.keep(intent.id)
     }
-    const type = disputeNotice(dispute.status === 'needs_response' ? 'created' : 'closed')
+    const isDecided = dispute.status === 'won' || dispute.status === 'lost'
+    const type = disputeNotice(isDecided ? 'closed' : 'created')
     dispute.tellings += 1
     this.#disputes.keep(intent.id)
     const isTaken = await tell(intent.notifyUrl, { type, data: { object: shown(dispute) } })
@@ -102,8 +121,9 @@ export class DisputeDesk {
   }
 }
 
-function shown({ id, amount, status, intent }: Dispute): object {
+function shown({ id, amount, status, intent, answered }: Dispute): object {
   const { id: payment_intent, currency, reference } = intent
   const metadata = { reference }
-  return { id, object: 'dispute', amount, currency, reason: 'fraudulent', status, payment_intent, metadata }
+  const { evidence = {} } = answered ?? {}
+  return { id, object: 'dispute', amount, currency, reason: 'fraudulent', status, payment_intent, metadata, evidence }
 }

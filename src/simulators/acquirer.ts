@@ -124,6 +124,8 @@ export class AcquirerSimulator extends SimulatedProvider {
       })
     if (method === 'GET' && path === disputes)
       return this.#disputes.answerSearch(query.get('reference') ?? '', response)
+    const [, answered] = /^\/v1\/disputes\/(dp_[0-9a-f]+)$/.exec(path) ?? []
+    if (isWrite && answered !== undefined) return this.#disputes.takeEvidence(answered, asked, response)
     const [, dispute] = /^\/v1\/test_helpers\/disputes\/(dp_[0-9a-f]+)\/close$/.exec(path) ?? []
     if (isWrite && dispute !== undefined) return this.#disputes.decide(dispute, body, response)
     const [, id = '', verb = ''] = /^\/v1\/payment_intents\/(pi_[0-9a-f]+)\/(capture|cancel)$/.exec(path) ?? []

@@ -4,9 +4,10 @@
 // and stay. Each phone remembers a minute of what it heard.
 import { randomInt } from 'node:crypto'
 import { clearTimeout, setTimeout } from 'node:timers'
+import type { Codec } from '../protocols/audio/codec.ts'
 import { silence, tone } from '../protocols/audio/tones.ts'
 import { MediaEngine } from '../protocols/media/engine.ts'
-import { agreedAudio, answerAudio, offerAudio } from '../protocols/sdp/session-description.ts'
+import { agreedAudio, answerAudio, offerAudio, usualCodecs } from '../protocols/sdp/session-description.ts'
 import type { SipCall } from '../protocols/sip/call.ts'
 import { SipEndpoint } from '../protocols/sip/endpoint.ts'
 import { parseUri } from '../protocols/sip/header-values.ts'
@@ -29,6 +30,8 @@ interface Phone {
   timers: NodeJS.Timeout[]
   /** What it is to say once its audio is open. */
   unsaid: Saying | null
+  /** Codecs that it speaks. */
+  codecs: readonly Codec[]
 }
 
 interface Saying {
@@ -79,6 +82,10 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   '10': (network, phone) => {
     network.announce(phone)
     network.after(phone, announcementMs, () => phone.sip.reject(480))
+  },
+  '11': (network, phone) => {
+    phone.codecs = ['opus']
+    network.answer(phone)
   },
 }
 
@@ -181,7 +188,7 @@ export class TelephoneSimulator {
   }
 
   #phone(sip: SipCall, name: string, leg = `phone${++this.#legs}`): Phone {
-    const phone = { sip, isRinging: false, leg, digits: '', heard: [], timers: [], unsaid: null }
+    const phone = { sip, isRinging: false, leg, digits: '', heard: [], timers: [], unsaid: null, codecs: usualCodecs }
     this.#phones.set(name, phone)
     this.#byLeg.set(phone.leg, phone)
     return phone
@@ -195,7 +202,10 @@ export class TelephoneSimulator {
       answered: (description) => this.#connect(phone, description),
       offered: (description) => {
         this.#connect(phone, description)
-        return answerAudio(description, { host: this.#options.host, port: this.#ports.get(phone.leg) ?? 0, version: 2 })
+        return answerAudio(description, {
+          ...{ host: this.#options.host, port: this.#ports.get(phone.leg) ?? 0, version: 2 },
+          codecs: phone.codecs,
+        })
       },
     }
   }
@@ -216,7 +226,7 @@ export class TelephoneSimulator {
   }
 
   #connect(phone: Phone, description: string): void {
-    const remote = agreedAudio(description)
+    const remote = agreedAudio(description, { codecs: phone.codecs })
     if (remote) this.#engine.connect(phone.leg, remote)
   }
 
@@ -226,7 +236,7 @@ export class TelephoneSimulator {
       (port) => {
         if (phone.unsaid) this.say(phone, phone.unsaid.samples, phone.unsaid.loop)
         phone.unsaid = null
-        const own = { host: this.#options.host, port, version: 1 }
+        const own = { host: this.#options.host, port, version: 1, codecs: phone.codecs }
         const description = offer === null ? offerAudio(own) : answerAudio(offer, own)
         if (description === null) return phone.sip.reject(488)
         phone.sip.answer(description)

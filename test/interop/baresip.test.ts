@@ -11,8 +11,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
+import { hasOpus } from '../../src/protocols/audio/opus.ts'
 import { rms, share, silence, tone } from '../../src/protocols/audio/tones.ts'
-import { readWav } from '../../src/protocols/audio/wav.ts'
+import { readWav, writeWav } from '../../src/protocols/audio/wav.ts'
 import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import { startReceiver } from '../receiver.ts'
@@ -158,6 +159,77 @@ test('an independent phone calls over TLS with encrypted audio, in G.722 too, an
   }, 'the trunk to be known')
   const [said = silence(20)] = await recordedOf(world, live, placed.call_id)
   assert.ok(framesOf(said, 1_000) > 25, 'the tone of the called phone is heard')
+})
+
+test('an independent phone speaks Opus: tone by tone both ways, when it calls and when a trunk prefers it', {
+  skip: reason || (hasOpus() ? false : 'not installed: libopus-wasm'),
+}, async (t) => {
+  const world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
+  t.after(() => world.stop())
+  const shop = await startReceiver()
+  t.after(() => shop.stop())
+  const melody = [400, 800, 1_200, 1_600, 2_000, 2_400]
+  const played = Int16Array.from(melody.flatMap((hertz) => [...tone([hertz], 500)]))
+  const stream = { action: 'stream', streamUrl: [shop.url('/melody.wav')] }
+  const flow = [{ action: 'record', channels: 2, split: 'conversation' }, stream, { action: 'hangup' }]
+  shop.answer(({ url }, response) => void response.end(url === '/answer' ? JSON.stringify(flow) : writeWav([played])))
+  const ada = await world.account({ balance: 100 })
+  const number = '+254700333446'
+  const application = { answer_url: shop.url('/answer') }
+  await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, { application })
+  const speech = Int16Array.from(
+    Array.from({ length: 40 }, () => melody.flatMap((hertz) => [...tone([hertz], 300)])).flat(),
+  )
+  const areHeard = (sound: Int16Array | string, what: string) => {
+    assert.ok(typeof sound !== 'string', what)
+    const frames = melody.map((hertz) => framesOf(sound, hertz))
+    assert.ok(
+      frames.every((count) => count > 10),
+      `${what}: ${melody.map((hertz, i) => `${hertz} Hz ${frames[i]}`)}`,
+    )
+  }
+
+  const { port: ours } = telephoneNetworkOf(world.app).address
+  const codec = 'opus/48000/2'
+  const caller = await startBaresip(t, { dials: `sip:${number}@127.0.0.1:${ours}`, speech, codec })
+  const { call_id: id } = JSON.parse((await shop.next('/answer')).body)
+  const [said = silence(20)] = await recordedOf(world, ada.client, id)
+  areHeard(said, 'what the phone says')
+  await caller.stop()
+  areHeard(await caller.heard(), 'what the phone hears')
+
+  const port = await freePortPair()
+  const to = '+254711000020'
+  const callee = await startBaresip(t, {
+    speech,
+    user: to,
+    listens: `127.0.0.1:${port}`,
+    codec,
+    account: ';answermode=auto',
+  })
+  const { body: made } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+  const live = world.stranger.as(made.key)
+  const { operator } = world
+  await operator.post('/v1/operator/voice/numbers', { number, account_id: ada.id })
+  const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'opus' }
+  await operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+  await operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  const entered = await operator.post('/v1/operator/voice/trunks', {
+    name: 'phone',
+    host: '127.0.0.1',
+    port,
+    codecs: ['opus', 'PCMA'],
+  })
+  assert.equal(entered.status, 201, JSON.stringify(entered.body))
+  const placed = await eventually(async () => {
+    const actions = [stream, { action: 'hangup' }]
+    const { status, body } = await live.post('/v1/voice/calls', { from: number, to, record: true, actions })
+    return status === 201 ? body : null
+  }, 'the trunk to be known')
+  const [answered = silence(20)] = await recordedOf(world, live, placed.call_id)
+  areHeard(answered, 'what the called phone says')
+  await callee.stop()
+  areHeard(await callee.heard(), 'what the called phone hears')
 })
 
 /** Frames of a sound that are a tone and nothing else: what is decrypted wrongly is noise. */

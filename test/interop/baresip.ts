@@ -37,7 +37,7 @@ interface PhoneOptions {
   user?: string
   /** Address and port of SIP over UDP and TCP; TLS is at the port after it. */
   listens?: string
-  codec?: 'pcmu/8000/1' | 'g722/16000/1'
+  codec?: 'pcmu/8000/1' | 'g722/16000/1' | 'opus/48000/2'
   /** Further parameters of its account, such as how audio is encrypted. */
   account?: string
   /** File with its certificate and key, for calls that come over TLS. */
@@ -49,7 +49,7 @@ export async function startBaresip(t: TestContext, options: PhoneOptions): Promi
   const { dials, speech, user = 'phone', listens = '127.0.0.1:0', codec = 'pcmu/8000/1', account = '' } = options
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-baresip-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
-  await writeFile(join(dir, 'say.wav'), codec === 'g722/16000/1' ? wideWav(speech) : writeWav([speech]))
+  await writeFile(join(dir, 'say.wav'), wavFor(codec, speech))
   await writeFile(
     join(dir, 'accounts'),
     `<sip:${user}@127.0.0.1${account.includes('srtp') ? ';transport=tls' : ''}>;regint=0;audio_codecs=${codec}${account}\n`,
@@ -59,6 +59,8 @@ export async function startBaresip(t: TestContext, options: PhoneOptions): Promi
     'module stdio.so',
     'module g711.so',
     'module g722.so',
+    'module opus.so',
+    'opus_inbandfec yes',
     'module srtp.so',
     'module aufile.so',
     'module aubridge.so',
@@ -98,11 +100,13 @@ export async function startBaresip(t: TestContext, options: PhoneOptions): Promi
   }
 }
 
-/** File of 16,000 samples a second, which is the rate that the phone wants for G.722. */
-function wideWav(speech: Int16Array): Buffer {
-  const file = writeWav([resample(speech, 8_000, 16_000)])
-  file.writeUInt32LE(16_000, 24)
-  file.writeUInt32LE(32_000, 28)
+/** File of the rate and channels of a codec, which are those that the phone wants. */
+function wavFor(codec: NonNullable<PhoneOptions['codec']>, speech: Int16Array): Buffer {
+  const [, rate = '', channels = ''] = codec.split('/')
+  const sound = resample(speech, 8_000, Number(rate))
+  const file = writeWav(new Array<Int16Array>(Number(channels)).fill(sound))
+  file.writeUInt32LE(Number(rate), 24)
+  file.writeUInt32LE(2 * Number(channels) * Number(rate), 28)
   return file
 }
 

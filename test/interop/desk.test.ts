@@ -87,7 +87,7 @@ test('an agent in Chromium answers a phone, is whispered to, hands the call over
   await colleague.getByRole('button', { name: 'Hand over' }).click()
   await connected(ada, call, 'baraka')
   await agentIs(ada, amina, 'available')
-  await page.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+  await page.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
   await phone.stop()
   const over = await ended(ada, call)
   assert.deepEqual([over.agent_id, over.recording_ids.length, over.hangup_by], ['baraka', 1, 'caller'])

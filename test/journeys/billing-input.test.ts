@@ -135,7 +135,7 @@ test('what a plan costs is refused when it differs, and a plan that is sent back
   })) {
     const refused = await client.patch(path, { name: 'Other', [field]: value })
     assert.deepEqual([...refusalOf(refused), refused.body.error?.fields?.[0].field], [422, 'VALIDATION_ERROR', field])
-    assert.match(refused.body.error.details, /make another plan/)
+    assert.match(refused.body.error.details, /create another plan/)
   }
   const { data: whole } = (await client.get(path)).body
   assert.equal(whole.name, 'Monthly', 'nothing of it was taken')

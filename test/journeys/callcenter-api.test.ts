@@ -430,11 +430,9 @@ test('a menu finds people by their names, spelled on keys or said', async () => 
 test('where a caller at 18:05 from Mombasa who speaks Swahili goes is asked, and so is one an hour earlier', async () => {
   const ada = await open()
   const day = await queueOf(ada, { name: 'Pwani' })
-  const hours = await done(ada, '/v1/voice/routing/business-hours', {
-    name: 'Office',
-    timezone: 'Africa/Nairobi',
-    weekly: { wednesday: [{ open: '08:00', close: '18:00' }] },
-  })
+  const weekly = { wednesday: [{ open: '08:00', close: '18:00' }] }
+  const office = { name: 'Office', timezone: 'Africa/Nairobi', weekly }
+  const hours = await done(ada, '/v1/voice/routing/business-hours', office, 201)
   const mombasa = { field: 'from_prefix', op: 'eq', value: '+25441' }
   const swahili = { field: 'language', op: 'eq', value: 'sw-KE' }
   const isOpen = { field: 'business_hours', op: 'open', value: hours.business_hours_id }
@@ -559,6 +557,7 @@ test('reports by mail refuse who cannot get them, and what is not there', async 
   const good = { name: 'Week', report: 'agents', every: 'week', recipients: ['lead@shop.example'] }
   await refused(ada, [
     [path, { ...good, recipients: ['nobody'] }, 422, 'INVALID_EMAIL'],
+    [path, { ...good, recipients: ['a@shop.example', 'Ann <A@shop.example>'] }, 422, 'INVALID_EMAIL'],
     [path, { ...good, recipients: [] }, 422, 'VALIDATION_ERROR'],
     [
       path,

@@ -27,9 +27,10 @@ import {
 } from '../callcentre.ts'
 import { accessibilityProblems, buildConsole, entriesOf, openBrowser, withoutChromium } from '../chromium.ts'
 import { TestDesk } from '../desk.ts'
-import { patienceMs } from '../eventually.ts'
 import { endless, hearsNow, hum } from '../hearing.ts'
+import { browserHears, fakeAudio, memberIn, shot } from '../speaking-browser.ts'
 import { type SpeechProgram, speechProgram } from '../speech-program.ts'
+import { story } from '../story.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -349,6 +350,7 @@ test('a desk takes the token of an agent who is logged in, and few and small mes
 })
 
 describe('members in the console', { skip: withoutChromium() }, () => {
+  const test = story()
   let browser: Browser
   let ada: Account
   const complaints: string[] = []
@@ -361,23 +363,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   })
   after(() => browser?.close())
 
-  /** A member of a role, whose microphone hears a tone, signed in by the invitation. */
-  const memberOf = async (role: string, name: string, hertz: number): Promise<Page> => {
-    const { invite_url } = await done(ada, '/v1/team/members', { email: `${role}@example.com`, name, role }, 201)
-    const context = await browser.newContext({
-      ...{ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } },
-      permissions: ['microphone', 'notifications'],
-    })
-    const page = await context.newPage()
-    page.setDefaultTimeout(patienceMs(45_000))
-    page.on('pageerror', ({ message }) => complaints.push(message))
-    await page.addInitScript(keepSound, hertz)
-    await page.goto(invite_url)
-    await page.getByLabel('Choose a password').fill('correct horse battery staple')
-    await page.getByRole('button', { name: 'Begin' }).click()
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-    return page
-  }
+  const memberOf = (role: string, name: string, hertz: number) =>
+    memberIn(browser, ada, { role, name, hertz }, complaints)
   /** The API as a page of the member has it. */
   const asMember = async (page: Page) => {
     const [cookie] = await page.context().cookies(world.node.url)
@@ -392,19 +379,6 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
   const h1 = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
-  /** PAMOJA_TEST_SHOTS names a folder for pictures, wide and narrow, light and dark. */
-  const shot = async (page: Page, name: string): Promise<void> => {
-    const { PAMOJA_TEST_SHOTS: folder } = process.env
-    if (!folder) return
-    for (const theme of ['light', 'dark']) {
-      await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
-      for (const [width, height] of [[390, 844] as const, [1280, 800] as const]) {
-        await page.setViewportSize({ width, height })
-        await page.screenshot({ path: `${folder}/${name}-${width}-${theme}.png` })
-      }
-    }
-    await page.evaluate("document.documentElement.dataset.theme = 'light'")
-  }
 
   let supervisor: Page
   let agent: Page
@@ -416,7 +390,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.goto(at('queues'))
     await press(supervisor, 'Create queue')
     await dialog(supervisor, 'Create queue').getByLabel('Name').fill('Orders')
-    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Make it' }).click()
+    await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Orders')
     const queue = supervisor.url().split('/').at(-1) ?? ''
     await assign(ada, { routing: true })
@@ -440,11 +414,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await menu.getByLabel('Name').fill('Reception')
     await menu.getByLabel('Prompt').fill('For orders press one.')
     await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
-    await menu.getByRole('button', { name: 'Make it' }).click()
+    await menu.getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Reception')
     await supervisor.getByLabel('Name of another step').fill('later')
     await press(supervisor, 'Add a step')
-    await press(supervisor, 'Save the menu')
+    await press(supervisor, 'Save menu')
     const step = supervisor.getByRole('region', { name: 'later' })
     await step.getByText('Must not have fewer than 1 characters.').waitFor()
     await shot(supervisor, 'menu')
@@ -457,7 +431,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.keyboard.press('ArrowLeft')
     await supervisor.keyboard.press('Enter')
     assert.equal(await supervisor.locator('textarea:focus').inputValue(), 'For orders press one.')
-    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Hear the prompt' }).click()
+    await supervisor.getByRole('region', { name: 'main' }).getByRole('button', { name: 'Play the prompt' }).click()
     await eventually(
       async () => Number(await supervisor.evaluate('heard.loudest')) > 0.01,
       'the prompt to be heard in the browser',
@@ -468,8 +442,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await press(supervisor, 'Undo')
     await map.getByRole('button', { name: 'later' }).waitFor()
     await step.getByRole('button', { name: 'Remove' }).click()
-    await press(supervisor, 'Save the menu')
-    await supervisor.getByText('Version 2').waitFor()
+    await press(supervisor, 'Save menu')
+    await supervisor
+      .getByRole('paragraph')
+      .filter({ hasText: /^Version 2$/ })
+      .waitFor()
 
     await supervisor.goto(at('routing-rules'))
     await press(supervisor, 'Create rule')
@@ -477,14 +454,14 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await rule.getByLabel('Name').fill('Kenya')
     await rule.getByRole('button', { name: 'Add a condition' }).click()
     await rule.getByLabel('Compared with').fill('KE')
-    await rule.getByLabel('The call goes to').selectOption({ label: 'Voice menu Reception' })
+    await rule.getByLabel('Destination').selectOption({ label: 'Voice menu Reception' })
     await shot(supervisor, 'rule')
-    await rule.getByRole('button', { name: 'Make it' }).click()
+    await rule.getByRole('button', { name: 'Create' }).click()
     await supervisor.getByText('Country of the caller is KE').waitFor()
     await supervisor.getByLabel('Called number').fill(numberOf(ada))
     await supervisor.getByLabel('Caller', { exact: true }).fill(number)
     await supervisor.getByLabel('Keys pressed').fill('1')
-    await press(supervisor, 'Try it')
+    await press(supervisor, 'Try the menu')
     await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
     await shot(supervisor, 'rules')
     await done(ada, '/v1/voice/routing/rules', { name: 'All', priority: 5, action: { type: 'queue', id: queue } }, 201)
@@ -564,7 +541,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
     await supervisor.getByText('Zawadi Kamau').first().waitFor()
     await supervisor.getByRole('button', { name: 'Listen' }).click()
-    await supervisor.getByText('You listen; nobody hears you.').waitFor()
+    await supervisor.getByText('You listen without being heard.').waitFor()
     for (const tone of [1_000, hertz.agent]) await browserHears(supervisor, tone)
     await browserHears(agent, hertz.supervisor, false)
     await supervisor.getByRole('button', { name: 'Whisper' }).click()
@@ -574,7 +551,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await shot(supervisor, 'wallboard')
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await press(supervisor, 'Barge in')
-    await supervisor.getByText('You speak; everybody hears you.').waitFor()
+    await supervisor.getByText('You speak; everyone hears you.').waitFor()
     await phoneHears(call, hertz.supervisor)
     await press(supervisor, 'Stop listening')
     await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
@@ -593,13 +570,13 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await login(ada, 'baraka', 2, { name: 'Baraka Otieno' })
     await agent.keyboard.press('p')
     const colleague = agent.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
-    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
     await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
     await shot(agent, 'consulting')
     await press(agent, 'Take the call back')
     await agent.getByText('You speak', { exact: true }).waitFor()
     await agentIs(ada, 'baraka', 'available')
-    await colleague.getByRole('button', { name: 'Ask first' }).click()
+    await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
     await press(agent, 'Speak all three')
     await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
     await browserHears(agent, 1_000)
@@ -607,7 +584,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await shot(agent, 'three')
     await agent.keyboard.press('Control+e')
     await connected(ada, call, 'baraka')
-    await agent.getByRole('heading', { name: `How did it go with ${number}?` }).waitFor()
+    await agent.getByRole('heading', { name: `Outcome of the call with ${number}` }).waitFor()
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
     await agent.keyboard.press('2')
     assert.deepEqual(await accessibilityProblems(agent), [])
@@ -669,7 +646,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByRole('region', { name: 'Call with +254711000024' }).waitFor()
     await browserHears(supervisor, 1_000)
     await phoneHears(next, hertz.supervisor)
-    await agent.getByRole('heading', { name: 'How did it go with +254711000024?' }).waitFor()
+    await agent.getByRole('heading', { name: 'Outcome of the call with +254711000024' }).waitFor()
     await press(supervisor, 'Hang up')
     await ended(ada, next)
     await agent.keyboard.press('1')
@@ -683,7 +660,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     if ((await phone.count()) === 0) await admin.getByRole('button', { name: 'Phone', exact: true }).click()
     await phone.getByRole('button', { name: 'Calls' }).click()
     await phone.getByRole('button', { name: 'Speak and listen here' }).click()
-    await phone.getByRole('button', { name: 'Live sound off' }).waitFor()
+    await phone.getByRole('button', { name: 'Live audio off' }).waitFor()
     await phone.getByLabel('Number to call').fill(numberOf(ada))
     await phone.getByRole('button', { name: 'Call', exact: true }).click()
     await agent.getByRole('alertdialog').waitFor()
@@ -696,7 +673,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await browserHears(agent, hertz.phone, false)
     await phone.getByRole('button', { name: 'Mute' }).click()
     await phone.getByRole('button', { name: 'Hang up' }).click()
-    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
     await agent.keyboard.press('1')
     await agent.keyboard.press('Control+Enter')
     await agentIs(ada, agentId, 'available')
@@ -713,7 +690,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await browserHears(agent, hertz.phone)
     await browserHears(admin, hertz.agent)
     await phone.getByRole('button', { name: 'Hang up' }).click()
-    await agent.getByRole('heading', { name: /^How did it go with/ }).waitFor()
+    await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
     await press(agent, 'End work')
     await agentIs(ada, agentId, 'offline')
     assert.deepEqual(complaints, [])
@@ -793,80 +770,3 @@ describe('members in the console', { skip: withoutChromium() }, () => {
 
 /** Tones that the microphones of the console's members hear. */
 const hertz = { agent: 600, supervisor: 1_500, phone: 2_100 }
-
-/** Microphone of a browser without one; its sound is replaced by a tone. */
-const fakeAudio = [
-  '--use-fake-device-for-media-stream',
-  '--use-fake-ui-for-media-stream',
-  '--autoplay-policy=no-user-gesture-required',
-]
-
-/** Gives the page a microphone that hears a tone, and keeps what it plays, shows and connects where a test can look at it. */
-function keepSound(hertz: number): void {
-  const scope = Object(globalThis)
-  scope.navigator.mediaDevices.getUserMedia = async () => {
-    const context = new scope.AudioContext()
-    const tone = new scope.OscillatorNode(context, { frequency: hertz })
-    const loudness = new scope.GainNode(context, { gain: 0.3 })
-    const spoken = context.createMediaStreamDestination()
-    tone.connect(loudness).connect(spoken)
-    tone.start()
-    return spoken.stream
-  }
-  const notices: string[] = []
-  const sockets: unknown[] = []
-  const peers: unknown[] = []
-  const heard = { tones: 0, loudest: 0, notices, sockets, peers }
-  const { start } = scope.OscillatorNode.prototype
-  scope.OscillatorNode.prototype.start = function (this: unknown, ...given: unknown[]) {
-    heard.tones++
-    return start.apply(this, given)
-  }
-  const { start: startFile } = scope.AudioBufferSourceNode.prototype
-  scope.AudioBufferSourceNode.prototype.start = function (this: {
-    buffer: { getChannelData(channel: 0): Float32Array }
-  }) {
-    heard.loudest = this.buffer.getChannelData(0).reduce((most, one) => Math.max(most, one), heard.loudest)
-    return startFile.apply(this)
-  }
-  const keeping = (kept: unknown[]) => ({
-    construct(target: new () => object, given: unknown[]) {
-      const made = Object(Reflect.construct(target, given))
-      kept.push(made)
-      return made
-    },
-  })
-  scope.WebSocket = new Proxy(scope.WebSocket, keeping(heard.sockets))
-  scope.RTCPeerConnection = new Proxy(scope.RTCPeerConnection, keeping(heard.peers))
-  scope.Notification = class {
-    static permission = 'granted'
-    constructor(title: string) {
-      heard.notices.push(title)
-    }
-    close(): void {}
-  }
-  scope.heard = heard
-}
-
-/** Waits until a tone is in what the browser is sent, or is in it no more. */
-async function browserHears(page: Page, hertz: number, isHeard = true): Promise<void> {
-  const isSo = async () => Number(await page.evaluate(loudnessAt, hertz)) > -60 === isHeard
-  await eventually(isSo, `the browser ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`)
-}
-
-/** Decibels that the browser hears at a frequency. */
-function loudnessAt(hertz: number): number {
-  const scope = Object(globalThis)
-  scope.context ??= new scope.AudioContext()
-  const { track } = scope.heard.peers.at(-1).getReceivers()[0]
-  if (scope.ear?.track !== track) {
-    const analyser = scope.context.createAnalyser()
-    analyser.fftSize = 4_096
-    scope.context.createMediaStreamSource(new scope.MediaStream([track])).connect(analyser)
-    scope.ear = { track, analyser }
-  }
-  const bins = new Float32Array(scope.ear.analyser.frequencyBinCount)
-  scope.ear.analyser.getFloatFrequencyData(bins)
-  const middle = Math.round((hertz * 4_096) / scope.context.sampleRate)
-  return Math.max(...bins.subarray(middle - 3, middle + 4))
-}

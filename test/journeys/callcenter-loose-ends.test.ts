@@ -23,6 +23,7 @@ import {
   numberOf,
   phoneOf,
   queueOf,
+  uploadPrompt,
 } from '../callcentre.ts'
 import { framesWith, hearsNow } from '../hearing.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
@@ -460,4 +461,86 @@ test('an account has as many queues as a call is decided with, and no more', asy
   await world.app.db.query(fillQueues, { ...tenantOf(ada), count: 1_999 })
   const more = await ada.client.post('/v1/voice/queue', { name: 'One more' })
   assert.deepEqual([more.status, more.body.error?.code], [409, 'CONFLICT'], more.text)
+})
+
+test('callers who withhold their numbers are not taken for each other: no history, no notes, no callback', async () => {
+  const ada = await open()
+  const withheld = '+10000000000'
+  const queue = await queueOf(ada, { wrap_up_seconds: 0, callback: { enabled: true, key: '1' } })
+  await assign(ada, { queue_id: queue })
+  const { token } = await login(ada, 'amina', 1, { queues: [queue] })
+  const first = await callerOf(ada, withheld)
+  await connected(ada, first, 'amina')
+  await done(ada, `/v1/voice/call/${first}/hangup`, {})
+  await ended(ada, first)
+  const noted = await ada.client.patch(`/v1/voice/call/${first}`, { notes: 'told us about an illness' })
+  assert.equal(noted.status, 200, JSON.stringify(noted.body))
+  const second = await callerOf(ada, withheld)
+  await connected(ada, second, 'amina')
+  const agent = world.stranger.as(token)
+  const { body } = await agent.get('/v1/voice/agent/amina/context')
+  assert.deepEqual([body.call.call_id, body.customer.phone], [second, withheld])
+  assert.deepEqual([body.history.calls, body.notes], [[], []])
+  const asked = await agent.get(`/v1/voice/agent/amina/context?phone=${encodeURIComponent(withheld)}`)
+  assert.deepEqual([asked.body.history.calls, asked.body.notes], [[], []])
+
+  // Amina is busy: the third waits, and a key that would have them called back leaves them where they are.
+  const third = await callerOf(ada, withheld)
+  await callIs(ada, third, ({ phase }) => phase === 'queued', 'the third to wait')
+  await done(ada, `/v1/sandbox/voice/${third}/input`, { dtmf: '1' })
+  await done(ada, `/v1/voice/call/${second}/hangup`, {})
+  const spoken = await connected(ada, third, 'amina')
+  assert.equal(spoken.direction, 'inbound')
+  await ada.client.post('/v1/voice/routing/rules', {
+    ...{ name: 'United States', priority: 1, action: { type: 'queue', id: queue } },
+    conditions: [{ field: 'from_country', op: 'eq', value: 'US' }],
+  })
+  const simulated = await done(ada, '/v1/voice/routing/simulate', { to: '+254700999000', from: withheld })
+  assert.equal(simulated.destination, null, 'and their number is of no country')
+})
+
+/** Menus of an IVR that plays a prompt and hangs up. */
+const playing = (prompt: object) => ({ main: { prompt, options: { '1': { action: { type: 'hangup' } } } } })
+
+test('a prompt that is deleted while a menu which plays it is being saved is played by none', async () => {
+  const ada = await open()
+  const { body: prompt } = await uploadPrompt(ada, new Int16Array(800).fill(1_000))
+  const menus = playing({ text: 'One.' })
+  const { ivr_id } = await done(ada, '/v1/voice/ivr', { name: 'Reception', entry: 'main', menus }, 201)
+  const { account } = tenantOf(ada)
+  await sql.query('begin')
+  try {
+    await sql.query('select from callcenter.switchboards where account_id = $1 for update', [account])
+    const saving = ada.client.patch(`/v1/voice/ivr/${ivr_id}`, { menus: playing({ prompt_id: prompt.prompt_id }) })
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(async () => (await sql.query(waits)).rows.length > 0, 'the menu to be written')
+    await sql.query('delete from callcenter.prompts where account_id = $1', [account])
+    await sql.query('commit')
+    assert.equal((await saving).status, 422)
+  } finally {
+    await sql.query('rollback')
+  }
+  assert.equal((await ada.client.get(`/v1/voice/ivr/${ivr_id}`)).body.version, 1)
+})
+
+test('the IVRs of an account have a size that every call can be decided with, and so have its prompts', async () => {
+  const ada = await open()
+  const wanted = (name: string) => ({ name, entry: 'main', menus: playing({ text: 'One.' }) })
+  const { ivr_id } = await done(ada, '/v1/voice/ivr', wanted('Reception'), 201)
+  await sql.query(
+    `update callcenter.ivrs set document = document || jsonb_build_object('variables', jsonb_build_object('x', repeat('x', $2)))
+      where account_id = $1`,
+    [tenantOf(ada).account, 8 * 1_024 * 1_024],
+  )
+  const refused = await ada.client.post('/v1/voice/ivr', wanted('Another'))
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'CONFLICT'], JSON.stringify(refused.body))
+  assert.equal((await ada.client.patch(`/v1/voice/ivr/${ivr_id}`, { variables: { x: 'x' } })).status, 200)
+  assert.equal((await ada.client.post('/v1/voice/ivr', wanted('Another'))).status, 201)
+
+  const sound = new Int16Array(800).fill(1_000)
+  const { body: prompt } = await uploadPrompt(ada, sound)
+  await sql.query('update callcenter.prompts set bytes = $2 where account_id = $1', [tenantOf(ada).account, 2 ** 30])
+  assert.deepEqual((await uploadPrompt(ada, sound)).status, 409)
+  assert.equal((await ada.client.delete(`/v1/voice/prompts/${prompt.prompt_id}`)).status, 204)
+  assert.equal((await uploadPrompt(ada, sound)).status, 201)
 })

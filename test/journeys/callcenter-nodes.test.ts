@@ -226,6 +226,52 @@ test('a report that cannot be mailed says so, mails nothing, and is tried the ne
   assert.deepEqual((await live.client.get('/v1/email')).body.data, [])
 })
 
+test('a report says who was not mailed it, and one that fails for another reason is tried again and does not end there', async () => {
+  const ada = await open()
+  const stopped = await ada.client.post('/v1/email/suppressions', { email: 'boss@shop.example' })
+  assert.equal(stopped.status, 201, JSON.stringify(stopped.body))
+  const path = '/v1/call-center/report-schedules'
+  const recipients = ['lead@shop.example', 'The boss <Boss@shop.example>']
+  const made = await done(ada, path, { name: 'Partly', report: 'calls', every: 'day', recipients }, 201)
+  const own = `${path}/${made.report_schedule_id}`
+  const tenant = tenantOf(ada)
+  const schedule = uuidOf('reportSchedule', made.report_schedule_id) ?? ''
+  const run = { id: newUuid(Date.now()), bucket: tenant.bucket, tenant, key: schedule, place: null, attempt: 1 }
+  const at = new Date(Date.now() - 60_000)
+  const payload = { schedule, atMs: at.getTime() }
+  await world.app.db.query(dueAt, { ...tenant, schedule, at })
+  await mailReportJob.handle(world.app, { ...run, failures: 0, payload })
+  const { last } = (await ada.client.get(own)).body
+  assert.deepEqual([last.status, last.code, last.not_sent], ['failed', 'OPTED_OUT', ['The boss <Boss@shop.example>']])
+  const { body: mails } = await ada.client.get('/v1/sandbox/email/messages?limit=100')
+  assert.deepEqual(
+    mails.data.map(({ to }: { to: string }) => to),
+    ['lead@shop.example'],
+  )
+
+  await world.app.db.query(dueAt, { ...tenant, schedule, at })
+  await world.app.db.query(hideStates, {})
+  try {
+    const early = await mailReportJob.handle(world.app, { ...run, failures: 0, payload })
+    assert.deepEqual(early, { kind: 'retry', reason: 'INTERNAL_ERROR' })
+    const { length: tries } = mailReportJob.retrySeconds
+    assert.deepEqual(await mailReportJob.handle(world.app, { ...run, failures: tries, payload }), { kind: 'done' })
+  } finally {
+    await world.app.db.query(showStates, {})
+  }
+  const { body: after } = await ada.client.get(own)
+  assert.deepEqual([after.last.status, after.last.code, after.next_at], ['failed', 'INTERNAL_ERROR', made.next_at])
+})
+
+const hideStates = statement.home<object, object>(
+  'test.hide_states',
+  'alter table callcenter.agent_states rename to away',
+)
+const showStates = statement.home<object, object>(
+  'test.show_states',
+  'alter table callcenter.away rename to agent_states',
+)
+
 const dueAt = statement.tenant<Tenant & { schedule: string; at: Date }, object>(
   'test.report_due_at',
   `update callcenter.report_schedules set next_at = $at

@@ -2,7 +2,7 @@
 // From the banner alone, in a real browser: somebody signs in, sends a text and follows it to its octets, answers it on the
 // phone, approves a payment with a PIN, sees both webhooks arrive, and finds the same text as the operator.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe } from 'node:test'
 import pg from 'pg'
 import type { Browser, Page } from 'playwright-core'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
@@ -10,6 +10,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { totpOf } from '../../src/kernel/totp.ts'
 import { accessibilityProblems, buildConsole, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
 import { patienceMs } from '../eventually.ts'
+import { story } from '../story.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 const quietMs = 15_000
@@ -17,6 +18,7 @@ const phone = '+254711000042'
 const text = 'Habari Ada, oda yako imetumwa.'
 
 describe('the journey', { skip: withoutChromium() }, () => {
+  const test = story()
   let world: World
   let browser: Browser
   let page: Page
@@ -186,7 +188,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     ])
       await readable(name)
     for (const name of [
-      'Failed work',
+      'Failed jobs',
       'Reconciliation',
       'Discrepancies',
       'Refunds in doubt',
@@ -201,11 +203,11 @@ describe('the journey', { skip: withoutChromium() }, () => {
     const main = page.getByRole('main')
     const make = async (list: string, form: string, typed: Record<string, string>): Promise<void> => {
       await open(list)
-      await main.getByText(form, { exact: true }).click()
-      const room = main.locator('details')
+      await main.getByRole('button', { name: form, exact: true }).click()
+      const room = page.getByRole('dialog', { name: form })
       for (const [label, value] of Object.entries(typed)) await room.getByLabel(label, { exact: true }).fill(value)
       await isFine(form)
-      await room.getByRole('button', { name: 'Make it' }).click()
+      await room.getByRole('button', { name: 'Create' }).click()
     }
     const centre = { Name: 'console-centre', Host: '127.0.0.1', Port: '9', 'System id': 'pamoja', Password: 'secret' }
     await open('Carriers')
@@ -213,9 +215,8 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('Connect a carrier')
     for (const [label, value] of Object.entries(centre)) await main.getByLabel(label, { exact: true }).fill(value)
     await isFine('Connect a carrier')
-    await main.getByRole('button', { name: 'Connect it' }).click()
+    await main.getByRole('button', { name: 'Connect', exact: true }).click()
     await heading('console-centre')
-    await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText('The connection does not work.').waitFor()
     await main
       .getByText(/ECONNREFUSED/)
@@ -251,11 +252,10 @@ describe('the journey', { skip: withoutChromium() }, () => {
     for (const name of ['base_url', 'shortcode', 'passkey', 'consumer_key']) await field(name).fill(mpesa[name] ?? '')
     await field('consumer_secret').fill('wrong')
     await isFine('the form of a provider')
-    await main.getByRole('button', { name: 'Connect it' }).click()
+    await main.getByRole('button', { name: 'Connect', exact: true }).click()
     await heading('M-Pesa KE')
-    await main.getByRole('button', { name: 'Test the connection' }).click()
     await main.getByText(/^No token was given/).waitFor()
-    await main.getByText(/^Check the name and the secrets/).waitFor()
+    await main.getByText(/^Check the user name and secrets/).waitFor()
     await shot('provider')
     await main.getByText('Change the settings', { exact: true }).click()
     await field('consumer_secret').fill(mpesa.consumer_secret ?? '')
@@ -300,7 +300,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       [newUuid(Date.now())],
     )
     const main = page.getByRole('main')
-    await open('Failed work')
+    await open('Failed jobs')
     const row = main.getByRole('row', { name: /console-trial/ })
     await row.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Done: Try again').waitFor()
@@ -336,12 +336,12 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await heading('Duka Mbili')
     assert.match(page.url(), new RegExp(`/console/operator/accounts/${id}$`))
     await page.reload()
-    const deposit = main.getByRole('region', { name: 'Put money into it' })
+    const deposit = main.getByRole('region', { name: 'Credit the wallet' })
     await deposit.getByLabel('Environment').selectOption('live')
     await deposit.getByLabel('Amount').fill('500')
     await deposit.getByLabel('Currency').fill('XXX')
     await deposit.getByLabel('Reference').fill('bank-transfer-1')
-    const put = main.getByRole('button', { name: 'Put it in' })
+    const put = main.getByRole('button', { name: 'Add credit' })
     await put.click()
     await main.locator('input[aria-invalid="true"]').waitFor()
     assert.equal(await main.locator('input[aria-invalid="true"]').inputValue(), 'XXX')
@@ -351,7 +351,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await put.click()
     await main.getByRole('row', { name: /Live.*KES\s500\.00/ }).waitFor()
     assert.equal(await main.getByRole('alert').count(), 0)
-    await main.getByRole('button', { name: 'Make a live key' }).click()
+    await main.getByRole('button', { name: 'Create live key' }).click()
     const key = await main.getByText(/^pmj_live_\w{38}$/).textContent()
     const { body } = await world.stranger.as(key).get('/v1/auth/whoami')
     assert.deepEqual([body.account_id, body.environment], [id, 'live'])
@@ -450,7 +450,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search over everything').fill(messageId)
+    await page.getByLabel('Search everything').fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
     await page.keyboard.press('Enter')
     await heading(`To ${phone}`)
@@ -476,7 +476,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
   /** A viewer reads the lists, and meets no button, form or page that would refuse them. */
   const seesNothingToChange = async (theirs: Page): Promise<void> => {
     const main = theirs.getByRole('main')
-    const toChange = /^(Send a text|Request a payment|Add it|Catch them here|Send a test event|Send again|Refund)$/
+    const toChange = /^(Send a text|Request a payment|Add|Catch them here|Send a test event|Send again|Refund)$/
     const isCalm = async (): Promise<void> => {
       for (const role of ['button', 'link'] as const)
         assert.equal(await main.getByRole(role, { name: toChange }).count(), 0)
@@ -500,7 +500,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await isCalm()
     for (const path of ['/send', '/ask', '/keys']) {
       await theirs.goto(`${given().url}${path}`)
-      await main.getByText('Your role does not open this page').waitFor()
+      await main.getByText('Your role has no access to this page').waitFor()
       await isCalm()
     }
   }
@@ -517,12 +517,12 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await theirs.getByRole('link', { name: 'Forgot the password?' }).click()
     await theirs.getByLabel('E-mail address').fill('nobody@example.com')
     await theirs.getByRole('button', { name: 'Send the link' }).click()
-    await theirs.getByText(/a link is on its way/).waitFor()
+    await theirs.getByText(/a link was sent to it/).waitFor()
     await theirs.goto('about:blank')
     await theirs.goto(link ?? '')
     await theirs.getByLabel('Choose a password').fill('quite another one')
     await theirs.getByRole('button', { name: 'Edit' }).click()
-    await theirs.getByText('It is changed. Sign in with it.').waitFor()
+    await theirs.getByText('The password is changed. Sign in with it.').waitFor()
     assert.deepEqual(await accessibilityProblems(theirs), [])
     assert.doesNotMatch(theirs.url(), /#/)
     await theirs.getByRole('link', { name: 'Sign in' }).click()
@@ -537,7 +537,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await open('Two-factor sign-in')
     await page.getByRole('button', { name: 'Set up' }).click()
     const typed = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? ''
-    await page.getByLabel('Code it shows').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
+    await page.getByLabel('Code from the app').fill(totpOf(fromBase32(typed), Math.floor(Date.now() / 30_000)))
     await page.getByRole('button', { name: 'Turn it on' }).click()
     const recovery = (await page.getByRole('status').getByRole('listitem').first().textContent()) ?? ''
     await page.getByRole('button', { name: 'Your menu' }).click()
@@ -546,7 +546,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByLabel('Code of the authenticator').fill(recovery)
+    await page.getByLabel('Code from the authenticator').fill(recovery)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   })

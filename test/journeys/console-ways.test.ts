@@ -121,7 +121,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
   const accountOf = async (page: Page): Promise<string> =>
     (await (await page.request.get(`${console_().url}/api/session`)).json()).account.id
   const isRefused = async (page: Page): Promise<void> => {
-    await page.getByText('That sign-in is not known here').waitFor()
+    await page.getByText('The sign-in is unknown here').waitFor()
     assert.equal((await page.request.get(`${console_().url}/api/session`)).status(), 401)
     await page.context().close()
   }
@@ -232,20 +232,20 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await page.goto(`${console_().url}/security`)
     await page.getByRole('button', { name: 'Set up' }).click()
     const secret = (await page.locator('p.mono.text').textContent()) ?? ''
-    await page.getByLabel('Code it shows').fill(totpOf(bytesOf(secret.trim()), Math.floor(Date.now() / 30_000)))
+    await page.getByLabel('Code from the app').fill(totpOf(bytesOf(secret.trim()), Math.floor(Date.now() / 30_000)))
     await page.getByRole('button', { name: 'Turn it on' }).click()
     const recovery = (await page.locator('.callout.good li').first().textContent()) ?? ''
     await page.context().close()
     const later = await window_()
     await throughProvider(later, 'ada')
-    await later.getByLabel('Code of the authenticator').fill('000000')
+    await later.getByLabel('Code from the authenticator').fill('000000')
     await later.getByRole('button', { name: 'Sign in' }).click()
     await later.getByText('The code is wrong').waitFor()
     const counted = async () => (await world.app.db.query(failedSignIns, {})).length
     const failed = await counted()
     assert.ok(failed > 0)
     assert.equal((await later.request.get(`${console_().url}/api/session`)).status(), 401)
-    await later.getByLabel('Code of the authenticator').fill(recovery)
+    await later.getByLabel('Code from the authenticator').fill(recovery)
     await later.getByRole('button', { name: 'Sign in' }).click()
     await isIn(later)
     assert.equal(await counted(), failed - 1, 'codes that were right are no attempts to guess one')

@@ -161,7 +161,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     await page.getByRole('button', { name: 'Create API key' }).click()
     const form = page.getByRole('dialog', { name: 'Create API key' })
     await form.getByLabel('Name', { exact: true }).fill('Shop backend')
-    await form.getByRole('button', { name: 'Make it' }).click()
+    await form.getByRole('button', { name: 'Create' }).click()
     const key = await form.getByText(/^pmj_test_\w{38}$/).textContent()
     assert.equal((await world.stranger.as(key).get('/v1/auth/whoami')).status, 200)
     await isFine('a new key')
@@ -171,7 +171,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
       .getByRole('row', { name: /Shop backend/ })
       .getByRole('button', { name: 'Revoke' })
       .click()
-    await page.getByRole('dialog').getByText('Every program that uses it is refused at once.').waitFor()
+    await page.getByRole('dialog').getByText('Programs that use it are refused at once.').waitFor()
     await isFine('the question before a key is revoked')
     await page.getByRole('button', { name: 'Revoke Shop backend for good' }).click()
     await page

@@ -25,6 +25,37 @@ const { world, sql, receiver } = await startMarket(0.01)
 const disputed = { number: '4000000000000259', exp_month: 12, exp_year: 2040, cvv: '123' }
 const plain = { ...disputed, number: '4242424242424242' }
 
+test('evidence goes to the acquirer once, and the dispute says when', async () => {
+  const account = await world.account({ balance: 500 })
+  const { client } = account
+  const payment = await pay(client, disputed)
+  const { dispute_id, evidence_sent_at } = await opened(client, payment.payment_id)
+  assert.equal(evidence_sent_at, null)
+  const path = `/v1/payments/disputes/${dispute_id}/evidence`
+  const none = await client.post(path, { statement: '' })
+  assert.deepEqual([none.status, none.body.error.code], [422, 'VALIDATION_ERROR'])
+  const evidence = { statement: 'Signed for at the door', delivered_on: '2026-05-14', tracking_number: 'KE-1' }
+  const sent = await client.post(path, evidence)
+  assert.equal(sent.status, 200, sent.text)
+  assert.deepEqual([sent.body.status, typeof sent.body.evidence_sent_at], ['open', 'string'])
+  const again = await client.post(path, evidence)
+  assert.deepEqual([again.status, again.body.error.code], [409, 'INVALID_STATE'])
+  const settings = simulatedAccounts(world.app).acquirer
+  assert.ok(settings)
+  const { id: attempt } = await attemptOf(account, payment.payment_id)
+  const asked = await fetch(`${settings.base_url}/v1/disputes?reference=${attempt}`, {
+    headers: { authorization: `Bearer ${settings.secret_key}` },
+  })
+  const heard = JSON.parse(await asked.text())
+  assert.deepEqual(heard.data[0].evidence, {
+    ...{ uncategorized_text: 'Signed for at the door', service_date: '2026-05-14', shipping_tracking_number: 'KE-1' },
+  })
+  await client.post(`/v1/sandbox/disputes/${dispute_id}/close`, { outcome: 'won' })
+  assert.equal((await closed(client, dispute_id)).status, 'won', 'what is reviewed can be decided')
+  const late = await client.post(path, evidence)
+  assert.deepEqual([late.status, late.body.error.status], [409, 'won'])
+})
+
 test('a disputed payment is told, its money is set aside, and a dispute that is won gives it back', async () => {
   const { client } = await world.account({ balance: 500 })
   await client.post('/v1/webhooks', { url: receiver.url('/won'), events: ['payment.*'] })

@@ -5,11 +5,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { crc32, deflateSync } from 'node:zlib'
+import { build } from 'esbuild'
 import sharp from 'sharp'
 import { Type } from 'typebox'
 import { identity } from '../../src/areas/identity/area.ts'
 import { computeOf } from '../../src/areas/identity/engines/engines.ts'
+import { measureFrames } from '../../src/areas/identity/engines/tasks.ts'
+import { judgeActive } from '../../src/areas/identity/faces/active-liveness.ts'
 import { Compute } from '../../src/platform/compute.ts'
 import { root } from '../../src/platform/program/root.ts'
 import { accessibilityProblems, openBrowser, withoutChromium } from '../chromium.ts'
@@ -123,6 +127,18 @@ test('a scan reads what is there and decides nothing', async () => {
   )
   const all = await ada.client.get('/v1/identity/document-types')
   assert.equal(new Set(all.body.data.map((row: { country: string }) => row.country)).size, 54)
+})
+
+test('a card without a zone is read however it is held: its face says which way, and tilted lines are straightened', async () => {
+  const card = `<image width="1250" height="790" href="data:image/jpeg;base64,${specimen('id_za').toString('base64')}"/>`
+  for (const angle of [180, 90, -8]) {
+    const table = '<rect width="1500" height="1500" fill="#654"/>'
+    const held = `${table}<g transform="translate(125 355) rotate(${angle} 625 395)">${card}</g>`
+    const picture = (await drawn(1_500, 1_500, held)).toString('base64')
+    const { body } = await ada.client.post('/v1/identity/scan-document', { document_front: picture })
+    const read = ['last_name', 'document_number', 'date_of_birth'].map((name) => body.fields?.[name]?.value)
+    assert.deepEqual(read, ['WANJIKU', '9002150123088', '1990-02-15'], `${angle}: ${JSON.stringify(body)}`)
+  }
 })
 
 /** Browser of a person at the page of a capture session. */
@@ -375,12 +391,91 @@ test('a person on the hosted page follows the steps before the camera, in the li
       return now.tries_left < 3 && now.status !== 'submitted' ? now : null
     }, 'the verdict')
     const { liveness } = (await ada.client.get(`/v1/identity/verification/${done.verification_id}`)).body
-    // Drawn faces tinted by light do not show every step clearly enough, and steps are drawn by lot.
-    assert.equal(liveness.light, 'seen', JSON.stringify([done.failure_reasons, liveness]))
+    const said = JSON.stringify([done.failure_reasons, liveness])
+    assert.deepEqual([done.status, liveness.light], ['verified', 'seen'], said)
     await eventually(async () => told.length >= 3, 'an app with a web view to be told')
     assert.deepEqual(told.slice(0, 3), ['created', 'capturing', 'submitted'])
   } finally {
     await browser.close()
+  }
+})
+
+test('a site of the account shows the page by the SDK, in a frame or a window, and no other site can', {
+  skip: withoutChromium(),
+}, async () => {
+  const shop = 'https://shop.example.com'
+  const built = await build({
+    entryPoints: [fileURLToPath(new URL('sdk/typescript/src/capture.ts', root))],
+    ...{ bundle: true, format: 'iife', globalName: 'sdk', write: false },
+  })
+  const script = `${built.outputFiles[0]?.text}
+    const told = []
+    const open = (url, container) => {
+      const { ended, close } = sdk.openCapture(url, { container, onStatus: (status) => told.push(status) })
+      ended.then((end) => (document.title = end))
+      return close
+    }`
+  const body = `<!doctype html><title>shop</title><div id="box" style="height:900px"></div><button>Verify</button><script>${script}</script>`
+  // Browsers let no public site show a page of this machine, where the tests run.
+  const browser = await openBrowser(['--disable-features=LocalNetworkAccessChecks'])
+  try {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 480, height: 900 } })
+    await context.route(/example\.com/, (route) => route.fulfill({ contentType: 'text/html', body }))
+    const page = await context.newPage()
+    await page.goto(`${shop}/verify`)
+    const session = await askedBySession({ checks: [], redirect_url: `${shop}/done` })
+    // A page of another origin says that somebody is verified.
+    await page.evaluate(`open(${JSON.stringify(session.url)}, document.querySelector('#box'))`)
+    await page.evaluate(`window.postMessage({ source: 'pamoja.identity', status: 'verified' }, '*')`)
+    const frame = page.frameLocator('iframe')
+    await frame.getByRole('button', { name: 'I agree, begin' }).click()
+    const passport = { name: 'passport.jpg', mimeType: 'image/jpeg', buffer: specimen('passport_ke') }
+    await frame.locator('input[type=file]').setInputFiles(passport)
+    await frame.getByRole('button', { name: 'Use this picture' }).click()
+    await frame.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
+    await page.waitForFunction(`document.title === 'verified'`)
+    assert.deepEqual(await page.evaluate('told'), ['created', 'capturing', 'submitted', 'verified'])
+    assert.equal(await frame.locator('a.button').count(), 0, 'the site goes on by itself')
+    assert.equal((await sessionAt(session.session_id)).status, 'verified')
+
+    const other = await askedBySession({ checks: [], redirect_url: `${shop}/done` })
+    await page.goto(`${shop}/verify`)
+    await page.evaluate(`document.querySelector('button').onclick = () => open(${JSON.stringify(other.url)})`)
+    const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button').click()])
+    await popup.getByRole('button', { name: 'I agree, begin' }).click()
+    await page.waitForFunction(`told.includes('capturing')`)
+    await popup.close()
+    await page.waitForFunction(`document.title === 'closed'`)
+
+    for (const [site, url] of [
+      ['https://evil.example.com', other.url],
+      [shop, (await askedBySession({ checks: [] })).url],
+      [shop, (await askedBySession({ checks: [], redirect_url: 'https://*.example.com/' })).url],
+    ]) {
+      await page.goto(`${site}/verify`)
+      const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
+      await page.evaluate(`void open(${JSON.stringify(url)}, document.querySelector('#box'))`)
+      await refused
+      assert.deepEqual(await page.evaluate('told'), [])
+    }
+  } finally {
+    await browser.close()
+  }
+})
+
+test('every step is seen in the light of each colour of the screen', async () => {
+  for (const colour of ['red', 'green', 'blue']) {
+    const shown = ['frontal_1', ...stepNames.flatMap((step, i) => [step, `frontal_${1 + ((i + 1) % 4)}`])]
+    const frames = await Promise.all(shown.map((name, i) => lit(`frame_${name}`, i === 0 ? 'white' : colour)))
+    const asked = { owner: tenantOf(ada).account, isUrgent: false }
+    const measured = await computeOf(world.app).run(measureFrames, { frames }, asked)
+    const timed = measured.frames.map((frame, i) => ({
+      ...{ frame, atMs: i * 700, step: i % 2 === 0 ? 'frontal' : (stepNames[(i - 1) / 2] ?? '') },
+    }))
+    const lights = ['white', ...stepNames.map(() => colour)]
+    const { steps, signals } = judgeActive({ steps: stepNames, lights, withinMs: null }, timed)
+    const unseen = steps.filter(({ passed }) => !passed)
+    assert.deepEqual([unseen, signals.light, signals.same_person], [[], 'seen', true], colour)
   }
 })
 
@@ -530,6 +625,17 @@ test('however many accounts ask in test, what is live has room in the queue', as
   const taken = (await crowd).filter(({ status }) => status === 'fulfilled').length
   await compute.stop()
   assert.equal(taken, 7, 'one that runs and six of eight places')
+})
+
+test('an engine that has nothing to do ends and gives its memory back, and the next task starts another', async () => {
+  const program = new URL('dist/src/areas/identity/engines/program.js', root)
+  const bounds = { processes: 1, maxWaitMs: 1e9, maxWaiting: 8, idleMs: 1 }
+  const compute = new Compute({ program, ...bounds, log: world.app.log })
+  const looked = () => compute.run(measureFrames, { frames: [specimen('face_b')] })
+  await looked()
+  await eventually(async () => compute.pids().length === 0, 'the idle engine to end')
+  assert.equal((await looked()).frames[0]?.faces.length, 1)
+  compute.stop()
 })
 
 test('when too much waits, a request is told when to come back', async () => {

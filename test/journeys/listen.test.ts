@@ -185,7 +185,7 @@ test('profiles are kept for their owner alone, and say where a command goes', as
   assert.equal((await run(['logout'], own)).code, 0)
   const nothing = await run(['whoami'], own)
   assert.deepEqual([nothing.code, nothing.stdout], [2, ''])
-  assert.match(nothing.stderr, /^There is no key to work with: run `pamoja login`/)
+  assert.match(nothing.stderr, /^No API key found: run `pamoja login`/)
 })
 
 test('doctor finds what is right and what is wrong, and exit codes tell the rest', async () => {

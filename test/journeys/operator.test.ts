@@ -184,10 +184,10 @@ test('a price is in force once it is set, the most exact one first', async () =>
 test('a price is of something that is charged for', async () => {
   const price = { area: 'sms', unit: 'segment', amount: 1, currency: 'KES' }
   for (const [wrong, field, sentence] of [
-    [{ unit: 'segments' }, 'unit', /^is nothing that sms is charged by; there are segment$/],
-    [{ area: 'payouts', unit: 'card.percent' }, 'unit', /there are mobile_money\.percent, .*bank_transfer\.max$/],
-    [{ area: 'smss' }, 'area', /^has nothing that is charged for; there are sms, .*payments, payouts/],
-    [{ area: 'constructor' }, 'area', /nothing/],
+    [{ unit: 'segments' }, 'unit', /^is not a unit of sms; available: segment$/],
+    [{ area: 'payouts', unit: 'card.percent' }, 'unit', /available: mobile_money\.percent, .*bank_transfer\.max$/],
+    [{ area: 'smss' }, 'area', /^has no charges; available: sms, .*payments, payouts/],
+    [{ area: 'constructor' }, 'area', /no charges/],
   ] as const) {
     const { status, body } = await world.operator.post('/v1/operator/prices', { ...price, ...wrong })
     assert.deepEqual([status, body.error.fields[0].field], [422, field])

@@ -148,9 +148,13 @@ test('whoever is the first to pay in earnest is told what is missing', async () 
   ] as const) {
     const { status, body: answer, headers } = await live.post('/v1/payments', body)
     const { code, details } = answer.error
-    const words = `this installation has no account with ${provider} yet; its operator enters one`
+    const words = `this installation has no account with ${provider} yet; ask its operator`
     assert.deepEqual([status, code, details, headers['retry-after']], [503, 'PROVIDER_UNAVAILABLE', words, undefined])
-    assert.doesNotMatch(answer.error.message, /Nothing was done|shortly/, 'it is stored and told of, and will not pass')
+    assert.doesNotMatch(
+      answer.error.message,
+      /Nothing was done|temporarily/,
+      'it is stored and told of, and will not pass',
+    )
     const { body: stored } = await live.get(`/v1/payments/${answer.error.payment_id}`)
     assert.deepEqual([stored.status, stored.failure_reason], ['failed', 'PROVIDER_UNAVAILABLE'])
   }

@@ -473,7 +473,7 @@ test('an operator enters a provider, and live payments go to it', async () => {
   const stopped = await tested()
   assert.deepEqual(statusesOf(stopped), ['passed', 'passed', 'skipped', 'failed', 'skipped'], JSON.stringify(stopped))
   assert.match(stopped.steps[3].detail, /^No token was given: GET \/oauth\/v1\/generate was answered with 4\d\d$/)
-  assert.match(stopped.steps[3].remedy, /^Check the name and the secrets/)
+  assert.match(stopped.steps[3].remedy, /^Check the user name and secrets/)
   const { passkey, consumer_secret } = mpesa
   const changed = await world.operator.patch(`${path}/mpesa-ke-live`, { passkey, consumer_secret })
   assert.equal(changed.status, 200, changed.text)

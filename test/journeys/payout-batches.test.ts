@@ -70,6 +70,17 @@ test('those that can be paid are, the others come back failed, and the batch tel
     payouts[0].payout_id,
     payouts[6].payout_id,
   ])
+  const others = await client.post(path, { currency: 'KES', items: [good()] })
+  assert.equal(others.status, 201, others.text)
+  const listed = async (id: string): Promise<string[]> =>
+    (await client.get(`/v1/payouts?batch_id=${id}&order=asc`)).body.data.map(
+      ({ payout_id }: { payout_id: string }) => payout_id,
+    )
+  assert.deepEqual(
+    await listed(batch_id),
+    [0, 1, 6].map((i) => payouts[i].payout_id),
+  )
+  assert.deepEqual(await listed('pob_nothing'), [])
   const again = await client.post(path, { currency: 'KES', reference: 'may', items: [good()] })
   assert.deepEqual([again.status, again.body.error.original_id], [409, batch_id])
 })

@@ -101,7 +101,7 @@ test('a file with an idempotency key is refused, because the key would not be he
   const raw = 'area,unit,amount,currency\nparcels,kilo,1,KES\n'
   const { status, body } = await world.operator.post(path, undefined, { raw, headers })
   assert.deepEqual([status, body.error.code], [400, 'INVALID_REQUEST'])
-  assert.match(body.error.details, /without Idempotency-Key/)
+  assert.match(body.error.details, /Idempotency-Key is not supported/)
   assert.deepEqual(await pricesOf('parcels'), [])
 })
 

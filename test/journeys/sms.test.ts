@@ -148,7 +148,7 @@ describe('out of the box', () => {
     assert.deepEqual([estimated.status, estimated.body.error.details], [403, unpriced])
     assert.deepEqual((await live.get('/v1/sms/pricing?country=LS')).body.data, [])
     assert.equal((await live.get('/v1/sms/balance')).body.estimated_segments, 0)
-    const nowhere = 'the number belongs to no country; live texts go to countries only'
+    const nowhere = 'the number belongs to no country; live texts require one'
     for (const to of ['+881612345678', '+870773111632', '+979123456789', '+999123456789'])
       assert.deepEqual(await refusalOf(to), [403, 'COUNTRY_NOT_ENABLED', nowhere], to)
     assert.equal(
@@ -480,7 +480,7 @@ describe('over binds of the operator', () => {
     await eventually(async () => {
       const { status, body } = await ada.client.patch(`/v1/sms/${listed.data[0].message_id}`, { message: 'An offer' })
       assert.deepEqual([status, body.error?.code], [409, 'MESSAGE_NOT_CANCELLABLE'])
-      return /answer to STOP/.test(body.error.details)
+      return /reply to STOP/.test(body.error.details)
     }, 'the answer to be nobody’s to change')
     await ada.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
     await startSmsc(port)

@@ -9,6 +9,7 @@ import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-netwo
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
+import { hasOpus } from '../../src/protocols/audio/opus.ts'
 import { rms, share, tone } from '../../src/protocols/audio/tones.ts'
 import { endless, hearsNow, hum, withoutVoice } from '../hearing.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
@@ -238,6 +239,19 @@ test('a room that closes while a call is let in keeps no place for it', async ()
   await Promise.resolve()
   await session.shutDown()
   assert.equal(await entered, null)
+})
+
+test('a phone that speaks Opus alone hears one of G.711 and is heard by it, its keys too', {
+  skip: hasOpus() ? false : 'not installed: libopus-wasm',
+}, async () => {
+  const caller = await answeredCall()
+  const phone = await rung(caller, '+254711000011', 'opus')
+  hums(caller.call, 500)
+  hums(phone, 800)
+  await until('both to hear each other', () => hears(phone, 500) && hears(caller.call, 800))
+  assert.ok(carrier().press(idOf('call', phone), '42'))
+  const keys = () => changes.flatMap(({ call, digit }) => (call === phone && digit !== null ? [digit] : []))
+  await until('the keys', () => keys().join('') === '42')
 })
 
 test('an area carries out actions, and gives the next flow, whose questions come to it', async () => {

@@ -375,6 +375,7 @@ async function plainNetwork(statusOf: (number: string) => number | null) {
       from.push(call.from)
       const status = statusOf(user)
       queueMicrotask(() => {
+        if (status === 180) return call.ring()
         if (status === 302) return call.redirect(network.contacts)
         if (status !== null) return call.reject(status)
         call.answer(answerAudio(call.offer ?? '', { host: '127.0.0.3', port: 40_010, version: 1 }) ?? '')
@@ -447,9 +448,33 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
   cheap.contacts = [`<sip:302@127.0.0.66:${dear.port}>`, `<sip:moved@127.0.0.3:${dear.port}>`]
   assert.equal((await ended('+254711000302')).status, 'completed')
   assert.deepEqual([cheap.called, dear.called], [['+254711000302'], ['moved']])
+  const to = (user: string) => `<sip:${user}@127.0.0.3:${dear.port}>`
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+2549', currency: 'KES', minute: 30 })
+  await eventually(async () => trunks.rateOf('+254900000302', 'KES') === 30_000_000n, 'the rate of a dear number')
+  for (const [users, called] of [
+    [['+882160000302', '00882160000302'], []],
+    [['+254900000302', '0900000303'], []],
+    [['+254900000302', '0711000303'], ['0711000303']],
+    [['+254711000302'], ['+254711000302']],
+  ] as const) {
+    cheap.contacts = users.map(to)
+    dear.called.length = 0
+    const { status } = await ended('+254711000302')
+    const expected = called.length > 0 ? 'completed' : 'failed'
+    assert.deepEqual(
+      [dear.called, status],
+      [called, expected],
+      `a redirect to ${users}: no blocked and no dearer number`,
+    )
+  }
+  dear.called.length = 0
+  dear.called.push('moved')
+  cheap.contacts = [to('moved')]
   assert.equal((await world.operator.patch(`${path}/cheap`, { follows_redirects: false })).status, 200)
   await eventually(
-    async () => trunks.redirected({ ...(trunks.waysTo('+254711000302')[0] ?? Object()) }, cheap.contacts).length === 0,
+    async () =>
+      trunks.redirected({ ...(trunks.waysTo('+254711000302')[0] ?? Object()) }, cheap.contacts, () => true).length ===
+      0,
     'the change',
   )
   const refused = await ended('+254711000302')
@@ -479,7 +504,7 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
 
 test('a party that connect rang is replaced by another where its trunk says so, under the rules of every call', async () => {
   const plain = await plainNetwork((user) => (user.endsWith('486') ? 486 : null))
-  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'], country: 'KE' }
+  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+870'], country: 'KE' }
   await enter({ name: 'pbx', ...transfers, caller_ids: ['+25420'], caller_id: '+254200111222' })
   await trunk('pbx', ({ is_up, follows_transfers }) => is_up === true && follows_transfers === false)
   await world.operator.post('/v1/operator/voice/rates', { prefix: '+2547', currency: 'KES', minute: 3 })
@@ -501,7 +526,7 @@ test('a party that connect rang is replaced by another where its trunk says so, 
   const way = Object(trunks.waysTo('+254711000031')[0])
   await eventually(async () => trunks.transferred(way, `sip:0711000032@${at}`) === '+254711000032', 'the change')
   assert.equal(await refer(`sip:reception@${at}`), 603, 'a name is no number')
-  assert.equal(await refer(`sip:+256711000032@${at}`), 404, 'a number without a price is not called')
+  assert.equal(await refer(`sip:+870771234567@${at}`), 404, 'a number without a price is not called')
   assert.equal(await refer(`sip:0711000486@${at}`), 486, 'who is busy is not spoken to')
   assert.equal(plain.calls[1]?.isOver, false, 'and the first party is still there')
   assert.equal(await refer(`sip:0711000032@${at};user=phone`), 200)
@@ -538,6 +563,36 @@ test('a party that connect rang is replaced by another where its trunk says so, 
   await plain.endpoint.close()
 })
 
+test('the limit of a connect holds for whoever is rung in place of its party', async () => {
+  const plain = await plainNetwork((user) => (user.endsWith('180') ? 180 : null))
+  const trunkOf = { host: '127.0.0.3', port: plain.port, prefixes: ['+254'], follows_transfers: true }
+  await enter({ name: 'limited', ...trunkOf })
+  await trunk('limited', ({ is_up }) => is_up === true)
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.waysTo('+254711000031').length > 0, 'the trunk to be known')
+  shop.answer((_request, response) => void response.end('{}'))
+  const endpoint = [{ type: 'phone', number: '+254711000031' }]
+  const connect = { action: 'connect', endpoint, limit: 2, eventUrl: [shop.url('/limited')] }
+  const { body: placed } = await live.post('/v1/voice/calls', {
+    ...wanted,
+    actions: [connect, { action: 'wait', timeout: 600 }],
+  })
+  const told = async () => JSON.parse((await shop.next('/limited')).body)
+  assert.equal((await told()).status, 'answered')
+  const party = plain.calls.at(-1)
+  const gone = new Promise<number>((done) => party?.refer('sip:+254711000180@127.0.0.3', done))
+  await eventually(async () => plain.called.includes('+254711000180'), 'the other to ring')
+  party?.hangup()
+  assert.equal(await gone, 487)
+  const { status, reason } = await told()
+  assert.deepEqual([status, reason], ['completed', 'max_duration'])
+  await eventually(async () => plain.calls.at(-1)?.isOver === true, 'the other to ring no more')
+  assert.equal((await live.get(`/v1/voice/${placed.call_id}`)).body.status, 'answered', 'the caller goes on')
+  await live.post(`/v1/voice/${placed.call_id}/hangup`, {})
+  await remove('limited')
+  await plain.endpoint.close()
+})
+
 test('a network connects its caller with a number when it is asked to, and the call is over and charged until then', async () => {
   const plain = await plainNetwork(() => null)
   await enter({ name: 'taking', host: '127.0.0.3', port: plain.port, prefixes: ['+254'], transfers_to: ['+25420'] })
@@ -560,14 +615,13 @@ test('a network connects its caller with a number when it is asked to, and the c
   assert.deepEqual([ended.status, ended.hangup_cause, ended.hangup_by], ['completed', 'normal', 'system'])
   assert.equal(ended.cost, ended.duration / 20)
   const told = [await shop.next('/referred'), await shop.next('/referred'), await shop.next('/referred')]
-  assert.deepEqual(
-    told.map(({ body }) => JSON.parse(body)).map(({ status, to, reason }) => [status, to, reason]),
-    [
-      ['rejected', '+254711000099', 'not_allowed'],
-      ['busy', '+254200000001', 'busy'],
-      ['completed', '+254200000002', 'normal'],
-    ],
-  )
+  // Requests of actions do not wait for each other.
+  const results = told.map(({ body }) => JSON.parse(body)).map(({ to, status, reason }) => [to, status, reason])
+  assert.deepEqual(results.sort(), [
+    ['+254200000001', 'busy', 'busy'],
+    ['+254200000002', 'completed', 'normal'],
+    ['+254711000099', 'rejected', 'not_allowed'],
+  ])
   const uri = (to: string) => `sip:${to}@127.0.0.3:${plain.port};user=phone`
   assert.deepEqual(
     asked,
@@ -616,7 +670,7 @@ test('audio goes where a description may name: a stranger’s private address is
   const network = telephoneNetworkOf(world.app)
   const named = (address: string, peer: string, environment: 'test' | 'live') => {
     const description = offerAudio({ host: address, port: 4_000, version: 1 })
-    const audio = network.audioOf(description, { transport: 'udp', host: peer, port: 5_060 }, environment, 'off')
+    const audio = network.audioOf(description, { transport: 'udp', host: peer, port: 5_060 }, environment, {})
     return audio && [audio.host, audio.peer]
   }
   assert.deepEqual(named('198.41.0.4', '198.41.0.5', 'live'), ['198.41.0.4', '198.41.0.5'])
@@ -699,7 +753,7 @@ test('a call for which there is no room for audio is refused at the request', as
     return reply.status === 201 ? null : reply
   }, 'a call that finds no room')
   assert.deepEqual([refused.status, refused.body.error.code], [503, 'PROVIDER_UNAVAILABLE'])
-  assert.match(refused.body.error.details, /no room for the call: this node has as many calls as it takes/)
+  assert.match(refused.body.error.details, /no capacity for the call: this node has as many calls as it takes/)
   assert.equal(refused.headers['retry-after'], '5')
   assert.ok(calls.length >= 12, `${calls.length} calls`)
   for (const id of calls) await tester.post(`/v1/voice/${id}/hangup`)

@@ -30,10 +30,10 @@ const habits: readonly Habit[] = [
     instead: 'mend the type',
   },
   {
-    name: 'a riddle in a summary or description',
+    name: 'a story in an error or a line of the log',
     pattern:
-      /\b(summary: '(What|Who|Say|Note|Have|Let|Tell|See|Give|Take|Make|Read)\b|(summary|description): '(Whoever|Whom|Somebody|Anybody|Nobody|By wh))/,
-    instead: 'begin with a verb such as Get, List, Create, Update or Delete, or with the noun that is described',
+      /\b(AppError|invalid(At)?|log\.\w+)\(.*['`][^'`]*\b(whoever|somebody|nobody|anybody|everybody|meanwhile|just now|any more|(is|was|are|were) told)\b/,
+    instead: 'say what is wrong, what follows from it and what to do',
   },
   {
     name: 'a member that is private by its type alone',

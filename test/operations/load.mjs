@@ -45,17 +45,22 @@ async function attempt(reference, body) {
   }
 }
 
+const startMs = Date.now()
+let due = 0
 const timer = setInterval(() => {
   // Never more under way than a second's worth of customers waits for, so that a pause is not followed by a flood.
-  if (isOver || running.size > Number(rate)) return
-  const one = send().finally(() => running.delete(one))
-  running.add(one)
+  for (const now = Math.floor(((Date.now() - startMs) * Number(rate)) / 1000); due < now; due++) {
+    if (isOver || running.size > Number(rate)) continue
+    const one = send().finally(() => running.delete(one))
+    running.add(one)
+  }
 }, 1000 / Number(rate))
 
 process.on('SIGTERM', async () => {
   isOver = true
   clearInterval(timer)
   await Promise.all(running)
+  said.per_second = Math.round((said.acknowledged * 1000) / (Date.now() - startMs))
   process.stdout.write(`${JSON.stringify(said)}\n`)
   process.exit(0)
 })

@@ -2,6 +2,7 @@
 # Upgrade two nodes behind HAProxy, one after the other, while customers send texts: no request fails.
 . "$(dirname "$0")/lib.sh"
 needs haproxy
+MANY=$((2 * ${RATE:-25}))
 DATABASE=$(free_port) A=$(free_port) B=$(free_port) FRONT=$(free_port)
 new_postgres "$WORK/postgres" "$DATABASE"
 export DATABASE_URL=postgres://pamoja@127.0.0.1:$DATABASE/pamoja
@@ -24,7 +25,7 @@ start_haproxy "$FRONT" "$A" "$B"
 in_front "$A"
 in_front "$B"
 start_load "http://127.0.0.1:$FRONT"
-acknowledged_more 50
+acknowledged_more "$MANY"
 
 for name in a b; do
   port=$A; [ $name = a ] || port=$B
@@ -32,7 +33,7 @@ for name in a b; do
   stop_node $name
   PROGRAM=$NEXT start_node $name "$port"
   in_front "$port"
-  acknowledged_more 50
+  acknowledged_more "$MANY"
   is "versions after node $name" "$(version "$A") $(version "$B")" "$([ $name = a ] && echo "99.0.0 $(node -p "require('$ROOT/package.json').version")" || echo '99.0.0 99.0.0')"
 done
 stop_load

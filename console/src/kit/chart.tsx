@@ -201,7 +201,7 @@ function Numbers({ label, series, labels }: { label: string; series: readonly Se
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="scroll" tabIndex={0} aria-label={label}>
         <Figures
-          names={[t('When'), ...series.map(({ name }) => name)]}
+          names={[t('Time'), ...series.map(({ name }) => name)]}
           rows={labels.map((name, i) => ({
             name,
             key: `${i}`,
@@ -232,17 +232,22 @@ export function Spark({ values, tone = 'h1' }: { values: readonly number[]; tone
 export function Meter({
   share,
   from = 0,
+  target,
   tone = 'h1',
 }: {
   share: number
   from?: number
+  /** Share that is wanted, marked by a line. */
+  target?: number
   tone?: 'h1' | 'warn' | 'bad'
 }) {
-  const width = Math.max(0, Math.min(1, (share - from) / (1 - from))) * 100
+  const along = (part: number): number => Math.max(0, Math.min(1, (part - from) / (1 - from))) * 100
+  const width = along(share)
   return (
     <svg class={`meter ${tone}`} viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
       <rect class="whole" width="100" height="6" rx="1" />
       <rect class="column" width={width} height="6" rx="1" />
+      {target !== undefined && <rect class="mark" x={along(target) - 0.4} width="0.8" height="6" />}
     </svg>
   )
 }

@@ -25,11 +25,7 @@ const flags = ['no', 'yes']
 export function fieldFor(field: DeclaredField, { isMore = false, isChange = false } = {}): FieldOf {
   const { name, as, among, hint, isRequired = false, isSecret = false, isLong = false } = field
   const said =
-    isSecret && isChange
-      ? t('Empty keeps what is there.')
-      : currentLanguage() === 'en'
-        ? hint?.replaceAll('`', '')
-        : undefined
+    isSecret && isChange ? t('Empty: unchanged') : currentLanguage() === 'en' ? hint?.replaceAll('`', '') : undefined
   return {
     name,
     label: words(name),

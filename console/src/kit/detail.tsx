@@ -12,6 +12,7 @@ import { FormBox } from './form-box.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { CopyId, Pill, Problem, Waiting } from './kit.tsx'
 import type { Loaded } from './load.ts'
+import { Menu } from './menu.tsx'
 
 /** Something that can be done with the record. */
 export interface Deed {
@@ -61,7 +62,7 @@ export function Detail({
   useTitle(title)
   return (
     <div class="page detail">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to={to}>{t(name)}</Link>
         <Icon name="right" />
         <CopyId id={id} />
@@ -70,13 +71,15 @@ export function Detail({
         <h1 dir="auto">{title}</h1>
         {state && <Pill state={state} />}
         <div class="push">
-          <CopyCurl path={path} />
           <Deeds deeds={deeds} {...(onDone ? { onDone } : {})} />
         </div>
         {note && <p class="soft whole">{note}</p>}
       </header>
       {children}
-      <Raw title={t('JSON')} value={raw} />
+      <footer class="row raw-line">
+        <Raw title={t('JSON')} value={raw} />
+        <CopyCurl path={path} look="small quiet" />
+      </footer>
     </div>
   )
 }
@@ -86,7 +89,7 @@ export function Opened<T>({ record, children }: { record: Loaded<T>; children(va
   if (record.error && !record.value)
     return (
       <div class="page">
-        <h1>{t('This cannot be shown')}</h1>
+        <h1>{t('This page cannot be shown')}</h1>
         <Problem error={record.error} retry={record.reload} />
       </div>
     )
@@ -94,15 +97,28 @@ export function Opened<T>({ record, children }: { record: Loaded<T>; children(va
   return <>{children(record.value)}</>
 }
 
-/** Buttons of what the member may do. */
+const maxShown = 3
+
+/** Buttons of what the member may do: the last few in sight, the others in a menu. */
 export function Deeds({ deeds, onDone }: { deeds: readonly Deed[]; onDone?(): unknown }) {
+  const own = deeds.filter(({ scope }) => scope === undefined || may(scope))
+  const shown = own.slice(-maxShown)
+  const further = own.slice(0, -maxShown)
+  const buttons = (some: readonly Deed[], done?: () => unknown) =>
+    some.map((deed) => <DeedButton key={deed.name} deed={deed} {...(done ? { onDone: done } : {})} />)
   return (
     <>
-      {deeds
-        .filter(({ scope }) => scope === undefined || may(scope))
-        .map((deed) => (
-          <DeedButton key={deed.name} deed={deed} {...(onDone ? { onDone } : {})} />
-        ))}
+      {further.length > 0 && (
+        <Menu label={t('More actions')} button={<Icon name="more" />} class="btn square">
+          {(close) =>
+            buttons(further, () => {
+              close()
+              return onDone?.()
+            })
+          }
+        </Menu>
+      )}
+      {buttons(shown, onDone)}
     </>
   )
 }

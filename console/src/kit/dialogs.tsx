@@ -119,7 +119,7 @@ function QuestionBox({ asked }: { asked: Asked }) {
         )}
         {type !== undefined && (
           <Field
-            label={t('To be sure, type {name}', { name: type })}
+            label={t('Type {name} to confirm', { name: type })}
             value={name}
             onInput={setName}
             autocomplete="off"

@@ -16,7 +16,7 @@ export function NewPassword({ value, onInput }: { value: string; onInput(value: 
       required
       value={value}
       onInput={onInput}
-      hint={t('At least ten characters')}
+      hint={t('At least 10 characters')}
     />
   )
 }
@@ -102,9 +102,14 @@ export function Choice({
   names = {},
   onChange,
   isRequired = false,
+  hint,
+  problem,
 }: {
   label: string
   value: string
+  hint?: string
+  /** Why the server refused it. */
+  problem?: string | undefined
   among: readonly string[]
   /** Words of those that are no words themselves, such as ids. */
   names?: Readonly<Record<string, string>>
@@ -116,7 +121,13 @@ export function Choice({
   return (
     <div class="choice">
       <label for={id}>{t(label)}</label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={hint || problem ? `${id}-hint` : undefined}
+        aria-invalid={problem ? 'true' : undefined}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {!isRequired && <option value="">{t('Any')}</option>}
         {among.map((one) => (
           <option key={one} value={one}>
@@ -124,6 +135,11 @@ export function Choice({
           </option>
         ))}
       </select>
+      {(problem ?? hint) && (
+        <p class={problem ? 'hint bad' : 'hint'} id={`${id}-hint`}>
+          {problem ?? t(hint ?? '')}
+        </p>
+      )}
     </div>
   )
 }

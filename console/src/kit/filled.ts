@@ -11,6 +11,7 @@ interface Typed {
   readonly label: string
   readonly as?: Kind
   readonly value?: (text: string) => unknown
+  readonly isWhole?: boolean
 }
 
 type Filled = Readonly<Record<string, string | undefined>>
@@ -20,10 +21,20 @@ export function valuesOf(fields: readonly Typed[], filled: Filled, before?: Fill
   const values: Record<string, unknown> = {}
   for (const field of fields) {
     const text = filled[field.name]
-    if (before ? text === before[field.name] : text === undefined) continue
+    const isWanted = before ? isChanged(field, fields, filled, before) : text !== undefined
+    if (!isWanted || (text === undefined && before?.[field.name] === undefined)) continue
     put(values, field.name.split('.'), text === undefined ? null : sentOf(field, text))
   }
   return values
+}
+
+/** Whether a field differs, or another of the same object where that is sent whole. */
+function isChanged(field: Typed, fields: readonly Typed[], filled: Filled, before: Filled): boolean {
+  const [object] = field.name.split('.')
+  const together = field.isWhole
+    ? fields.filter(({ name, isWhole }) => isWhole && name.split('.')[0] === object)
+    : [field]
+  return together.some(({ name }) => filled[name] !== before[name])
 }
 
 function put(into: Record<string, unknown>, [first = '', ...rest]: string[], value: unknown): void {

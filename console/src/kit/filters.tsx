@@ -57,38 +57,47 @@ export function Filters({
   children?: ComponentChildren
 }) {
   const { filters = [], dates } = list
+  const [isWhole, setIsWhole] = useState(false)
+  const isMany = filters.length > maxShown
+  const isOn = ({ name }: FilterOf): boolean => (typed[name] ?? '') !== ''
+  const shown = isWhole || !isMany ? filters : filters.filter((one, i) => i < maxShown || isOn(one))
   return (
     <search class="filters">
-      {filters.map(({ name, label, among, records }) =>
-        records ? (
-          <ChosenRecord
-            key={name}
-            label={t(label)}
-            value={typed[name] ?? ''}
-            records={records}
-            onChange={(value) => filterBy({ ...typed, [name]: value })}
-          />
-        ) : among ? (
-          <Choice
-            key={name}
-            label={t(label)}
-            value={typed[name] ?? ''}
-            among={among}
-            onChange={(value) => filterBy({ ...typed, [name]: value })}
-          />
-        ) : (
-          <Typed
-            key={name}
-            label={label}
-            value={typed[name] ?? ''}
-            onValue={(value) => filterBy({ ...typed, [name]: value })}
-          />
-        ),
-      )}
+      {shown.map((filter) => (
+        <FilterField
+          key={filter.name}
+          filter={filter}
+          value={typed[filter.name] ?? ''}
+          onValue={(value) => filterBy({ ...typed, [filter.name]: value })}
+        />
+      ))}
       {dates && <Days dates={dates} typed={typed} />}
+      {isMany && (
+        <button type="button" class="btn quiet" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
+          <Icon name="filter" />
+          {isWhole ? t('Less') : t('More')}
+        </button>
+      )}
       {children}
     </search>
   )
+}
+
+/** More filters than these are shown when they are asked for, or on. */
+const maxShown = 3
+
+function FilterField({
+  filter: { label, among, records },
+  value,
+  onValue,
+}: {
+  filter: FilterOf
+  value: string
+  onValue(value: string): void
+}) {
+  if (records) return <ChosenRecord label={t(label)} value={value} records={records} onChange={onValue} />
+  if (among) return <Choice label={t(label)} value={value} among={among} onChange={onValue} />
+  return <Typed label={label} value={value} onValue={onValue} />
 }
 
 /** A choice among records that the server names. */

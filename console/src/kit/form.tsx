@@ -8,7 +8,7 @@ import { api } from '../api.ts'
 import { t } from '../words.ts'
 import { Choice, Field, FileField, problemOf, TextField } from './fields.tsx'
 import { type Kind, valuesOf } from './filled.ts'
-import { NewKey, Problem } from './kit.tsx'
+import { Problem } from './kit.tsx'
 import { RowsField } from './rows-field.tsx'
 
 export interface FieldOf {
@@ -28,6 +28,8 @@ export interface FieldOf {
   readonly columns?: readonly string[]
   /** What is sent for what is typed, where none of the kinds says it. */
   readonly value?: (text: string) => unknown
+  /** Whether its object is sent whole when one of its fields changes; `payment_method.phone` is of `payment_method`. */
+  readonly isWhole?: boolean
   /** Control of its own, which gives what is typed as a text. */
   readonly show?: (control: Control) => ComponentChildren
   /** Whether it stands below `More settings`, which is closed until opened. */
@@ -99,24 +101,6 @@ export function formOf<Input extends object, Reply>(
   }
 }
 
-/** The form of a list, which opens in place. */
-export function Making({ form, onMade }: { form: FormOf; onMade(): void }) {
-  const [secret, setSecret] = useState<string | null>(null)
-  const [isOpen, setIsOpen] = useState(false)
-  const made = (shown: string | null): void => {
-    setSecret(shown)
-    setIsOpen(shown !== null)
-    onMade()
-  }
-  return (
-    <details class="card making" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>{t(form.title)}</summary>
-      {secret && <NewKey secret={secret} />}
-      <FormFields form={form} onMade={made} />
-    </details>
-  )
-}
-
 /** Fields and button of a form, and why it was refused. */
 export function FormFields({
   form,
@@ -172,7 +156,7 @@ export function FormFields({
       )}
       {form.preview?.(typed)}
       <button type="submit" class="btn primary" disabled={isBusy}>
-        {t(form.action ?? 'Make it')}
+        {t(form.action ?? 'Create')}
       </button>
     </form>
   )
@@ -199,8 +183,11 @@ function FormField({
   if (as === 'rows')
     return <RowsField label={label} columns={columns ?? []} value={value ?? ''} onInput={onInput} {...told} />
   if (as === 'flag')
-    return <Choice label={label} value={value ?? 'no'} among={['no', 'yes']} isRequired onChange={onInput} />
-  if (among) return <Choice label={label} value={value ?? among[0] ?? ''} among={among} isRequired onChange={onInput} />
+    return <Choice label={label} value={value ?? 'no'} among={['no', 'yes']} isRequired onChange={onInput} {...told} />
+  if (among)
+    return (
+      <Choice label={label} value={value ?? among[0] ?? ''} among={among} isRequired onChange={onInput} {...told} />
+    )
   if (isLong || as === 'json')
     return <TextField label={label} value={value ?? ''} onInput={onInput} required={isRequired} {...told} />
   return (

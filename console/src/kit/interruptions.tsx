@@ -18,7 +18,7 @@ export function Interruptions({ session }: { session: Session }) {
       {!canReach && (
         <div class="unreachable" role="alert">
           <Icon name="no-signal" />
-          {t('The server cannot be reached. What you see is kept; it is looked for.')}
+          {t('The server cannot be reached. Reconnecting…')}
         </div>
       )}
       {now?.is === 'too many' && <TooMany key={now.untilMs} now={now} />}
@@ -37,17 +37,15 @@ function SignInAgain({ now: { is, doing, goOn, giveUp }, session }: { now: Inter
     if (entered.member.id !== session.member.id) window.location.reload()
     else goOn()
   }
-  const title = isOut ? t('Sign in to go on') : t('Your password, once more')
+  const title = isOut ? t('Sign in to continue') : t('Your password again')
   return (
     <Dialog label={title} onClose={isOut ? () => undefined : giveUp} class="slim">
       <h2>{title}</h2>
       <p class="soft">
-        {isOut
-          ? t('Your session has ended. What you typed is still here.')
-          : t('This is asked again after ten minutes.')}{' '}
-        {doing && t('“{doing}” goes on afterwards.', { doing })}
+        {isOut ? t('Your session has ended. Your input is kept.') : t('This is asked again after ten minutes.')}{' '}
+        {doing && t('“{doing}” continues afterwards.', { doing })}
       </p>
-      <PasswordForm email={session.member.email} action={t('Go on')} onSignedIn={enter}>
+      <PasswordForm email={session.member.email} action={t('Continue')} onSignedIn={enter}>
         <p class="mono">{session.member.email}</p>
       </PasswordForm>
       <button type="button" class="btn quiet" onClick={leave}>
@@ -78,8 +76,8 @@ function TooMany({ now: { untilMs, doing, words, requestId, goOn, giveUp } }: { 
       <p class="soft">
         {words}{' '}
         {doing
-          ? t('Nothing is lost: “{doing}” goes on by itself.', { doing })
-          : t('Nothing is lost; it goes on by itself.')}
+          ? t('Nothing is lost: “{doing}” continues automatically.', { doing })
+          : t('Nothing is lost; it continues automatically.')}
       </p>
       <progress max={wholeMs} value={wholeMs - leftMs} aria-label={t('Time to wait')} />
       {requestId && <CopyId id={requestId} />}

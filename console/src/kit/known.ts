@@ -12,6 +12,7 @@ import {
   operatorListPlans,
   paymentsMethods,
   billingPlans as plansOf,
+  segmentsList,
   smsListNumbers,
   smsListSenderIds,
   ussdListMenus,
@@ -57,6 +58,12 @@ export const senders: Known = {
     return Object.fromEntries(all.map((one) => [one, one]))
   },
 }
+
+export const segments = among(
+  'segments',
+  () => segmentsList(api, { query }),
+  ({ id, name }) => [id, name],
+)
 
 export const emailTemplates = among(
   'email templates',

@@ -8,7 +8,7 @@ import { t } from '../words.ts'
 import { type Deed, Deeds } from './detail.tsx'
 import { type Answer, complain, confirm, type Question, say } from './dialogs.tsx'
 import { ExportButton, type FilterOf, Filters, filtersOf } from './filters.tsx'
-import { type FormOf, Making } from './form.tsx'
+import type { FormOf } from './form.tsx'
 import { FormBox } from './form-box.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
@@ -115,7 +115,16 @@ export function ListPage({ children, ...list }: ListPageProps) {
   const [turn, setTurn] = useState(0)
   const filters = filtersOf(list, query)
   const links = (list.links ?? []).filter(({ scope }) => scope === undefined || may(scope))
-  const hasMain = list.deeds?.some(({ isMain }) => isMain) ?? false
+  const again = (): void => setTurn((before) => before + 1)
+  const making: readonly Deed[] = list.form
+    ? [{ name: list.form.title, icon: 'plus', isMain: links.length === 0, form: list.form }]
+    : []
+  const deeds = [...(list.deeds ?? []), ...making]
+  const hasMain = deeds.some(({ isMain }) => isMain)
+  const hasFilters = (list.filters?.length ?? 0) > 0 || list.dates !== undefined
+  const save = (
+    <ExportButton path={list.exportPath ?? list.path} query={{ ...list.query, ...filters.asked }} name={list.title} />
+  )
   return (
     <div class="page">
       <PageHead title={t(list.title)} {...(list.note === undefined ? {} : { note: t(list.note) })}>
@@ -125,18 +134,16 @@ export function ListPage({ children, ...list }: ListPageProps) {
             {t(name)}
           </Link>
         ))}
-        <Deeds deeds={list.deeds ?? []} onDone={() => setTurn((before) => before + 1)} />
+        <Deeds deeds={deeds} onDone={again} />
+        {!hasFilters && save}
       </PageHead>
       {children}
-      {list.form && <Making form={list.form} onMade={() => setTurn((before) => before + 1)} />}
-      <Filters list={list} filters={filters}>
-        <ExportButton
-          path={list.exportPath ?? list.path}
-          query={{ ...list.query, ...filters.asked }}
-          name={list.title}
-        />
-      </Filters>
-      <ListRecords list={list} turn={turn} onTurn={() => setTurn((before) => before + 1)} />
+      {hasFilters && (
+        <Filters list={list} filters={filters}>
+          {save}
+        </Filters>
+      )}
+      <ListRecords list={list} turn={turn} onTurn={again} />
     </div>
   )
 }

@@ -23,6 +23,8 @@ export interface RecordOf<T extends object> {
   deeds?(value: T): readonly Deed[]
   /** Events after which it is read again. */
   readonly live?: string
+  /** What stands above its facts: what the page is opened for. */
+  before?(value: T): ComponentChildren
   /** What stands below its facts. */
   more?(value: T, reload: () => Promise<void>): ComponentChildren
 }
@@ -47,6 +49,7 @@ export function recordPage<T extends object>(of: RecordOf<T>): ComponentType<Pag
               path={of.at(id)}
               raw={value}
             >
+              {of.before?.(value)}
               <Card title={t('Details')}>
                 <Facts rows={of.facts.map((fact) => [fact.name, fact.show ? fact.show(row) : cellOf(row, fact)])} />
               </Card>

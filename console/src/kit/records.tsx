@@ -124,7 +124,7 @@ export function Records<Row>(props: RecordsProps<Row>) {
     <div class="records">
       {newer > 0 && (
         <button type="button" class="newer" onClick={showNewer}>
-          <Icon name="down" class="turned" /> {t('There are new ones, show them')}
+          <Icon name="down" class="turned" /> {t('Show new rows')}
         </button>
       )}
       {first.error && <Problem error={first.error} retry={first.reload} />}

@@ -158,6 +158,14 @@ export function words(state: string): string {
   return t(text.charAt(0).toUpperCase() + text.slice(1))
 }
 
+/** What the API gives for the number of every caller who withholds it. */
+const withheldNumber = '+10000000000'
+
+/** Number of the other side of a call, in words where it is withheld. */
+export function numberText(phone: string): string {
+  return phone === withheldNumber ? t('Number withheld') : phone
+}
+
 /** An id keeps its kind and its end, which is where ids differ. */
 export function shortId(id: string): string {
   return id.length > 18 ? `${id.slice(0, id.indexOf('_') + 5)}…${id.slice(-4)}` : id
@@ -176,4 +184,10 @@ export function momentAt(text: string): string {
   const [, sign = '+', hours = '0', minutes = '0'] = /GMT([+-])(\d+):(\d+)/.exec(zone) ?? []
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * minuteMs * (sign === '-' ? -1 : 1)
   return new Date(utcMs - offsetMs).toISOString()
+}
+
+/** A moment as a field for one holds it: `2026-12-01T08:30`, by the account's own clock. */
+export function typedMoment(text: string): string {
+  const told = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' })
+  return told.format(new Date(text)).replace(' ', 'T')
 }

@@ -15,12 +15,12 @@ export function NetworkButton() {
     title: 'Network of the sandbox',
     action: 'Save',
     fields: [
-      { name: 'delay_ms', label: 'Delay, milliseconds', hint: 'Empty: as usual' },
+      { name: 'delay_ms', label: 'Delay, milliseconds', hint: 'Empty: default' },
       {
         ...{ name: 'error', label: 'Every text fails with' },
         among: ['none', ...errors],
       },
-      { name: 'out_of_coverage', label: 'Phones without coverage', hint: 'Numbers, with commas; * is all' },
+      { name: 'out_of_coverage', label: 'Phones out of coverage', hint: 'Numbers, comma-separated; * for all' },
     ],
     initial: {
       delay_ms: value?.delay_ms?.toString(),

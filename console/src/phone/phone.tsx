@@ -124,7 +124,7 @@ export function Phones() {
             <Handset number={number} onNumber={(wanted) => change(numbers.with(i, wanted))} />
             {numbers.length > 1 && (
               <button type="button" class="btn small" onClick={() => change(numbers.toSpliced(i, 1))}>
-                {t('Put {number} away', { number })}
+                {t('Remove {number}', { number })}
               </button>
             )}
           </section>

@@ -25,7 +25,7 @@ export function Journey({ frames, kind }: { frames: readonly Frame[]; kind: Jour
   const whole = spans.reduce((sum, [, ms]) => sum + Math.sqrt(ms), 0)
   let x = 0
   return (
-    <section class="card journey" aria-label={t('The way in one glance')}>
+    <section class="card journey" aria-label={t('Summary of the route')}>
       <ol class="hops">
         {stops.map(({ name, icon, state, tone }) => (
           <li key={name} class={`stop is-${tone}`}>
@@ -119,7 +119,7 @@ function sent(told: Told, kind: JourneyKind): (Stop | null)[] {
   const other: Stop = {
     name: isText ? t('Network') : t('Provider'),
     icon: isText ? 'antenna' : 'coins',
-    state: isRefused ? (lastOut.status ?? t('Refused')) : out.length > 0 || isTaken ? t('Took it') : t('Not asked yet'),
+    state: isRefused ? (lastOut.status ?? t('Refused')) : out.length > 0 || isTaken ? t('Accepted') : t('Not sent yet'),
     tone: isRefused ? 'bad' : out.length > 0 || isTaken ? 'good' : 'wait',
   }
   const isBad = end?.is_ok === false || end?.title === 'failed' || end?.title === 'expired'
@@ -142,8 +142,8 @@ function sent(told: Told, kind: JourneyKind): (Stop | null)[] {
 function received(told: Told): (Stop | null)[] {
   const { back } = told
   return [
-    { name: t('Phone'), icon: 'mobile', state: t('Sent it'), tone: 'good' },
-    back.length > 0 ? { name: t('Network'), icon: 'antenna', state: t('Handed it over'), tone: 'good' } : null,
+    { name: t('Phone'), icon: 'mobile', state: t('Sent'), tone: 'good' },
+    back.length > 0 ? { name: t('Network'), icon: 'antenna', state: t('Delivered'), tone: 'good' } : null,
     { name: 'Pamoja', icon: 'layers', state: t('Received'), tone: 'good' },
     webhook(told),
   ]
@@ -173,7 +173,7 @@ function spansOf(frames: readonly Frame[], kind: JourneyKind): [name: string, ms
     [t('Your webhook'), sum(frames.filter((frame) => frame.kind === 'webhook'))],
   ]
   const restMs = Math.max(0, wholeMs - parts.reduce((ms, [, part]) => ms + part, 0))
-  return [...parts, [t('On the air, or waiting'), restMs] satisfies [string, number]].filter(([, ms]) => ms > 0)
+  return [...parts, [t('In transit or waiting'), restMs] satisfies [string, number]].filter(([, ms]) => ms > 0)
 }
 
 function timeOf(frame: Frame | undefined): number {

@@ -119,7 +119,7 @@ function Step({ frame, start, before }: { frame: Frame; start: number; before: F
               {frame.pdus.map((pdu) => (
                 <PduView key={pdu.hex} pdu={pdu} />
               ))}
-              {frame.request !== null && <Said title={t('Said')}>{pretty(frame.request)}</Said>}
+              {frame.request !== null && <Said title={t('Request')}>{pretty(frame.request)}</Said>}
               {frame.answer !== null && <Said title={t('Answered')}>{pretty(frame.answer)}</Said>}
             </div>
           </details>

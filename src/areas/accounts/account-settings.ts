@@ -25,7 +25,7 @@ export const AccountSettings = Type.Object(
       Nullable(
         OneOf(callbackEvents, {
           description:
-            'Changes sent to the `callback_url` of a text, where neither request nor key says it: every change of status (default), or `final`, the last',
+            'Changes sent to the `callback_url` of a text, unless the request or key sets it: every change of status (default), or `final`, the last',
         }),
       ),
     ),
@@ -128,7 +128,8 @@ export const AccountSettings = Type.Object(
       Nullable(
         Type.Boolean({
           rule: 'must be true or false',
-          description: 'True requires two-factor sign-in of all console members; those without it must set it up first',
+          description:
+            'True requires two-factor sign-in for all console members; members without it must set it up first',
         }),
       ),
     ),
@@ -147,15 +148,15 @@ export const AccountSettings = Type.Object(
         Type.Object({
           stop: Type.Optional(OwnWords('Words that opt the handset out, as STOP does')),
           start: Type.Optional(OwnWords('Words that opt the handset in again, as START does')),
-          help: Type.Optional(OwnWords('Words that are answered with how to opt out, as HELP is')),
+          help: Type.Optional(OwnWords('Words answered with instructions to opt out, as HELP is')),
         }),
         {
-          description: 'Custom words to opt out, opt in or ask for help, beside STOP, START and HELP',
+          description: 'Custom keywords to opt out, opt in or request help, besides STOP, START and HELP',
         },
       ),
     ),
   },
-  { description: 'Settings to change; others stay, null unsets one' },
+  { description: 'Settings to change; absent ones are left unchanged, null unsets one' },
 )
 
 export const settingNames = Object.keys(AccountSettings.properties)

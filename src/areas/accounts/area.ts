@@ -26,14 +26,14 @@ export const accounts: Area = {
   name: 'accounts',
   tools: { named: ['auth.whoami', 'account.get', 'account.search', 'usage.get', 'logs.list', 'logs.get'] },
   chapters: {
-    auth: { title: 'Credentials', about: 'Credentials, and access tokens that live for an hour at most.' },
+    auth: { title: 'Credentials', about: 'Credentials, and access tokens that are valid for an hour at most.' },
     account: { title: 'Account', about: 'Your name, time zone and settings.' },
     apiKeys: { title: 'API keys', about: 'Keys with limited scopes, and their rotation.' },
     team: { title: 'Team', about: 'Members of the console and their roles.' },
     usage: { title: 'Usage', about: 'Requests and cost, day by day.' },
-    limits: { title: 'Limits', about: 'Rate limits, and what remains of them.' },
+    limits: { title: 'Limits', about: 'Rate limits and remaining requests.' },
     logs: { title: 'Request log', about: 'Your requests and their replies, for troubleshooting.' },
-    auditLog: { title: 'Audit log', about: 'Record of changes: by whom, of what, and when.' },
+    auditLog: { title: 'Audit log', about: 'Audit log: every change, with its actor, object and time.' },
   },
   scopes: [scopeArea('account'), scopeArea('keys'), scopeArea('logs'), scopeArea('team')],
   routes: [
@@ -46,7 +46,7 @@ export const accounts: Area = {
     ...waitingRoutes,
     ...ofAnyAccount(routes, {
       'logs.list': ['operator.listRequests', 'List the requests of any account'],
-      'logs.get': ['operator.getRequest', 'Read one request of any account'],
+      'logs.get': ['operator.getRequest', 'Get a request of any account'],
       'usage.get': ['operator.getUsage', 'Get usage and cost of any account'],
       'auditLog.list': ['operator.listAuditLog', 'List audit log entries of any account'],
     }),

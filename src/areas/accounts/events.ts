@@ -14,7 +14,7 @@ const key = {
 
 const Revoked = Type.Object(key, { title: 'ApiKeyRevokedEvent' })
 const RotationDue = Type.Object(
-  { ...key, rotation_due_at: At({ description: '90 days after the key was made' }) },
+  { ...key, rotation_due_at: At({ description: 'Recommended rotation time, 90 days after creation' }) },
   { title: 'ApiKeyRotationDueEvent' },
 )
 

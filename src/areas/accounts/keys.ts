@@ -96,8 +96,7 @@ async function requireRoom(tx: Tx, { principal: { facts }, receivedMs }: Caller)
   const ofPlan = Object.hasOwn(maxKeys, facts.plan) ? maxKeys[facts.plan] : undefined
   const most = facts.allowances.api_keys ?? ofPlan ?? maxKeysOfAll
   const { count } = await one(tx.query(countKeys, { account: facts.account, at: new Date(receivedMs) }))
-  if (count >= most)
-    throw new AppError('CONFLICT', `the account has ${count} of ${most} keys: revoke one that is not used any more`)
+  if (count >= most) throw new AppError('CONFLICT', `the account has ${count} of ${most} keys: revoke an unused one`)
 }
 
 /** Test keys lie about in files and laptops. Where there is real money they must not open the way to it. */

@@ -27,12 +27,12 @@ const createKeyFor = writeAcross({
   body: Type.Object({
     ...KeyCreate.properties,
     environment: EnvironmentName({
-      description: 'Where the key works: `test` moves no real money and reaches no real phone',
+      description: 'Environment of the key; `test` moves no real money and reaches no real phone',
     }),
   }),
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/operator/api-keys/${id}` },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  examples: [{ name: 'The first live key', body: { name: 'Checkout server', environment: 'live' } }],
+  examples: [{ name: 'A live key', body: { name: 'Checkout server', environment: 'live' } }],
   handle: async (app, tx, { params, body }, caller) => {
     const account = await requireAccount(tx, params.id)
     const made = await storeNewKey(app, tx, {
@@ -79,7 +79,7 @@ const limitKey = writeAcross({
   }),
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  examples: [{ name: 'Faster', body: { rate_limit_per_second: 500 } }],
+  examples: [{ name: 'A higher rate limit', body: { rate_limit_per_second: 500 } }],
   needs: { operation: 'auth.whoami', id: 'key_id' },
   handle: async (app, tx, { params, body }, caller) => {
     const row = await keyRow(tx, lockAnyKey, params.id)

@@ -39,7 +39,7 @@ export const operatorNoticeJob: Job<App, typeof operatorNotice.payload> = {
         if (error.status >= 500) return { kind: 'retry', reason: error.code }
         app.log.warn(
           { code: error.code },
-          'operator not told of a trouble by mail: give the operator’s account a sending domain',
+          'operator alert not mailed: verify a sending domain for the operator’s account',
         )
       }
     return { kind: 'done' }

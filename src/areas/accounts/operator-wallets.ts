@@ -49,10 +49,10 @@ const credit = writeAcross({
   body: Type.Object({
     amount: AmountIn({ description: 'Amount to credit, more than 0' }),
     currency: CurrencyCode({
-      description: 'Currency of the wallet; one is opened where there is none in this currency',
+      description: 'Currency of the wallet, which is created if the account has none in it',
     }),
     environment: EnvironmentName({
-      description: '`live` for money that you have really received; `test` is play money',
+      description: '`live` for money that you have received; `test` is play money',
     }),
     reference: Type.String({
       minLength: 1,
@@ -133,7 +133,7 @@ const overdraft = writeAcross({
   }),
   reply: { status: 200, schema: WalletRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'UNSUPPORTED_CURRENCY', 'AMOUNT_TOO_HIGH', 'CONFLICT'],
-  examples: [{ name: 'Pay at the end of the month', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
+  examples: [{ name: 'A monthly credit limit', body: { amount: 10000, currency: 'KES', environment: 'live' } }],
   handle: async (app, tx, { params, body }, caller) => {
     const row = await requireAccount(tx, params.id)
     const currency = currencyTaken(app, body.currency)

@@ -33,7 +33,7 @@ const allowed = (description: string, unit: string, minimum: number, maximum: nu
       Type.Integer({
         minimum,
         maximum,
-        rule: `must be ${minimum} to ${maximum} ${unit}, or null for what the plan says`,
+        rule: `must be ${minimum} to ${maximum} ${unit}, or null for the value of the plan`,
         description,
       }),
     ),
@@ -51,7 +51,7 @@ const Allowances = Type.Object(
     ),
     webhook_concurrency: allowed('Maximum number of concurrent webhook deliveries', 'requests at once', 1, 1_000),
     sms_weight: allowed(
-      'Share of a carrier that several accounts wait for',
+      'Weight of the account in the fair queue of a carrier',
       'texts in a turn, where others have 1',
       1,
       100,
@@ -65,7 +65,7 @@ const OperatorAccount = Type.Object(
     id: AccountId,
     name: Type.String({ description: 'Name shown to its customers' }),
     country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
-    currency: Type.String({ description: 'Currency of its first wallets' }),
+    currency: Type.String({ description: 'Currency of the account’s first wallets and of amounts in its settings' }),
     timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
     plan: Type.String({ description: 'Plan that sets its limits' }),
     limits: PlanLimits,
@@ -73,7 +73,7 @@ const OperatorAccount = Type.Object(
     status: OneOf(['active', 'suspended'], {
       description: '`suspended`: requests are refused, and jobs are held back',
     }),
-    created_at: At({ description: 'Time the account was opened' }),
+    created_at: At({ description: 'Time at which the account was created' }),
   },
   { title: 'OperatorAccount' },
 )
@@ -89,7 +89,7 @@ const OpenedAccount = Type.Object(
 const AccountWithWallets = Type.Object(
   {
     ...OperatorAccount.properties,
-    wallets: Type.Array(WalletRecord, { description: 'One for each environment and currency' }),
+    wallets: Type.Array(WalletRecord, { description: 'Wallets by environment and currency' }),
   },
   { title: 'OperatorAccountDetail' },
 )
@@ -106,7 +106,7 @@ const listAll = list({
         description: 'Filter by status: active or suspended',
       }),
     ),
-    plan: Type.Optional(Type.String({ maxLength: 40, description: 'Name of their plan, such as `free`' })),
+    plan: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by plan, such as `free`' })),
   }),
   row: OperatorAccount,
   examples: [{ name: 'Accounts on the free plan', query: { plan: 'free' } }],
@@ -129,7 +129,7 @@ const create = writeAcross({
     currency: CurrencyCode({
       description: 'Currency of its first wallets, and of amounts in its settings; it cannot be changed afterwards',
     }),
-    timezone: Type.Optional(TimeZone({ description: 'IANA name; default: that of its country' })),
+    timezone: Type.Optional(TimeZone({ description: 'Time zone, as an IANA name; default: that of the country' })),
     plan: Type.Optional(
       Type.String({
         maxLength: 40,
@@ -206,7 +206,7 @@ const update = writeAcross({
     allowances: Type.Optional(Allowances),
     status: Type.Optional(
       OneOf(['active', 'suspended'], {
-        description: '`suspended` refuses every request of its keys and holds its jobs back; `active` resumes both',
+        description: '`suspended` refuses every request of its keys and holds back its jobs; `active` resumes both',
       }),
     ),
   }),
@@ -214,8 +214,8 @@ const update = writeAcross({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
   examples: [
     { name: 'Suspend', body: { status: 'suspended' } },
-    { name: 'The plan’s limits again', body: { limits: null } },
-    { name: 'More webhooks than the plan has', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
+    { name: 'Restore the limits of the plan', body: { limits: null } },
+    { name: 'Raise the limit of webhooks', body: { allowances: { webhooks: 25, webhook_retention_days: 60 } } },
   ],
   handle: async (app, tx, { params, body }, caller) => {
     const account = accountUuid(params.id)

@@ -41,7 +41,7 @@ const whoAmI = read({
   description: 'Accepts any credential and changes nothing: a good first request.',
   scope: 'any',
   reply: { status: 200, schema: WhoAmI },
-  examples: [{ name: 'Who am I' }],
+  examples: [{ name: 'The calling credential' }],
   handle: async (_app, _input, { principal }) => ({
     account_id: principal.accountId,
     environment: principal.tenant.environment,
@@ -57,7 +57,7 @@ const createToken = read({
   operation: 'auth.token',
   summary: 'Create a short-lived access token',
   description:
-    'Also takes OAuth 2 client credentials as a form: `client_id` is the key id and `client_secret` the key.',
+    'OAuth 2 client credentials are accepted as a form too: `client_id` is the key id and `client_secret` the key.',
   scope: 'any',
   form: true,
   keyInForm: true,
@@ -65,7 +65,7 @@ const createToken = read({
   reply: { status: 200, schema: TokenReply },
   errors: ['VALIDATION_ERROR'],
   examples: [
-    { name: 'A token that may only read messages', body: { scope: 'sms:read', expires_in: 600, subject: 'dashboard' } },
+    { name: 'A token for reading messages only', body: { scope: 'sms:read', expires_in: 600, subject: 'dashboard' } },
   ],
   handle: (app, { body }, caller) => issueToken(app, body, caller),
 })
@@ -133,13 +133,13 @@ const createApiKey = writeAcross({
   operation: 'apiKeys.create',
   summary: 'Create an API key',
   description:
-    'The key is shown only in this reply. A key cannot give scopes it lacks; in production a test key makes no live key.',
+    'The key is shown only in this reply. A key cannot grant scopes that it lacks; in production a test key cannot create a live key.',
   scope: 'keys:write',
   body: KeyCreate,
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
   errors: ['VALIDATION_ERROR', 'FORBIDDEN'],
   examples: [
-    { name: 'A key that may only send', body: { name: 'Checkout server', scopes: ['sms:write', 'wallet:read'] } },
+    { name: 'A key for sending only', body: { name: 'Checkout server', scopes: ['sms:write', 'wallet:read'] } },
   ],
   prepare: (app, { body }, caller) => prepareKey(app, body, caller),
   handle: (app, tx, { body }, caller, doorKey) => createKey(app, tx, body, caller, doorKey),
@@ -167,7 +167,7 @@ const updateApiKey = writeAcross({
   body: KeyUpdate,
   reply: { status: 200, schema: KeyRecord },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'CONFLICT'],
-  examples: [{ name: 'Only from the office', body: { allowed_ips: ['127.0.0.0/8', '::1'] } }],
+  examples: [{ name: 'Restrict the key to an office network', body: { allowed_ips: ['127.0.0.0/8', '::1'] } }],
   handle: (app, tx, { params, body }, caller) => changeKey(app, tx, params.id, body, caller),
 })
 
@@ -194,7 +194,7 @@ const rotateApiKey = writeAcross({
   body: KeyRotate,
   reply: { status: 201, schema: NewKeyRecord, location: ({ id }) => `/v1/api-keys/${id}` },
   errors: ['NOT_FOUND', 'CONFLICT', 'FORBIDDEN'],
-  examples: [{ name: 'One hour to switch over', body: { grace_period: 3600 } }],
+  examples: [{ name: 'A grace period of one hour', body: { grace_period: 3600 } }],
   prepare: (app, { params }, caller) => prepareRotation(app, params.id, caller),
   handle: (app, tx, { params, body }, caller, doorKey) => rotateKey(app, tx, params.id, body, caller, doorKey),
 })
@@ -205,7 +205,7 @@ const getUsage = read({
   operation: 'usage.get',
   summary: 'Get requests and cost by day and area',
   description:
-    '`rows` counts requests, `spend` their cost: both are grouped by `group_by`. By country over at most 92 days. Includes what remains of the limits.',
+    '`rows` counts requests, `spend` their cost; both are grouped by `group_by`. By country at most 92 days. Includes the current state of the limits.',
   scope: 'account:read',
   query: UsageQuery,
   reply: { status: 200, schema: UsageReply },
@@ -218,10 +218,10 @@ const getLimits = read({
   method: 'GET',
   path: '/v1/limits',
   operation: 'limits.get',
-  summary: 'Get rate limits and what remains of them',
+  summary: 'Get rate limits and remaining requests',
   scope: 'account:read',
   reply: { status: 200, schema: LimitsReply },
-  examples: [{ name: 'What is left' }],
+  examples: [{ name: 'Remaining requests' }],
   handle: (app, _input, caller) => limitsOf(app, caller),
 })
 
@@ -234,7 +234,7 @@ const listLogs = list({
   query: LogQuery,
   row: LogRecord,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Requests that were refused', query: { status: 422, limit: 20 } }],
+  examples: [{ name: 'Refused requests', query: { status: 422, limit: 20 } }],
   handle: async ({ db, requestLog }, { query }, { tenant }) => {
     const window = windowOf(query)
     await requestLog.flush()

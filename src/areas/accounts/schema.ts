@@ -41,21 +41,21 @@ const keyFields = {
     Type.Unsafe<`mbr_${string}`>({
       type: 'string',
       description:
-        'Id of the member who created it, directly or with a key: it is limited to their permissions, and ends with them. Null if no member did',
+        'Id of the member who created it, directly or with another key: the key has at most the member’s permissions, and ends with the member. Null if no member did',
     }),
   ),
   last_used_at: Nullable(At({ description: 'Time of the last use; null if never' })),
-  last_used_ip: Nullable(Type.String({ description: 'Address of its last request' })),
+  last_used_ip: Nullable(Type.String({ description: 'IP address of its last request' })),
   expires_at: Nullable(At({ description: 'Expiry time; null for none' })),
   rotated_from: Nullable(KeyId),
-  rotation_due_at: At({ description: '90 days after it was made; a reminder' }),
+  rotation_due_at: At({ description: 'Recommended rotation time, 90 days after creation; the key stays valid' }),
   allowed_ips: Type.Array(Type.String(), { description: 'Addresses and ranges that may use the key; empty for any' }),
   rate_limit_per_second: Nullable(Type.Integer({ description: 'Rate limit of the key; null for the default' })),
-  exposed_at: Nullable(At({ description: 'When the key was seen on a connection without TLS' })),
-  strict: Type.Boolean({ description: 'Whether unknown fields are refused by default' }),
+  exposed_at: Nullable(At({ description: 'Time at which the key was sent over a connection without TLS' })),
+  strict: Type.Boolean({ description: 'True if unknown fields are refused by default' }),
   envelope: OneOf(envelopes, { description: 'Default envelope of replies' }),
   callback_events: Nullable(OneOf(callbackEvents, { description: 'Changes sent to a `callback_url` by default' })),
-  door: Nullable(Type.String({ description: 'Door that it was made for, such as `twilio`; null for any other key' })),
+  door: Nullable(Type.String({ description: 'Door of the key, such as `twilio`; null if it has none' })),
 }
 
 export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' })
@@ -115,7 +115,9 @@ const manners = {
 
 export const KeyCreate = Type.Object({
   name: Name('Label, such as `Checkout server`'),
-  environment: Type.Optional(EnvironmentName({ description: 'Defaults to the environment of the key that asks' })),
+  environment: Type.Optional(
+    EnvironmentName({ description: 'Environment of the key; default: that of the requesting key' }),
+  ),
   scopes: Type.Optional(scopes),
   expires_at: Type.Optional(
     Moment({ description: 'Expiry time; default never, but no later than that of the requesting key' }),
@@ -145,7 +147,7 @@ export const KeyRotate = Type.Object({
       maximum: 604_800,
       default: 86_400,
       rule: 'must be 0 to 604800 seconds',
-      description: 'Seconds for which the old key goes on working',
+      description: 'Seconds for which the old key stays valid',
     }),
   ),
 })
@@ -160,7 +162,7 @@ export const TokenRequest = Type.Object({
       maximum: 3600,
       default: 900,
       rule: 'must be 60 to 3600 seconds',
-      description: 'Seconds until the token ends; it never outlives its key',
+      description: 'Lifetime of the token in seconds; it ends with its key at the latest',
     }),
   ),
   subject: Type.Optional(
@@ -168,7 +170,7 @@ export const TokenRequest = Type.Object({
       minLength: 1,
       maxLength: 100,
       rule: 'must have 1 to 100 characters',
-      description: 'User who acts with the token',
+      description: 'Your own id for the user of the token',
     }),
   ),
   grant_type: Type.Optional(
@@ -192,7 +194,7 @@ export const TokenReply = Type.Object(
     }),
     token_type: Type.Literal('Bearer', { description: 'Kind of token for the header Authorization' }),
     expires_in: Type.Integer({
-      description: 'Lifetime in seconds; shorter than requested where the key expires before',
+      description: 'Lifetime in seconds; shorter than requested if the key expires earlier',
     }),
     scope: Type.String({ description: 'Granted scopes, space-separated' }),
   },
@@ -215,7 +217,7 @@ export const AccountRecord = Type.Object(
     id: AccountId,
     name: Type.String({ description: 'Name shown to your customers' }),
     country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
-    currency: Type.String({ description: 'Currency of its first wallets' }),
+    currency: Type.String({ description: 'Currency of the account’s first wallets and of amounts in its settings' }),
     timezone: Type.String({ description: 'IANA name, such as Africa/Nairobi' }),
     plan: Type.String({ description: 'Plan that sets its limits' }),
     status: OneOf(['active', 'suspended'], {
@@ -224,7 +226,7 @@ export const AccountRecord = Type.Object(
     settings: Type.Unsafe<Record<string, unknown>>(
       Type.Required(AccountSettings, { description: 'All settings; null for one that is not set' }),
     ),
-    created_at: At({ description: 'Time the account was opened' }),
+    created_at: At({ description: 'Time at which the account was created' }),
   },
   { title: 'Account' },
 )
@@ -239,13 +241,13 @@ export const AccountUpdate = Type.Object({
 
 const LimitStates = Type.Array(
   Type.Object({
-    policy: Type.String({ description: 'Name of the policy: `key`, or `plan-` and the area' }),
+    policy: Type.String({ description: 'Name of the limit: `key`, or `plan-` followed by the area' }),
     limit: Type.Integer({ description: 'Requests allowed in a window' }),
     window: Type.Integer({ description: 'Length of a window, in seconds' }),
     remaining: Type.Integer({ description: 'Requests left in this window' }),
-    resets_at: At({ description: 'Time at which the limit is free again' }),
+    resets_at: At({ description: 'Time at which the limit resets' }),
   }),
-  { description: 'Each limit as it stands now' },
+  { description: 'Current state of each limit' },
 )
 
 export const LimitsReply = Type.Object(
@@ -279,23 +281,23 @@ export const UsageReply = Type.Object(
   {
     start_date: Type.String({ description: 'First day, UTC' }),
     end_date: Type.String({ description: 'Last day, UTC' }),
-    requests: Type.Integer({ description: 'Number of requests in all these days' }),
+    requests: Type.Integer({ description: 'Number of requests in the period' }),
     errors: Type.Integer({ description: 'Requests that were refused or failed' }),
     rows: Type.Array(
       Type.Object({
         day: Nullable(Type.String({ description: 'Day as YYYY-MM-DD, UTC' })),
         area: Nullable(Type.String({ description: 'Area, such as `sms`' })),
         operation: Nullable(Type.String({ description: 'Name of the operation, such as `sms.send`' })),
-        requests: Type.Integer({ description: 'Total number' }),
+        requests: Type.Integer({ description: 'Total number of requests' }),
         errors: Type.Integer({ description: 'Requests that were refused or failed' }),
       }),
-      { description: 'Requests grouped by `group_by`; null for what it does not name' },
+      { description: 'Requests grouped by `group_by`; fields that it does not name are null' },
     ),
     spend: Type.Array(
       Type.Object({
         day: Nullable(Type.String({ description: 'Day as YYYY-MM-DD, UTC' })),
         area: Nullable(Type.String({ description: 'Area, such as `sms`' })),
-        country: Nullable(Type.String({ description: 'Destination country; null for what has none' })),
+        country: Nullable(Type.String({ description: 'Destination country; null for charges without one' })),
         currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
         cost: Amount({ description: 'Cost less refunds' }),
         count: Type.Integer({ description: 'Number of charges' }),
@@ -327,7 +329,7 @@ export const LogQuery = Type.Object({
   key_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of the API key, such as `key_…`; a token counts as the key it was made with',
+      description: 'Filter by id of the API key, such as `key_…`; tokens count as their key',
     }),
   ),
 })
@@ -337,7 +339,7 @@ export const LogRecord = Type.Object(
     request_id: Type.String({ description: 'X-Request-Id of the response' }),
     at: At({ description: 'Time of the request' }),
     method: Type.String({ description: 'HTTP method, such as POST' }),
-    path: Type.String({ description: 'Value as it was requested' }),
+    path: Type.String({ description: 'Path of the request, such as `/v1/sms/send`' }),
     operation: Nullable(
       Type.String({ description: 'Name of the operation, such as `sms.send`; null for an unknown address' }),
     ),
@@ -375,7 +377,9 @@ export const AuditRecord = Type.Object(
       {
         type: Type.String({ description: 'Kind of actor, such as `key` or `member`' }),
         id: Type.String({ description: 'Id of the actor' }),
-        name: Nullable(Type.String({ description: 'Name of the key, or name or address of the member; null if gone' })),
+        name: Nullable(
+          Type.String({ description: 'Name of the key, or name or address of the member; null if deleted' }),
+        ),
       },
       { description: 'Actor of the change' },
     ),

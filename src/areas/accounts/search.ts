@@ -18,7 +18,7 @@ import { everyAccount } from './store.ts'
 const FoundThing = Type.Object(
   {
     kind: Type.String({ description: 'message, email, call, payment, payout, invoice, delivery or request' }),
-    id: Type.String({ description: 'Id of what was found' }),
+    id: Type.String({ description: 'Id of the found record' }),
     status: Nullable(Type.String({ description: 'Status of the record; null if it has none' })),
     account_id: Type.String({ description: 'Id of the account it belongs to, such as `acc_…`' }),
     account_name: Type.String({ description: 'Name shown to its customers' }),
@@ -68,7 +68,7 @@ const FoundRecord = Type.Object(
     }),
     id: Type.String({ description: 'Id of the record' }),
     label: Nullable(Type.String({ description: 'Distinctive value: a number, a reference, a subject' })),
-    status: Nullable(Type.String({ description: 'Its status; null for what has none' })),
+    status: Nullable(Type.String({ description: 'Status of the record; null if it has none' })),
     created_at: At({ description: 'Time of creation' }),
     path: Nullable(Type.String({ description: 'API path of the record' })),
   },
@@ -94,7 +94,7 @@ const searchOwn = list({
     }),
   }),
   row: FoundRecord,
-  examples: [{ name: 'All that a number has', query: { q: '+254711000001' } }],
+  examples: [{ name: 'Records of a phone number', query: { q: '+254711000001' } }],
   handle: async (app, { query }, { tenant, principal }) => {
     await app.requestLog.flush()
     const text = numberInQuery(query.q).trim()

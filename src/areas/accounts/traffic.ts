@@ -21,7 +21,7 @@ const SeriesRecord = Type.Object({
   name: Type.String({ description: 'Channel, such as `sms`; `in` or `out` for money' }),
   total: Type.Number({ description: 'Sum of the values' }),
   before: Type.Number({ description: 'Sum over the previous period of the same length, for comparison' }),
-  values: Type.Array(Type.Number(), { description: 'One for each slot, oldest first' }),
+  values: Type.Array(Type.Number(), { description: 'Values by slot, oldest first' }),
 })
 
 const TrafficReply = Type.Object(
@@ -40,7 +40,7 @@ const readTraffic = read({
   path: '/v1/account/traffic',
   operation: 'account.traffic',
   summary: 'Get traffic and money over time',
-  description: 'Covers the areas that the credential may read. Slots end now, by the test clock in test.',
+  description: 'Covers the areas that the credential can read. Slots end now; in test, by the test clock.',
   scope: 'account:read',
   query: Type.Object({
     range: Type.Optional(

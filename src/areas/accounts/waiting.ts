@@ -33,7 +33,7 @@ const waiting = read({
   operation: 'account.waiting',
   summary: 'Get counts of pending work',
   description:
-    'Payouts to approve, identity checks to review, open disputes, overdue invoices, failing endpoints: those that the credential may read.',
+    'Counts payouts to approve, identity checks to review, open disputes, overdue invoices and failing endpoints that the credential can read.',
   scope: 'account:read',
   reply: { status: 200, schema: WaitingReply },
   examples: [{ name: 'All counts' }],
@@ -53,7 +53,7 @@ const waitingForOperators = read({
   operation: 'operator.waiting',
   summary: 'Get counts of pending work for operators',
   description:
-    'Carriers that are down, senders to approve, failed jobs, open discrepancies, payouts and refunds in doubt.',
+    'Counts carriers that are down, senders to approve, failed jobs, open discrepancies, and payouts and refunds with an unknown outcome.',
   scope: 'operator',
   reply: { status: 200, schema: Type.Object({ counts: Counts }, { title: 'OperatorWaiting' }) },
   examples: [{ name: 'All counts' }],

@@ -28,7 +28,7 @@ export const billing: Area = {
   name: 'billing',
   tools: { named: ['billing.createInvoice', 'billing.sendInvoice', 'billing.listInvoices'] },
   chapters: {
-    billing: { title: 'Billing', about: 'Invoices with a page to pay them on, customers, plans and subscriptions.' },
+    billing: { title: 'Billing', about: 'Invoices with a payment page, customers, plans and subscriptions.' },
   },
   uses: ['customers', 'email', 'payments', 'sms'],
   scopes: [scopeArea('billing', { limit: 'payments' })],
@@ -39,9 +39,9 @@ export const billing: Area = {
     ...subscriptionRoutes,
     ...ofAnyAccount([...invoiceRoutes, ...subscriptionRoutes], {
       'billing.listInvoices': ['operator.listInvoices', 'List the invoices of any account'],
-      'billing.getInvoice': ['operator.getInvoice', 'Read an invoice of any account'],
+      'billing.getInvoice': ['operator.getInvoice', 'Get an invoice of any account'],
       'billing.listSubscriptions': ['operator.listSubscriptions', 'List the subscriptions of any account'],
-      'billing.getSubscription': ['operator.getSubscription', 'Read a subscription of any account'],
+      'billing.getSubscription': ['operator.getSubscription', 'Get a subscription of any account'],
     }),
   ],
   jobs: [giveBackJob, renewJob, renewAloneJob, remindJob, mailInvoiceJob],

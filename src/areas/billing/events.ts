@@ -11,7 +11,7 @@ const amount = (description: string) => Amount({ description })
 const currency = Type.String({ description: 'Currency of all amounts, ISO 4217, such as KES' })
 const moment = (description: string) => Nullable(At({ description }))
 const invoiceStatus = OneOf(['draft', 'open', 'paid', 'void', 'uncollectible'], {
-  description: '`draft` can be changed; `open` awaits payment; `uncollectible` was written off',
+  description: 'Filter by status; `open`: awaits payment, `uncollectible`: written off',
 })
 
 export const Invoice = Type.Object(
@@ -26,7 +26,7 @@ export const Invoice = Type.Object(
         description: Type.String({ description: 'Description of the item' }),
         quantity: Type.Number({ description: 'Number of units' }),
         unit_amount: amount('Price per unit, in major units'),
-        discount: amount('Discount on the line: its own, and its share of that of the invoice'),
+        discount: amount('Discount on the line, including its share of the invoice discount'),
         tax_rate: Type.Number({ description: 'Rate in percent' }),
         amount: amount('Amount of the line, before discount and tax'),
         tax: amount('Tax on the line'),
@@ -40,31 +40,31 @@ export const Invoice = Type.Object(
     total: amount('Total amount owed'),
     amount_paid: amount('Amount paid so far'),
     amount_due: amount('Amount still to be paid'),
-    credit_applied: Amount({ description: 'Part of amount_paid that was credit of the customer' }),
+    credit_applied: Amount({ description: 'Part of amount_paid that came from the customer’s credit' }),
     amount_refunded: Amount({
-      description: 'Amount refunded since it was paid. Earlier refunds are taken off amount_paid',
+      description: 'Amount refunded since it was paid; earlier refunds reduce amount_paid',
     }),
     overdue: Type.Boolean({ description: 'True if it is open and past its due date' }),
     due_date: Type.String({ format: 'date', description: 'Last day to pay, UTC' }),
     hosted_url: Nullable(Type.String({ description: 'URL of the payment page' })),
     pdf_url: Nullable(Type.String({ description: 'The invoice as a PDF; null while it is a draft' })),
     payments: Type.Array(Type.String(), {
-      description: 'Ids of the payments that paid it or a part of it, such as `pay_…`',
+      description: 'Ids of its payments, such as `pay_…`',
     }),
     payment_methods: Nullable(Type.Array(Type.String()), {
-      description: 'Payment methods; null: all that are offered',
+      description: 'Accepted payment methods; null: all available',
     }),
     notes: Nullable(Type.String({ description: 'Notes on the invoice' })),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     subscription_id: Nullable(Type.String({ description: 'Id of the billed subscription' })),
-    sent_at: moment('Time it was mailed or texted'),
+    sent_at: moment('Time at which it was sent by email or text'),
     paid_at: moment('Time at which it was paid in full'),
     voided_at: moment('Time at which it was voided'),
-    void_reason: Nullable(Type.String({ description: 'Text as you provided it' })),
+    void_reason: Nullable(Type.String({ description: 'Reason for voiding; null if none' })),
     metadata: Metadata,
     created_at: At({ description: 'Time of creation' }),
   },
-  { title: 'Invoice', description: 'The invoice, with its lines and what was paid of it' },
+  { title: 'Invoice', description: 'Invoice with its lines and payments' },
 )
 
 const flatInvoice = {
@@ -92,9 +92,11 @@ const InvoicePaid = Type.Object(
 )
 
 export const subscriptionStatus = OneOf(['trialing', 'incomplete', 'active', 'past_due', 'paused', 'cancelled'], {
-  description: 'Status; `incomplete` awaits its first payment, `past_due` a failed one',
+  description: 'Filter by status; `incomplete`: awaits its first payment, `past_due`: a charge failed',
 })
-const cancelReason = Nullable(Type.String({ description: 'Reason given, or `dunning`, `incomplete` or `max_cycles`' }))
+const cancelReason = Nullable(
+  Type.String({ description: 'Reason as given, or `dunning`, `incomplete` or `max_cycles`' }),
+)
 
 export const Subscription = Type.Object(
   {
@@ -109,7 +111,7 @@ export const Subscription = Type.Object(
     current_period_end: At({ description: 'End of the paid period' }),
     trial_end: moment('End of the trial; null without one'),
     billing_anchor: Type.String({ format: 'date', description: 'Day on which periods begin' }),
-    next_billing_at: moment('Time at which the next period is billed; null if none is'),
+    next_billing_at: moment('Time at which the next period is billed; null if none'),
     cancel_at_period_end: Type.Boolean({
       description: 'True if it ends with the paid period, and is not renewed',
     }),
@@ -118,17 +120,19 @@ export const Subscription = Type.Object(
     latest_invoice_id: Nullable(Type.String({ description: 'Id of the invoice of the last period' })),
     payment_method: Type.Object(
       {
-        type: OneOf(['mobile_money', 'card', 'invoice'], { description: '`invoice`: by the link of each invoice' }),
-        phone: Nullable(Type.String({ description: 'Phone that pays; null for other types' })),
-        provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`; null: by the number' })),
+        type: OneOf(['mobile_money', 'card', 'invoice'], {
+          description: 'Payment method; `invoice`: the customer pays by the link of each invoice',
+        }),
+        phone: Nullable(Type.String({ description: 'Phone number that pays; null for other types' })),
+        provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`; null: derived from the number' })),
         card_token: Nullable(Type.String({ description: 'Token of the saved card; null for other types' })),
       },
-      { description: 'Payment method of the periods' },
+      { description: 'Payment method of the subscription' },
     ),
     proration: OneOf(['create_prorations', 'none'], {
-      description: 'Whether a change within a period is charged in proportion',
+      description: 'Proration of changes within a period',
     }),
-    cycles: Type.Integer({ description: 'Periods begun' }),
+    cycles: Type.Integer({ description: 'Number of periods started' }),
     max_cycles: Nullable(Type.Integer({ description: 'Number of periods after which it ends; null for never' })),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     metadata: Metadata,
@@ -276,7 +280,7 @@ function ofSubscription(name: string, summary: string, subscription: Static<type
 }
 
 export const invoiceEvents = {
-  opened: ofInvoice('invoice.opened', 'An invoice was opened: deliver its link to the customer', {
+  opened: ofInvoice('invoice.opened', 'An invoice was opened; deliver its link to the customer', {
     ...open,
     sent_at: null,
   }),
@@ -296,12 +300,12 @@ export const invoiceEvents = {
   ),
   refunded: ofInvoice(
     'invoice.refunded',
-    'A payment of an invoice was given back, all of it or a part',
+    'A payment of an invoice was refunded, in full or in part',
     { ...paid, amount_refunded: 500_000_000n },
     completedPayment.payment_id,
   ),
   overdue: ofInvoice('invoice.overdue', 'An invoice was not paid by its due date', { ...open, overdue: true }),
-  voided: ofInvoice('invoice.voided', 'An invoice no longer has to be paid', {
+  voided: ofInvoice('invoice.voided', 'An invoice was voided', {
     ...open,
     status: 'void',
     amount_due: 0n,

@@ -43,7 +43,7 @@ export const callcenter: Area = {
   chapters: {
     callcenter: {
       title: 'Call centre',
-      about: 'Agents and the queues they serve, menus, routing, transfers, conferences, supervision, metrics.',
+      about: 'Agents, queues, IVR menus, routing, transfers, conferences, supervision and metrics.',
     },
   },
   uses: ['email', 'voice'],

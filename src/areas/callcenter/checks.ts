@@ -3,7 +3,7 @@
 import { invalid } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
-import { maybe } from '../../platform/db.ts'
+import { maybe, type Queryable } from '../../platform/db.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { findIvr } from './ivr/store.ts'
 import { promptsAmong } from './prompts/store.ts'
@@ -46,22 +46,22 @@ export async function requireQueues(app: App, tenant: Tenant, field: string, giv
   const ids = uuids.filter((id) => id !== null)
   const there = new Set((await app.db.query(queuesAmong, { ...tenant, ids })).map(({ id }) => id))
   const absent = uuids.findIndex((id) => id === null || !there.has(id))
-  if (absent !== -1) throw invalid(`${field}[${absent}]`, 'must name a queue that is there')
+  if (absent !== -1) throw invalid(`${field}[${absent}]`, 'must be the id of an existing queue')
 }
 
 /** Refuses prompts of which one is not there. */
 export async function requirePrompts(
-  app: App,
+  queryable: Queryable,
   tenant: Tenant,
   given: readonly { field: string; id: string }[],
 ): Promise<void> {
   if (given.length === 0) return
   const ids = given.map(({ id }) => uuidOf('prompt', id)).filter((id) => id !== null)
   const there = new Set<string>(
-    (await app.db.query(promptsAmong, { ...tenant, ids })).map(({ id }) => idOf('prompt', id)),
+    (await queryable.query(promptsAmong, { ...tenant, ids })).map(({ id }) => idOf('prompt', id)),
   )
   const absent = given.find(({ id }) => !there.has(id))
-  if (absent) throw invalid(absent.field, 'must name a prompt that is there')
+  if (absent) throw invalid(absent.field, 'must be the id of an existing prompt')
 }
 
 export async function requireHours(

@@ -6,14 +6,14 @@ import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { agentStatuses } from './schema.ts'
 
 const account_id = Type.String({ description: 'Id of the account of the call centre, such as `acc_…`' })
-const agent_id = Type.String({ description: 'Id of the agent, as you gave it' })
+const agent_id = Type.String({ description: 'Your own id for the agent' })
 
 const StatusChanged = Type.Object(
   {
     account_id,
     agent_id,
     status: OneOf(agentStatuses, { description: 'New status; calls go to `available` agents' }),
-    previous_status: OneOf(agentStatuses, { description: 'Status until now' }),
+    previous_status: OneOf(agentStatuses, { description: 'Status before the change' }),
     reason: Nullable(Type.String({ description: 'Reason given with the status, such as `lunch`' })),
     since: At({ description: 'Time of the change' }),
     previous_seconds: Type.Integer({ description: 'Seconds that the previous status lasted' }),
@@ -46,7 +46,7 @@ const Conference = Type.Object(
           number: Nullable(Type.String({ description: 'Number of the participant; null for an agent without one' })),
           agent_id: Nullable(Type.String({ description: 'Id of an agent; null for other participants' })),
         },
-        { description: 'Participant who joined or left; null where it is about the whole conference' },
+        { description: 'Participant who joined or left; null for events of the whole conference' },
       ),
     ),
     participants: Type.Integer({ description: 'Number of participants now' }),
@@ -75,7 +75,7 @@ const Monitor = Type.Object(
     call_id: Type.String({ description: 'Id of the call that is monitored' }),
     supervisor_id: Nullable(Type.String({ description: 'Id of the supervising agent; null for an endpoint' })),
     mode: OneOf(['listen', 'whisper', 'barge'], {
-      description: 'Listening mode: heard by nobody, by the agent alone (`whisper`) or by both (`barge`)',
+      description: 'Listening mode: not heard (`listen`), heard by the agent only (`whisper`) or by both (`barge`)',
     }),
     status: OneOf(['connecting', 'active', 'ended'], { description: '`active` once the supervisor hears the call' }),
     supervisor_call_id: Nullable(
@@ -91,11 +91,11 @@ const Voicemail = Type.Object(
   {
     account_id,
     voicemail_id: Type.String({ description: 'Id of the voicemail, such as `vm_…`' }),
-    call_id: Type.String({ description: 'Id of the call in which it was left' }),
-    queue_id: Nullable(Type.String({ description: 'Id of the queue it was left in; null for none' })),
-    from: Type.String({ description: 'Caller who left it' }),
-    duration: Type.Integer({ description: 'Seconds of sound' }),
-    file_url: Type.String({ description: 'URL of the sound' }),
+    call_id: Type.String({ description: 'Id of the call of the voicemail' }),
+    queue_id: Nullable(Type.String({ description: 'Id of the queue of the voicemail; null if none' })),
+    from: Type.String({ description: 'Number of the caller' }),
+    duration: Type.Integer({ description: 'Duration in seconds' }),
+    file_url: Type.String({ description: 'URL of the audio file' }),
   },
   { title: 'VoicemailReceivedEvent' },
 )

@@ -27,3 +27,23 @@ export async function requireFewer(tx: Tx, tenant: Tenant, what: keyof typeof li
   const now = await one(tx.query(count, tenant))
   if (now.count > most) throw new AppError('CONFLICT', `an account has at most ${most} ${words}: remove or change one`)
 }
+
+const bytesOf = (table: string, bytes: string) =>
+  statement.tenant<Tenant, { bytes: bigint }>(
+    `callcenter.bytes_of_${table}`,
+    `select coalesce(sum(${bytes}), 0)::bigint as bytes from callcenter.${table} where ${mine}`,
+  )
+
+/** Of IVRs, every call reads all of an account. */
+const sizes = {
+  ivrs: { mebibytes: 8, bytes: bytesOf('ivrs', 'octet_length(document::text)'), words: 'IVRs of an account, as JSON,' },
+  prompts: { mebibytes: 1_024, bytes: bytesOf('prompts', 'bytes'), words: 'prompts of an account' },
+} as const
+
+/** Refuses what was just saved when all of its kind are too large together. The switchboard must be locked before. */
+export async function requireSmaller(tx: Tx, tenant: Tenant, what: keyof typeof sizes): Promise<void> {
+  const { mebibytes, bytes, words } = sizes[what]
+  const now = await one(tx.query(bytes, tenant))
+  if (Number(now.bytes) > mebibytes * 1_024 * 1_024)
+    throw new AppError('CONFLICT', `the ${words} have at most ${mebibytes} MiB: remove or shorten one`)
+}

@@ -34,7 +34,7 @@ const sentences: Texts<Sentence> = {
     ar: 'مدة الانتظار بالدقائق حوالي {minutes}.',
   },
   sorry: {
-    en: 'We are sorry. Nobody could take your call. Please call again later.',
+    en: 'We are sorry. No agent is available to take your call. Please call again later.',
     sw: 'Samahani. Hakuna aliyeweza kupokea simu yako. Tafadhali piga tena baadaye.',
     fr: 'Nous sommes désolés. Personne n’a pu prendre votre appel. Veuillez rappeler plus tard.',
     pt: 'Lamentamos. Ninguém pôde atender a sua chamada. Por favor, ligue mais tarde.',

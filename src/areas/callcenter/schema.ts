@@ -42,7 +42,7 @@ const skillName = Type.String({
 
 export const Skill = Type.Object({
   name: skillName,
-  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'Skill level; 5 is best' }),
+  level: Type.Integer({ minimum: 1, maximum: 5, rule: 'must be 1 to 5', description: 'Skill level; 5 is the highest' }),
 })
 
 export const RequiredSkill = Type.Object({

@@ -46,14 +46,15 @@ export const customers: Area = {
       title: 'Customers',
       about: 'One record of a person over all channels: profile, consents, messages and payments.',
     },
-    segments: { title: 'Segments', about: 'Groups of customers, by a filter or a list, that count themselves.' },
+    segments: { title: 'Segments', about: 'Groups of customers, defined by a filter or a list.' },
     campaigns: {
       title: 'Campaigns',
-      about: 'One message to many customers who agreed to it: with consent, budget, quiet hours and variants.',
+      about: 'Messages to many customers who have consented, with a budget, quiet hours and variants.',
     },
     conversations: {
       title: 'Conversations',
-      about: 'What customers write over all channels, in one inbox: read, assign, answer, snooze, close.',
+      about:
+        'One inbox for messages of customers on all channels: read, assign, answer, snooze and close conversations.',
     },
   },
   uses: ['email', 'messenger', 'sms'],

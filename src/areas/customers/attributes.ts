@@ -51,9 +51,9 @@ export function changed(
     merged.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
   )
   if (Object.keys(kept).length > maxOfCustomer)
-    throw invalid('attributes', `must be at most ${maxOfCustomer}, with those that the customer has`)
+    throw invalid('attributes', `must be at most ${maxOfCustomer}, including those of the customer`)
   if (Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
-    throw invalid('attributes', `must have at most ${maxBytes} bytes as JSON, with those that the customer has`)
+    throw invalid('attributes', `must have at most ${maxBytes} bytes as JSON, including those of the customer`)
   return kept
 }
 
@@ -84,7 +84,7 @@ export async function checkTypes(tx: Tx, tenant: Tenant, attributes: Attributes)
   if (fresh.length === 0) return
   const { count } = await one(tx.query(countTypes, tenant))
   if (count + fresh.length > maxOfAccount)
-    throw invalid('attributes', `must not bring the account beyond ${maxOfAccount} different ones`)
+    throw invalid('attributes', `must not exceed ${maxOfAccount} different ones in the account`)
   const types = fresh.map((name) => typeOf(attributes[name] ?? ''))
   const declared = await tx.query(declareTypes, { ...tenant, names: fresh, types })
   // Another request may have decided some at the same moment.
@@ -143,7 +143,7 @@ export class AttributeTypes {
       if (type !== undefined && !fits(value, type)) throw wrongType(name, type)
       if (type !== undefined) continue
       if (this.#known.size >= maxOfAccount)
-        throw invalid('attributes', `must not bring the account beyond ${maxOfAccount} different ones`)
+        throw invalid('attributes', `must not exceed ${maxOfAccount} different ones in the account`)
       const decided = wanted.get(name) ?? typeOf(value)
       this.#known.set(name, decided)
       this.#fresh.set(name, decided)

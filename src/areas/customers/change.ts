@@ -131,15 +131,5 @@ function fieldsOf(before: Fields, input: Change): Fields {
 
 /** Parameters that store a customer. */
 export function written(id: string, fields: Fields, { nowMs }: Pick<Caller, 'nowMs'>) {
-  const { name, language, country, timezone, phones, emails, tags, email, phone, address } = fields
-  return {
-    ...{ id, name, language, country, timezone, phones, emails, tags, email, phone, address },
-    externalId: fields.external_id,
-    attributes: JSON.stringify(fields.attributes),
-    firstSeenAt: fields.first_seen_at,
-    lastSeenAt: fields.last_seen_at,
-    taxNumber: fields.tax_number,
-    mergedInto: fields.merged_into,
-    at: new Date(nowMs),
-  }
+  return { ...fields, id, attributes: JSON.stringify(fields.attributes), at: new Date(nowMs) }
 }

@@ -48,7 +48,7 @@ export const customerEvents = {
     summary: 'A customer was erased',
     payload: Type.Object(
       {
-        customer_id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
+        customer_id: Type.String({ description: 'Id of the erased customer, which can no longer be read' }),
         erased_at: At({ description: 'Time of the erasure' }),
       },
       { title: 'CustomerErasedEvent' },
@@ -57,11 +57,11 @@ export const customerEvents = {
   }),
   merged: eventType({
     name: 'customer.merged',
-    summary: 'Two customers became one',
+    summary: 'Two customers were merged',
     payload: Type.Object(
       {
         ...CustomerTold.properties,
-        merged_id: Type.String({ description: 'Id of the customer that was merged away; it leads to the other' }),
+        merged_id: Type.String({ description: 'Id of the merged customer, which now returns the other one' }),
       },
       { title: 'CustomerMergedEvent' },
     ),

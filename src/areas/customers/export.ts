@@ -35,7 +35,7 @@ export const exportAll = download({
   operation: 'customers.export',
   summary: 'Export customers',
   description:
-    'All customers, or those that the filters of the list find, oldest first, as a file that `POST /v1/customers/import` takes. JSON lines have every consent by address; CSV says `granted` where all addresses of the channel have it, and `withdrawn` where one has.',
+    'Exports all customers, or those that match the filters, oldest first, as a file for `POST /v1/customers/import`. JSON lines have every consent by address; CSV has `granted` if all addresses of the channel have consent, and `withdrawn` if any has withdrawn.',
   scope: 'customers:read',
   query: Type.Object({
     format: Type.Optional(OneOf(['csv', 'jsonl'], { description: 'CSV, or JSON lines: one customer a line' })),

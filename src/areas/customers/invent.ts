@@ -88,9 +88,9 @@ export const invent = write({
   method: 'POST',
   path: '/v1/sandbox/customers',
   operation: 'sandbox.inventCustomers',
-  summary: 'Create invented customers',
+  summary: 'Create sample customers',
   description:
-    'Customers with names, numbers, addresses, attributes and the tag `invented`, for trying things out. Test only.',
+    'Creates customers with invented names, numbers, addresses and attributes, tagged `invented`. Test keys only.',
   scope: 'sandbox:write',
   body: Type.Object({
     count: Type.Optional(
@@ -113,10 +113,10 @@ export const invent = write({
     ),
   },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'Ten', body: { count: 10 } }],
+  examples: [{ name: 'Ten customers', body: { count: 10 } }],
   handle: async (_app, tx, { body: { count = maxInvented } }, caller) => {
     const { tenant, receivedMs, nowMs } = caller
-    if (tenant.environment !== 'test') throw new AppError('NOT_FOUND', 'customers are invented with a test key only')
+    if (tenant.environment !== 'test') throw new AppError('NOT_FOUND', 'sample customers require a test key')
     const own = { bucket: tenant.bucket, account: tenant.account, environment: tenant.environment }
     await tx.query(shareAccount, own)
     await tx.query(nameAttributes, own)

@@ -74,7 +74,7 @@ export const addNote = write({
   method: 'POST',
   path: '/v1/customers/:customer_id/notes',
   operation: 'customers.addNote',
-  summary: 'Add a note',
+  summary: 'Add a note to a customer',
   description: 'Notes are listed in the timeline of the customer, and visible to the account only.',
   scope: 'customers:write',
   params: CustomerParam,

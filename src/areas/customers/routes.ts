@@ -36,7 +36,7 @@ const create = write({
   body: CustomerChange,
   reply: { status: 201, schema: Customer, location: ({ id }) => `/v1/customers/${id}` },
   errors: ['CUSTOMER_CONFLICT', 'ATTRIBUTE_TYPE', 'INVALID_PHONE', 'INVALID_EMAIL', 'CONFLICT'],
-  examples: [{ name: 'With everything', body: asha }],
+  examples: [{ name: 'A customer with all fields', body: asha }],
   handle: async (app, tx, { body }, caller) => {
     await tx.query(shareAccount, caller.tenant)
     return shownOne(tx, caller, await createCustomer(app, tx, caller, body))
@@ -103,14 +103,14 @@ const put = write({
   method: 'PUT',
   path: '/v1/customers/by-external-id/:external_id',
   operation: 'customers.upsert',
-  summary: 'Create or update by your id',
-  description: 'Changes the customer with this external_id as PATCH does, or creates one.',
+  summary: 'Create or update a customer by your own id',
+  description: 'Updates the customer with this external_id as PATCH does, or creates one.',
   scope: 'customers:write',
   params: Type.Object({ external_id: ExternalId }),
   body: CustomerPut,
   reply: { status: 200, schema: Customer },
   errors: ['CUSTOMER_CONFLICT', 'ATTRIBUTE_TYPE', 'INVALID_PHONE', 'INVALID_EMAIL', 'CONFLICT'],
-  examples: [{ name: 'A name', params: { external_id: 'shop-7' }, body: { name: 'Baraka Otieno' } }],
+  examples: [{ name: 'Change the name', params: { external_id: 'shop-7' }, body: { name: 'Baraka Otieno' } }],
   needs: 'itself',
   handle: async (app, tx, { params, body }, caller) => {
     await tx.query(lockAccount, caller.tenant)
@@ -122,9 +122,9 @@ const merge = write({
   method: 'POST',
   path: '/v1/customers/:id/merge',
   operation: 'customers.merge',
-  summary: 'Merge another customer into this',
+  summary: 'Merge another customer into this one',
   description:
-    'This customer gets the numbers, addresses, tags, attributes, notes, invoices, subscriptions and credit of the other. Its own values take precedence. The id of the other leads to it from then on.',
+    'This customer receives the numbers, addresses, tags, attributes, notes, invoices, subscriptions and credit of the other. Its own values take precedence. The id of the other customer then returns this one.',
   scope: 'customers:write',
   params: IdParam,
   body: Type.Object({

@@ -77,7 +77,7 @@ const fields = {
         rule: 'must be an object of text, numbers and booleans',
         nameRule: 'must have a name of 1 to 40 letters, digits, _, . or -, that begins with a letter',
         description:
-          'Custom attributes: text, numbers, booleans and dates. The first value decides the type. Others stay; null removes one',
+          'Custom attributes: text, numbers, booleans and dates. The first value sets the type. Absent ones are left unchanged; null removes one',
       },
     ),
   ),
@@ -95,7 +95,8 @@ const fields = {
     Type.Array(ConsentIn, {
       maxItems: 12,
       rule: 'must be at most 12 consents',
-      description: 'Consents to change; the others stay. They are written to opt-outs, opt-ins and suppressions',
+      description:
+        'Consents to change; others are left unchanged. They are stored as opt-outs, opt-ins and suppressions',
     }),
   ),
 }
@@ -109,10 +110,10 @@ export const Consent = Type.Object(
     channel: OneOf(channels, { description: 'Channel of the consent' }),
     purpose: OneOf(purposes, { description: 'Purpose of the consent' }),
     state: OneOf(['granted', 'withdrawn'], {
-      description: 'State of the consent. Purposes that were never asked for are absent',
+      description: 'State of the consent; purposes without a record are omitted',
     }),
-    address: Type.String({ description: 'Number or address that the consent is for' }),
-    from: Nullable(Type.String({ description: 'Sender that the consent is for; null for all' })),
+    address: Type.String({ description: 'Number or address of the consent' }),
+    from: Nullable(Type.String({ description: 'Sender of the consent; null for all' })),
     source: Nullable(
       Type.String({ description: 'Source of the consent, such as `keyword` or `unsubscribe`, or your own note' }),
     ),
@@ -157,12 +158,16 @@ export const CustomerList = Type.Object({
       minLength: 2,
       maxLength: 100,
       rule: 'must have 2 to 100 characters',
-      description: 'Beginning of a word of the name, of a number or address, or a whole external_id',
+      description:
+        'Search text: the beginning of a word of the name, of a number or address, or a complete external_id',
     }),
   ),
   segment: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by id of a segment' })),
   seen_after: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Day or RFC 3339 time: customers seen since then' }),
+    Type.String({
+      maxLength: 40,
+      description: 'Filter by last contact: customers seen since this day or RFC 3339 time',
+    }),
   ),
 })
 

@@ -5,6 +5,6 @@ import { choice } from '../../config/setting.ts'
 export const customerSettings = {
   PAMOJA_CUSTOMERS_CREATE: choice(
     ['inbound', 'always', 'never'],
-    'When an unknown phone number or address becomes a customer by itself: inbound when it writes, calls, dials or pays; always also when it is written to or called; never only by request.',
+    'Automatic creation of customers from unknown phone numbers and addresses: inbound (on a message, call, session or payment from them), always (on outbound ones too) or never.',
   ),
 } as const

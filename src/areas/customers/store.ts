@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of customers and of the addresses that belong to them.
+import { stored } from '../../platform/db/stored.ts'
 import { statement } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
@@ -121,43 +122,26 @@ export const moveAddresses = statement.tenant<
       and a.kind = w.kind and a.address = w.address`,
 )
 
+const fields =
+  stored(`external_id, name, language, country, timezone, phones, emails, attributes::jsonb, tags, first_seen_at,
+  last_seen_at, email, phone, tax_number, address`)
+
 /** Row as statements take it. */
-interface Written {
-  id: string
-  externalId: string | null
-  name: string | null
-  language: string | null
-  country: string | null
-  timezone: string | null
-  phones: readonly string[]
-  emails: readonly string[]
+type Written = Omit<CustomerRow, 'attributes' | 'merged_into' | 'erased_at' | 'created_at' | 'updated_at'> & {
   attributes: string
-  tags: readonly string[]
-  firstSeenAt: Date | null
-  lastSeenAt: Date | null
-  email: string | null
-  phone: string | null
-  taxNumber: string | null
-  address: string | null
   at: Date
 }
 
 export const insertCustomer = statement.tenant<Tenant & Written, CustomerRow>(
   'customers.insert',
-  `insert into customers.customers (bucket, account_id, environment, id, external_id, name, language, country, timezone, phones,
-     emails, attributes, tags, first_seen_at, last_seen_at, email, phone, tax_number, address, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $externalId, $name, $language, $country, $timezone, $phones, $emails,
-     $attributes::jsonb, $tags, $firstSeenAt, $lastSeenAt, $email, $phone, $taxNumber, $address, $at, $at)
+  `insert into customers.customers (bucket, account_id, environment, id, ${fields.names}, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, ${fields.values}, $at, $at)
    returning ${columns}`,
 )
 
-export const updateCustomer = statement.tenant<Tenant & Written & { mergedInto: string | null }, CustomerRow>(
+export const updateCustomer = statement.tenant<Tenant & Written & Pick<CustomerRow, 'merged_into'>, CustomerRow>(
   'customers.update',
-  `update customers.customers
-      set external_id = $externalId, name = $name, language = $language, country = $country, timezone = $timezone,
-          phones = $phones, emails = $emails, attributes = $attributes::jsonb, tags = $tags, first_seen_at = $firstSeenAt,
-          last_seen_at = $lastSeenAt, email = $email, phone = $phone, tax_number = $taxNumber, address = $address,
-          merged_into = $mergedInto, updated_at = $at
+  `update customers.customers set ${fields.set}, merged_into = $merged_into, updated_at = $at
     where ${mine} and id = $id returning ${columns}`,
 )
 

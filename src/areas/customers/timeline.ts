@@ -29,7 +29,7 @@ const Entry = Type.Object(
     type: OneOf(types, { description: 'Kind of the entry' }),
     id: Type.String({ description: 'Id of the record' }),
     direction: Nullable(OneOf(['inbound', 'outbound']), {
-      description: '`inbound` from the customer, `outbound` to them; null for what has none',
+      description: 'Direction: `inbound` from the customer, `outbound` to the customer; null for kinds without one',
     }),
     at: At({ description: 'Time of the entry' }),
     title: Nullable(
@@ -50,7 +50,7 @@ export const timeline = list({
   operation: 'customers.timeline',
   summary: 'List a customer’s timeline',
   description:
-    'Newest first. Entries are found by the numbers, addresses and id of the customer. Kinds that the key may not read are left out.',
+    'Newest first. Entries are found by the numbers, addresses and id of the customer. Kinds that the key has no permission to read are omitted.',
   scope: 'customers:read',
   params: CustomerParam,
   query: Type.Object({
@@ -58,7 +58,7 @@ export const timeline = list({
     types: Type.Optional(
       Type.String({ maxLength: 200, description: `Kinds to list, separated by commas: ${types.join(', ')}` }),
     ),
-    before: Type.Optional(Type.String({ maxLength: 40, description: 'Day or RFC 3339 time: only earlier entries' })),
+    before: Type.Optional(Type.String({ maxLength: 40, description: 'Only entries before this day or RFC 3339 time' })),
   }),
   row: Entry,
   errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
@@ -90,7 +90,6 @@ function wantedTypes(text: string | undefined): ReadonlySet<string> {
 
 function typeOf(kind: string): (typeof types)[number] {
   const known = types.find((one) => one === kind)
-  if (known === undefined)
-    throw new AppError('INVALID_REQUEST', `types has ${kind}, which is none of ${types.join(', ')}`)
+  if (known === undefined) throw new AppError('INVALID_REQUEST', `types: ${kind} is none of ${types.join(', ')}`)
   return known
 }

@@ -23,13 +23,13 @@ const groups = ['day', 'hour', 'tag', 'template', 'domain', 'bulk_id'] as const
 const count = (description: string) => Type.Integer({ description })
 
 const figures = {
-  sent: count('Recipients whose message was offered to a server'),
+  sent: count('Recipients with a delivery attempt'),
   delivered: count('Recipients whose server accepted it'),
   opened: count('Recipients who opened it at least once'),
   clicked: count('Recipients who followed a link'),
   bounced: count('Recipients whose message bounced'),
   complained: count('Recipients who reported it as spam'),
-  unsubscribed: count('Recipients who unsubscribed by it'),
+  unsubscribed: count('Recipients who unsubscribed through it'),
   deferred: count('Recipients whose server asked to try again later'),
   failed: count('Recipients not reached for another reason'),
   machine_opens: count('Recipients for whom a scanner or a prefetching mail client opened it'),
@@ -53,7 +53,7 @@ const Analytics = Type.Object(
         ),
         ...figures,
       }),
-      { description: 'The same figures for each day, tag and so on, as `group_by` says; empty without it' },
+      { description: 'Figures by day, tag and so on, as set by `group_by`; empty without it' },
     ),
   },
   { title: 'EmailAnalytics' },
@@ -204,7 +204,8 @@ const getAnalytics = read({
     tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag of the messages' })),
     stream: Type.Optional(
       OneOf(['transactional', 'bulk'], {
-        description: 'Filter by stream: mail that people may unsubscribe from (`bulk`), or the rest; default both',
+        description:
+          'Filter by stream: mail that recipients can unsubscribe from (`bulk`), or other mail; default both',
       }),
     ),
   }),

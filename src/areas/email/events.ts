@@ -21,13 +21,15 @@ const reader = {
   user_agent: Nullable(Type.String({ description: 'User agent of the browser or mail client' })),
   ip: Nullable(Type.String({ description: 'Address that the request came from' })),
 }
-const machine = Type.Boolean({ description: 'Probably a scanner or a prefetching mail client' })
+const machine = Type.Boolean({
+  description: 'True if the request probably came from a scanner or a prefetching mail client',
+})
 
 const Sent = Type.Object(
   {
     ...about,
     ...ours,
-    mx: Nullable(Type.String({ description: 'Mail server that it is offered to' })),
+    mx: Nullable(Type.String({ description: 'Receiving mail server' })),
     ip_pool: Nullable(Type.String({ description: 'Stream: `transactional` or `bulk`' })),
   },
   { title: 'EmailSentEvent' },
@@ -59,12 +61,10 @@ const Opened = Type.Object(
           os: Nullable(Type.String({ description: 'Operating system' })),
           device: Nullable(Type.String({ description: 'Kind of device' })),
         },
-        { description: 'Client that opened it, as far as the user agent tells' },
+        { description: 'Client that opened it, derived from the user agent' },
       ),
     ),
-    country: Nullable(
-      Type.String({ description: 'Country where it was opened, ISO 3166; null where that is not known' }),
-    ),
+    country: Nullable(Type.String({ description: 'Country of the open, ISO 3166; null if unknown' })),
   },
   { title: 'EmailOpenedEvent' },
 )
@@ -96,7 +96,7 @@ const Bounced = Type.Object(
     enhanced_code: Nullable(Type.String({ description: 'Enhanced status code, such as 5.1.1' })),
     diagnostic: Nullable(Type.String({ description: 'Reply of the server' })),
     source: OneOf(['smtp', 'dsn'], {
-      description: 'The server refused it (`smtp`), or reported later that it came back (`dsn`)',
+      description: 'Source of the bounce: refusal by the server (`smtp`), or a later report (`dsn`)',
     }),
   },
   { title: 'EmailBouncedEvent' },
@@ -144,15 +144,15 @@ export const bulkProgress = {
   batches_sent: Type.Integer({ description: 'Number of batches sent' }),
   counts: Type.Object(
     {
-      queued: Type.Integer({ description: 'Not offered to a server yet' }),
-      sent: Type.Integer({ description: 'Offered to a server, without an outcome so far' }),
-      delivered: Type.Integer({ description: 'Accepted by a server' }),
-      opened: Type.Integer({ description: 'Opened at least once' }),
-      clicked: Type.Integer({ description: 'With a link that was followed' }),
+      queued: Type.Integer({ description: 'Messages without a delivery attempt so far' }),
+      sent: Type.Integer({ description: 'Messages with a delivery attempt, but no outcome so far' }),
+      delivered: Type.Integer({ description: 'Messages accepted by a server' }),
+      opened: Type.Integer({ description: 'Messages opened at least once' }),
+      clicked: Type.Integer({ description: 'Messages with a click' }),
       bounced: Type.Integer({ description: 'Bounced messages' }),
       complained: Type.Integer({ description: 'Messages reported as spam' }),
       unsubscribed: Type.Integer({ description: 'Messages that led to an unsubscription' }),
-      failed: Type.Integer({ description: 'Not delivered for another reason, or cancelled' }),
+      failed: Type.Integer({ description: 'Messages that failed for another reason or were cancelled' }),
     },
     { description: 'Messages by outcome' },
   ),
@@ -179,9 +179,9 @@ const DomainChecked = Type.Object(
   {
     id: Type.String({ description: 'Id of the domain, such as `dom_…`' }),
     domain: Type.String({ description: 'Name of the domain, such as shop.example' }),
-    status: OneOf(['verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
-    created_at: At({ description: 'When it was added' }),
-    verified_at: Nullable(At({ description: 'Time at which its records were first right; null until then' })),
+    status: OneOf(['verified', 'failed'], { description: 'Only a `verified` domain can send' }),
+    created_at: At({ description: 'Time at which it was added' }),
+    verified_at: Nullable(At({ description: 'Time at which its records were first verified; null until then' })),
     last_checked_at: At({ description: 'Time at which its records were last checked' }),
     dkim_selector: Type.String({ description: 'Name of the signing key in your DNS' }),
     records: Type.Array(
@@ -190,7 +190,7 @@ const DomainChecked = Type.Object(
         name: Type.String({ description: 'Name of the record in your DNS' }),
         value: Type.String({ description: 'Required value' }),
         purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'Intended use' }),
-        required: Type.Boolean({ description: 'Whether the record is required for verification' }),
+        required: Type.Boolean({ description: 'True if the record is required for verification' }),
         status: OneOf(['pending', 'valid', 'invalid', 'missing'], { description: 'Result of the last check' }),
       }),
       { description: 'Required records of your DNS' },
@@ -291,7 +291,7 @@ export const emailEvents = {
     link_index: 0,
     machine: false,
   }),
-  bounced: email('email.bounced', 'A message was refused for good', Bounced, {
+  bounced: email('email.bounced', 'A message bounced: the recipient’s server refused it permanently', Bounced, {
     ...message,
     reason: 'the mailbox does not exist',
     bounce_type: 'hard',
@@ -302,19 +302,13 @@ export const emailEvents = {
     source: 'smtp',
   }),
   complained: email('email.complained', 'A recipient reported a message as spam', Complained, complaint),
-  spam: email(
-    'email.spam',
-    'The same as `email.complained`, by its other name',
-    Complained,
-    complaint,
-    'email.complained',
-  ),
+  spam: email('email.spam', 'Alias of `email.complained`', Complained, complaint, 'email.complained'),
   unsubscribed: email('email.unsubscribed', 'A recipient unsubscribed from bulk messages', Unsubscribed, {
     ...message,
     ...browser,
     source: 'one_click',
   }),
-  deferred: email('email.deferred', 'The recipient’s server asked to try again later', NotSent, {
+  deferred: email('email.deferred', 'The recipient’s server deferred a message: it is retried', NotSent, {
     ...message,
     reason: '451 4.7.1 greylisted',
     next_attempt_at: new Date('2026-03-01T09:16:30Z'),
@@ -324,7 +318,7 @@ export const emailEvents = {
     reason: 'hard_bounce',
     next_attempt_at: null,
   }),
-  failed: email('email.failed', 'A message could not be sent at all', NotSent, {
+  failed: email('email.failed', 'A message could not be sent', NotSent, {
     ...message,
     reason: 'the wallet was empty at the scheduled time',
     next_attempt_at: null,

@@ -51,7 +51,7 @@ const Attachment = Type.Object({
   ),
   disposition: Type.Optional(
     OneOf(['attachment', 'inline'], {
-      description: '`inline` for a picture in the html; default `attachment`',
+      description: '`inline` for a picture in the HTML; default `attachment`',
     }),
   ),
   content_id: Type.Optional(
@@ -65,8 +65,8 @@ const Attachment = Type.Object({
 
 const Tracking = Type.Object(
   {
-    opens: Type.Optional(Type.Boolean({ description: 'Whether opens are counted; default true' })),
-    clicks: Type.Optional(Type.Boolean({ description: 'Whether clicks are counted; default true' })),
+    opens: Type.Optional(Type.Boolean({ description: 'True counts opens; default true' })),
+    clicks: Type.Optional(Type.Boolean({ description: 'True counts clicks; default true' })),
   },
   { description: 'Open and click tracking' },
 )
@@ -103,7 +103,7 @@ export const contentFields = {
       maxLength: 1024 * 1024,
       rule: 'must be at most 1 MiB',
       sensitive: true,
-      description: 'Plain-text body; default: made from the html. Empty: no text part',
+      description: 'Plain-text body; default: generated from the HTML. Empty: no text part',
     }),
   ),
   template: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name or id of a template' })),
@@ -128,9 +128,7 @@ export const contentFields = {
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Metadata),
   scheduled_at: Type.Optional(Moment({ description: 'Time to send it, 1 minute to 30 days ahead' })),
-  unsubscribe: Type.Optional(
-    Type.Boolean({ description: 'Whether it carries a way to unsubscribe; default true for `bulk`' }),
-  ),
+  unsubscribe: Type.Optional(Type.Boolean({ description: 'True adds an unsubscribe link; default true for `bulk`' })),
   callback_url: Type.Optional(
     Type.String({ maxLength: 2048, description: 'URL that receives the events of the message' }),
   ),
@@ -145,7 +143,10 @@ export const EmailSend = Type.Object({
   ),
   cc: Type.Optional(Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to all' })),
   bcc: Type.Optional(
-    Type.Array(Address, { maxItems: maxNamed, description: 'Recipients of a copy, visible to nobody else' }),
+    Type.Array(Address, {
+      maxItems: maxNamed,
+      description: 'Recipients of a blind copy, hidden from other recipients',
+    }),
   ),
   ttl: Type.Optional(
     Type.Integer({
@@ -156,7 +157,7 @@ export const EmailSend = Type.Object({
     }),
   ),
   stream: Type.Optional(
-    OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that people may unsubscribe from' }),
+    OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that recipients can unsubscribe from' }),
   ),
   strict: Type.Optional(Type.Boolean({ description: 'True refuses a message with placeholders that have no value' })),
   reference: Type.Optional(
@@ -170,18 +171,20 @@ export const EmailAccepted = Type.Object(
     status: OneOf(['scheduled', 'queued', 'failed'], { description: '`failed` if every recipient is suppressed' }),
     from: Type.String({ description: 'Sender as shown to readers' }),
     to: Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: 'Recipients as you sent them; copies are not repeated',
+      description: 'Recipients as you sent them, without cc and bcc',
     }),
     scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
     recipients: Type.Integer({ description: 'Number of recipients, without those that are suppressed' }),
     suppressed: Type.Array(Type.String(), {
       description: 'Addresses skipped because they bounced, complained or unsubscribed',
     }),
-    reason: Nullable(Type.String({ description: '`suppressed` if nobody is left to send to' })),
+    reason: Nullable(
+      Type.String({ description: 'Reason for the status; `suppressed` if all recipients are suppressed' }),
+    ),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     warnings: Type.Array(Type.String(), {
-      description: 'Problems of the message, such as placeholders without a value',
+      description: 'Warnings about the message, such as placeholders without a value',
     }),
     timestamp: At({ description: 'Time of acceptance' }),
   },
@@ -202,7 +205,7 @@ const RecipientRecord = Type.Object({
   smtp_code: Nullable(Type.Integer({ description: 'Last SMTP code of the server, such as 250' })),
   enhanced_code: Nullable(Type.String({ description: 'Enhanced status code, such as 5.1.1' })),
   smtp_response: Nullable(Type.String({ description: 'Last reply of the server' })),
-  mx: Nullable(Type.String({ description: 'Mail server that it was given to' })),
+  mx: Nullable(Type.String({ description: 'Receiving mail server' })),
   tls: Nullable(Type.String({ description: 'TLS version, such as TLSv1.3; null without encryption' })),
   tls_level: TlsLevelWord,
   bounce_type: Nullable(
@@ -217,30 +220,32 @@ export const EmailRecord = Type.Object(
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
     status: OneOf(statusWords, { description: 'Status over all recipients' }),
     from: Type.String({ description: 'Sender as shown to readers' }),
-    to: Type.Union([Type.String(), Type.Array(Type.String())], { description: 'One address, or a list' }),
+    to: Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: 'Recipient address, or a list of addresses',
+    }),
     cc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to all' }),
-    bcc: Type.Array(Type.String(), { description: 'Recipients of a copy, visible to nobody else' }),
+    bcc: Type.Array(Type.String(), { description: 'Recipients of a blind copy, hidden from other recipients' }),
     subject: Type.String({ description: 'Subject as it was given, or as its template has it' }),
-    template: Nullable(Type.String({ description: 'Name of the template it was made from' })),
+    template: Nullable(Type.String({ description: 'Name of its template' })),
     bulk_id: Nullable(Type.String({ description: 'Id of the bulk that contains it' })),
-    stream: OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that people may unsubscribe from' }),
+    stream: OneOf(['transactional', 'bulk'], { description: '`bulk` for mail that recipients can unsubscribe from' }),
     tags: Type.Array(Type.String(), { description: 'Tags for filtering lists and statistics' }),
     metadata: Metadata,
     tracking: Type.Object(
       {
-        opens: Type.Boolean({ description: 'Whether opens are counted' }),
-        clicks: Type.Boolean({ description: 'Whether clicks are counted' }),
+        opens: Type.Boolean({ description: 'True if opens are counted' }),
+        clicks: Type.Boolean({ description: 'True if clicks are counted' }),
       },
       { description: 'Open and click tracking' },
     ),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
     created_at: At({ description: 'Time of acceptance' }),
-    sent_at: Nullable(At({ description: 'Time it was first offered to a server' })),
+    sent_at: Nullable(At({ description: 'Time of the first delivery attempt' })),
     delivered_at: Nullable(At({ description: 'Time of acceptance by the last recipient’s server' })),
     opened_at: Nullable(At({ description: 'Time of the first open' })),
     clicked_at: Nullable(At({ description: 'Time of the first click' })),
-    open_count: Type.Integer({ description: 'Number of opens, as far as pictures are shown' }),
+    open_count: Type.Integer({ description: 'Number of opens; only mail clients that load pictures are counted' }),
     click_count: Type.Integer({ description: 'Number of clicks on its links' }),
     attempts: Type.Integer({ description: 'Number of delivery attempts' }),
     next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
@@ -268,13 +273,9 @@ export const EmailList = Type.Object({
       description: 'Part of `from`, case-sensitive: a name, an address or `@example.com`',
     }),
   ),
-  tag: Type.Optional(Type.String({ maxLength: 64, description: 'One of the tags that the message was sent with' })),
-  bulk_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of the bulk they were sent with, such as `emb_…`' }),
-  ),
-  template: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Name of the template they were made from, not its id' }),
-  ),
+  tag: Type.Optional(Type.String({ maxLength: 64, description: 'Filter by tag' })),
+  bulk_id: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by id of a bulk, such as `emb_…`' })),
+  template: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by name of the template, not its id' })),
   reference: Type.Optional(Type.String({ maxLength: 100, description: 'Your own id for the message' })),
   from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'Last day, or an RFC 3339 time' })),

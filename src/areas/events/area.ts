@@ -31,7 +31,7 @@ const EventRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the event, such as `evt_…`' }),
     event: Type.String({ description: 'Name in the event catalogue' }),
-    resource_id: Type.String({ description: 'Id of the resource that it happened to' }),
+    resource_id: Type.String({ description: 'Id of the resource that the event is about' }),
     created_at: At({ description: 'Unique id of the event; repeated deliveries carry the same one' }),
     request_id: Nullable(Type.String({ description: 'Id of the request that caused it' })),
     payload: Type.Unknown({ sensitive: true, description: 'Payload that subscribers receive' }),
@@ -56,7 +56,7 @@ const EventDetail = Type.Object(
   {
     ...EventRecord.properties,
     deliveries: Type.Array(DeliveryOfEvent, {
-      description: 'Deliveries of it to webhooks, with their results; repeated ones are in the logs of the webhooks',
+      description: 'Deliveries to webhooks, with their results; repeated ones are in the logs of the webhooks',
     }),
   },
   { title: 'EventDetail' },
@@ -67,7 +67,7 @@ const eventsList = list({
   operation: 'events.list',
   summary: 'List events',
   description:
-    'Each change once, under its broad name: a text that arrived is `sms.status` here, and `sms.delivered` with `event=sms.delivered`. With `after`, the events since that one, oldest first: ask again with the id of the last one you have. A request that takes long may add an event before one that you have; to be certain, ask from some seconds earlier and skip the ids you know, or follow the stream.',
+    'Lists each change once, under its general name: a delivered text is `sms.status`, or `sms.delivered` with `event=sms.delivered`. With `after`, lists the events after that one, oldest first: continue with the id of the last one. A slow request may add an event before one that you have received; to miss none, read again from a few seconds earlier and skip known ids, or use the stream.',
   scope: 'events:read',
   query: Type.Object({
     ...listQuery,
@@ -132,7 +132,8 @@ function boundsOf(query: DayRange & { from?: string; to?: string }, caller: Call
 
 /** Window after an event: the start of the following page. */
 function windowAfter(query: ListQuery, after: string): Window {
-  if (query.order === 'desc') throw new AppError('INVALID_REQUEST', 'after lists the oldest first: leave out order')
+  if (query.order === 'desc')
+    throw new AppError('INVALID_REQUEST', 'order cannot be combined with after, which sorts oldest first')
   const known = knownEvent(after)
   const window = windowOf({ ...query, order: 'asc' })
   return { ...window, after: window.after ?? known }

@@ -14,7 +14,7 @@ export const eventsStream = stream({
   operation: 'events.stream',
   summary: 'Stream events',
   description:
-    'Server-sent events: `id` is the event’s id, `event` its name, `data` what subscribers receive. The stream begins now, or after the event that `Last-Event-ID` or `after` names; nothing is left out, and the last seconds before that event may be repeated, so deduplicate by id. A client that reads nothing for half a minute is disconnected and may come back.',
+    'Server-sent events: `id` is the event’s id, `event` its name, `data` the payload. The stream starts now, or after the event given by `Last-Event-ID` or `after`; no event is lost, and the last seconds before that event may be repeated, so deduplicate by id. A client that reads nothing for 30 seconds is disconnected and can reconnect.',
   scope: 'events:read',
   query: Type.Object({
     events: Type.Optional(
@@ -25,14 +25,14 @@ export const eventsStream = stream({
       }),
     ),
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by id of the resource' })),
-    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event you have' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that you received' })),
   }),
   message: Type.Object(
     {
       event: Type.String({
-        description: 'Name of the event, such as `sms.delivered`; beside it stand the fields of that event',
+        description: 'Name of the event, such as `sms.delivered`; the fields of the event are siblings',
       }),
-      event_id: Type.String({ description: 'Id of the event, such as `evt_…`; the same on every repetition' }),
+      event_id: Type.String({ description: 'Id of the event, such as `evt_…`; the same in repeated deliveries' }),
     },
     { additionalProperties: true },
   ),

@@ -14,12 +14,12 @@ import { At } from '../../platform/schema/fields.ts'
 const maxOverrides = 50
 
 const Trigger = Type.Object({
-  event: Type.String({ maxLength: 60, description: 'A name of the catalogue, such as payment.completed' }),
+  event: Type.String({ maxLength: 60, description: 'Event name, such as payment.completed' }),
   override: Type.Optional(
     Type.Record(Type.String({ maxLength: 60 }), Type.Unknown(), {
       maxProperties: maxOverrides,
       rule: `must be an object of at most ${maxOverrides} fields`,
-      description: 'Fields of the payload in place of the sample’s, each of the same JSON type',
+      description: 'Payload fields that replace those of the sample, of the same JSON type',
     }),
   ),
 })
@@ -40,14 +40,14 @@ export const eventsTrigger = write({
   operation: 'events.trigger',
   summary: 'Trigger a sample event',
   description:
-    'Test keys only. The sample of the catalogue, with your overrides, is sent to every webhook that subscribes to the event and to the streams, signed and repeated like every other.',
+    'Test keys only. Sends the sample of the event catalogue, with your overrides, to all subscribed webhooks and streams, signed and retried like any other event.',
   scope: 'sandbox:write',
   body: Trigger,
   reply: { status: 201, schema: Triggered, location: ({ id }) => `/v1/events/${id}` },
   errors: ['INVALID_EVENT', 'VALIDATION_ERROR'],
   examples: [
     { name: 'A payment', body: { event: 'payment.completed' } },
-    { name: 'A text that failed', body: { event: 'sms.status', override: { status: 'failed' } } },
+    { name: 'A failed text', body: { event: 'sms.status', override: { status: 'failed' } } },
   ],
   handle: async (app, tx, { body }, caller) => {
     const type = eventNamed(app.catalogue, body.event)
@@ -89,7 +89,7 @@ function overridden(type: EventType, override: Readonly<Record<string, unknown>>
   const sample = { ...Object(type.sample) }
   const shown = JSON.parse(bodyOf(type, sample))
   for (const [name, value] of Object.entries(override)) {
-    if (!Object.hasOwn(sample, name)) throw invalid(`override.${name}`, `is no field of ${type.name}'s payload`)
+    if (!Object.hasOwn(sample, name)) throw invalid(`override.${name}`, `is not a field of the payload of ${type.name}`)
     const [given, known] = [kindOf(value), kindOf(shown[name])]
     if (given !== known && given !== 'null' && known !== 'null')
       throw invalid(`override.${name}`, `must be of the type ${known}, as in the sample`)

@@ -120,7 +120,7 @@ const block = write({
     const hint = `…${value.slice(-Math.min(4, Math.floor(value.length / 2)))}`
     const index = indexOf(app, tenant, kind, value)
     const row = await maybe(tx.query(add, { ...tenant, id, kind, value: index, hint, reason, at }))
-    if (!row) throw new AppError('CONFLICT', 'it is on the blocklist already')
+    if (!row) throw new AppError('CONFLICT', 'the value is already on the blocklist')
     await record(tx, caller, 'identity_blocklist.add', idOf('identityBlock', id))
     return shown(row)
   },

@@ -106,7 +106,7 @@ const zoneOnSomeBacks: readonly string[] = ['KE', 'UG', 'SN', 'CI', 'NG', 'TZ'].
 )
 
 /** Documents with a barcode that is read. */
-const barcodeOnBack: readonly string[] = ['ZA national_id']
+const barcodeOnBack: readonly string[] = ['ZA national_id', 'ZA drivers_license']
 
 const icao = 'ICAO Doc 9303, part 4'
 const unchecked = 'layout not checked against the issuer'

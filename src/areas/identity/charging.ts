@@ -102,7 +102,7 @@ export async function settle(
 
 function beyondWallet({ cost, currency }: Price, available: bigint | null): AppError {
   const costs = `it costs ${formatMoney({ micros: cost, currency })}`
-  if (available === null) return new AppError('INSUFFICIENT_BALANCE', `${costs}, more than the wallet holds`)
+  if (available === null) return new AppError('INSUFFICIENT_BALANCE', `${costs}, more than the balance of the wallet`)
   const details = `${costs}, and the wallet has ${formatMoney({ micros: available, currency })}`
   const extra = { balance: Number(formatMicros(available)), required: Number(formatMicros(cost)), currency }
   return new AppError('INSUFFICIENT_BALANCE', details, { extra })

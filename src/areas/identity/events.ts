@@ -12,17 +12,17 @@ const Verification = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
     status: OneOf(['pending', 'verified', 'rejected', 'expired'], {
-      description: '`pending` until there is a verdict',
+      description: 'Status; `pending` until the verdict',
     }),
     stage: OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
       description: 'Processing stage; `awaiting_review` needs a decision by a person',
     }),
-    checks_performed: Type.Array(Type.String(), { description: 'Checks that were made, such as `face_match`' }),
+    checks_performed: Type.Array(Type.String(), { description: 'Performed checks, such as `face_match`' }),
     results: Type.Object(
       {
-        document_authentic: asked('Whether the document is authentic in itself'),
-        face_match: asked('Whether the face is the one on the document'),
-        liveness_passed: asked('Whether a living person was before the camera'),
+        document_authentic: asked('True if the document is authentic'),
+        face_match: asked('True if the face matches the document'),
+        liveness_passed: asked('True if a living person was detected'),
         overall_risk: Nullable(riskLevel),
       },
       { description: 'Summary of the results' },
@@ -45,7 +45,7 @@ const Verification = Type.Object(
         message: Type.String({ description: 'Human-readable explanation' }),
         retryable: Type.Boolean({ description: 'True if a better picture may help' }),
       }),
-      { description: 'Reasons for the rejection; empty if there was none' },
+      { description: 'Failure reasons; empty if not rejected' },
     ),
     reference: Nullable(Type.String({ description: 'Your own id for the person or the case' })),
     metadata: Metadata,
@@ -61,9 +61,9 @@ const Otp = Type.Object(
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
     phone: Type.String({ description: 'Phone number, masked' }),
     channel: OneOf(['sms', 'voice', 'messenger', 'email'], { description: 'Channel of the code' }),
-    purpose: Nullable(Type.String({ description: 'Purpose as you stated it' })),
-    attempts: Type.Integer({ description: 'Number of codes typed' }),
-    attempts_left: Type.Integer({ description: 'Number of wrong codes before it is invalid' }),
+    purpose: Nullable(Type.String({ description: 'Purpose of the code' })),
+    attempts: Type.Integer({ description: 'Number of attempts' }),
+    attempts_left: Type.Integer({ description: 'Number of attempts left' }),
     reason: Nullable(Type.String({ description: 'Failure reason' })),
     verification_id: Nullable(Type.String({ description: 'Id of the verification it belongs to; null for none' })),
   },
@@ -160,17 +160,17 @@ const verdict = ['identity.completed']
 
 export const identityEvents = {
   created: verification('identity.created', 'A verification was accepted', created),
-  pending: verification('identity.pending', 'A verification waits for a person’s decision', unsure),
+  pending: verification('identity.pending', 'A verification awaits manual review', unsure),
   verified: verification('identity.verified', 'Every check of a verification passed', verified, verdict),
   rejected: verification('identity.rejected', 'A check of a verification failed', rejected, verdict),
   expired: verification('identity.expired', 'The document is past its expiry date', expired, verdict),
   otpSent: otp('identity.otp_sent', 'A one-time code was sent', code),
-  otpVerified: otp('identity.otp_verified', 'The right one-time code was given', {
+  otpVerified: otp('identity.otp_verified', 'A one-time code was verified', {
     ...code,
     attempts: 1,
     attempts_left: 4,
   }),
-  otpFailed: otp('identity.otp_failed', 'A one-time code expired or was guessed too often', {
+  otpFailed: otp('identity.otp_failed', 'A one-time code expired or had too many wrong attempts', {
     ...code,
     attempts: 5,
     attempts_left: 0,

@@ -60,9 +60,9 @@ export async function pictureOf(
 }
 
 async function specimenNamed({ tenant }: Pick<Caller, 'tenant'>, field: string, name: string): Promise<Buffer> {
-  if (tenant.environment !== 'test') throw invalid(field, 'can be a specimen with test keys only')
+  if (tenant.environment !== 'test') throw invalid(field, 'accepts specimens with test keys only')
   const known = specimens.find((one) => one === name)
-  if (!known) throw invalid(field, `names no specimen; there are ${specimens.join(', ')}`)
+  if (!known) throw invalid(field, `is not the name of a specimen; available: ${specimens.join(', ')}`)
   return specimen(known)
 }
 
@@ -74,7 +74,7 @@ async function upload(app: App, { tenant }: Pick<Caller, 'tenant'>, field: strin
   const uuid = uuidOf('identityMedia', id)
   const opened = uuid && (await app.storage.open(tenant, uuid))
   if (!opened || opened.file.kind !== mediaFile.name)
-    throw invalid(field, 'names no picture, or one that was kept its 24 hours')
+    throw invalid(field, 'is not the id of a picture, or its 24 hours have passed')
   const parts: Buffer[] = []
   for await (const part of opened.read()) parts.push(part)
   return Buffer.concat(parts)
@@ -89,7 +89,7 @@ function decoded(field: string, text: string): Buffer {
   if (!base64Form.test(body)) throw invalid(field, 'must be a picture in base64')
   const bytes = Buffer.from(body, 'base64')
   const type = declared?.[1]?.toLowerCase()
-  if (type && type !== looksLike(bytes)) throw invalid(field, `says that it is ${type}, and is something else`)
+  if (type && type !== looksLike(bytes)) throw invalid(field, `is declared as ${type}, but has another type`)
   return bytes
 }
 

@@ -12,17 +12,17 @@ const days = (most: number, description: string) =>
 export const Policy = Type.Object(
   {
     manual_review: Type.Boolean({
-      description: 'True lets a person decide doubtful cases; otherwise they are rejected',
+      description: 'True sends doubtful cases to manual review; false rejects them',
     }),
     registry_on_outage: OneOf(['retry', 'fail'], {
-      description: 'Whether to wait for a registry that does not answer',
+      description: 'Handling of a registry that does not respond',
     }),
     consent_required: Type.Boolean({ description: 'True refuses verifications without `consent`' }),
     four_eyes: Type.Boolean({
-      description: 'True keeps the requester of a verification from approving it after it was rejected',
+      description: 'True prevents the requester of a rejected verification from approving it',
     }),
     accept_passive_liveness: OneOf(['low_risk', 'never'], {
-      description: 'When a single picture is accepted as proof of liveness',
+      description: 'Acceptance of a single picture as proof of liveness',
     }),
     minimum_age: Type.Integer({
       minimum: 0,
@@ -40,12 +40,12 @@ export const Policy = Type.Object(
       Type.String({ pattern: '^https://\\S+$', maxLength: 2_048, rule: 'must be an https:// URL, or null' }),
       { description: 'URL of the privacy notice on the hosted page; null for none' },
     ),
-    image_days: days(365, 'Days for which pictures are kept; 0 erases them with the verdict'),
-    record_days: days(3_650, 'Days for which the data read are kept'),
-    otp_guard: OneOf(['block', 'monitor'], { description: 'Whether suspicious codes are blocked or only recorded' }),
+    image_days: days(365, 'Retention of pictures in days; 0 erases them with the verdict'),
+    record_days: days(3_650, 'Retention of the extracted data in days'),
+    otp_guard: OneOf(['block', 'monitor'], { description: 'Handling of suspicious codes: blocked, or only recorded' }),
     otp_countries: Type.Array(CountryCode(), {
       maxItems: 250,
-      description: 'Countries that codes are sent to; none: all',
+      description: 'Countries that codes can be sent to; empty: all',
     }),
     otp_daily_limit: Type.Integer({
       minimum: 1,

@@ -7,9 +7,9 @@ export const identitySettings = {
     0,
     0,
     64,
-    'Processes that look at pictures for identity checks, some 400 MB each when in use; 0 is one less than the processors.',
+    'Number of processes for pictures of identity checks, about 400 MB each; 0: one less than the processors.',
   ),
   PAMOJA_FACE_MODEL: optional(
-    'Face model of your own (ONNX, 112 x 112, input "input", output "output") instead of the bundled one.',
+    'Custom face model (ONNX, 112 x 112, input "input", output "output") instead of the bundled one.',
   ),
 } as const

@@ -96,7 +96,7 @@ export const messenger: Area = {
     ...handsetRoutes,
     ...ofAnyAccount(messageRoutes, {
       'messenger.list': ['operator.listChatMessages', 'List the chat messages of any account'],
-      'messenger.get': ['operator.getChatMessage', 'Read a chat message of any account'],
+      'messenger.get': ['operator.getChatMessage', 'Get a chat message of any account'],
     }),
   ],
   hooks: [ingressHook],

@@ -22,8 +22,8 @@ const Media = Type.Object(
 
 const Choice = Type.Object(
   {
-    id: Type.String({ description: 'Id given with the button or row' }),
-    title: Type.String({ description: 'What stands on it' }),
+    id: Type.String({ description: 'Id of the button or row in your message' }),
+    title: Type.String({ description: 'Label of the button' }),
     description: Type.Optional(Type.String({ description: 'Line below the title of a row' })),
   },
   { description: 'Button or row that the user chose' },
@@ -53,10 +53,7 @@ const InboundMessage = Type.Object(
       description: 'Message type; the field of this name holds the content',
     }),
     text: Type.Optional(
-      Type.Object(
-        { body: Type.String({ description: 'Text that the user wrote' }) },
-        { description: 'A written message' },
-      ),
+      Type.Object({ body: Type.String({ description: 'Text that the user wrote' }) }, { description: 'Text message' }),
     ),
     image: Type.Optional(Media),
     video: Type.Optional(Media),
@@ -66,7 +63,9 @@ const InboundMessage = Type.Object(
     interactive: Type.Optional(
       Type.Object(
         {
-          type: OneOf(['button_reply', 'list_reply'], { description: 'Whether a button was pressed or a row chosen' }),
+          type: OneOf(['button_reply', 'list_reply'], {
+            description: 'Kind of reply: a pressed button, or a chosen row of a list',
+          }),
           button_reply: Type.Optional(Choice),
           list_reply: Type.Optional(Choice),
         },
@@ -76,10 +75,10 @@ const InboundMessage = Type.Object(
     button: Type.Optional(
       Type.Object(
         {
-          payload: Type.String({ description: 'Payload given with the button' }),
-          text: Type.String({ description: 'What stands on it' }),
+          payload: Type.String({ description: 'Payload of the button in your message' }),
+          text: Type.String({ description: 'Label of the button' }),
         },
-        { description: 'A button of a template that was pressed' },
+        { description: 'Pressed button of a template' },
       ),
     ),
     location: Type.Optional(
@@ -93,9 +92,7 @@ const InboundMessage = Type.Object(
         { description: 'Shared place' },
       ),
     ),
-    contacts: Type.Optional(
-      Type.Array(Type.Unknown(), { description: 'Cards of people, as the provider passes them on' }),
-    ),
+    contacts: Type.Optional(Type.Array(Type.Unknown(), { description: 'Contact cards, in the provider’s format' })),
     reaction: Type.Optional(
       Type.Object(
         {
@@ -152,7 +149,7 @@ const MessageStatus = Type.Object(
     pricing: Type.Optional(
       Type.Object(
         {
-          billable: Type.Boolean({ description: 'Whether it is charged' }),
+          billable: Type.Boolean({ description: 'True if the message is charged' }),
           category: Type.String({ description: 'Pricing category, such as `utility`' }),
         },
         { description: 'Pricing of the message' },
@@ -164,7 +161,7 @@ const MessageStatus = Type.Object(
 )
 
 const channel = {
-  messaging_product: Type.Literal('messenger', { description: 'Constant value' }),
+  messaging_product: Type.Literal('messenger', { description: 'Always `messenger`' }),
   metadata: Type.Object(
     {
       display_phone_number: Type.String({ description: 'Your number, as users see it' }),
@@ -200,12 +197,12 @@ const StatusValue = Type.Object(
 const nested = <S extends TSchema>(value: S, title: string) =>
   Type.Object(
     {
-      object: Type.Literal('messenger_business_account', { description: 'Constant value' }),
+      object: Type.Literal('messenger_business_account', { description: 'Always `messenger_business_account`' }),
       entry: Type.Array(
         Type.Object({
-          id: Type.String({ description: 'Your account' }),
+          id: Type.String({ description: 'Id of your account' }),
           changes: Type.Array(
-            Type.Object({ field: Type.Literal('messages', { description: 'Constant value' }), value }),
+            Type.Object({ field: Type.Literal('messages', { description: 'Always `messages`' }), value }),
             {
               description: 'Changes; `value` holds each',
             },
@@ -223,7 +220,7 @@ const Status = nested(StatusValue, 'MessengerStatusEvent')
 const TemplateStatus = Type.Object(
   {
     template_id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
-    name: Type.String({ description: 'Name used to send it' }),
+    name: Type.String({ description: 'Unique name, used to send it' }),
     language: Type.String({ description: 'Language code, such as `en`' }),
     status: OneOf(['PENDING', 'APPROVED', 'REJECTED', 'PAUSED', 'DISABLED'], {
       description: 'Status of the review; only an `APPROVED` template can be sent',

@@ -46,7 +46,7 @@ const Conversation = Type.Object(
     id: Type.String({ description: 'Same value as `phone`' }),
     phone: Type.String({ description: 'Number of the user, E.164' }),
     name: Nullable(Type.String({ description: 'Profile name' })),
-    window_open: Type.Boolean({ description: 'Whether messages other than templates may be sent now' }),
+    window_open: Type.Boolean({ description: 'True if messages other than templates can be sent now' }),
     window_expires_at: Nullable(At({ description: 'End of the window for messages other than templates' })),
     last_inbound_at: Nullable(At({ description: 'Time of the user’s last message' })),
     opted_out: Type.Boolean({ description: 'True if the user opted out' }),
@@ -139,7 +139,7 @@ const addOptIn = write({
     location: ({ phone }) => `/v1/messenger/opt-ins/${encodeURIComponent(phone)}`,
   },
   errors: ['INVALID_PHONE'],
-  examples: [{ name: 'At the counter', body: { phone: '+254711000001', source: 'counter' } }],
+  examples: [{ name: 'Consent given at the counter', body: { phone: '+254711000001', source: 'counter' } }],
   handle: async (_app, tx, { body: { phone, source = null } }, caller) =>
     optInOf(await optIn(tx, caller, phone, source)),
 })
@@ -157,7 +157,7 @@ const getOptIn = read({
   async handle(app, { params }, { tenant }) {
     const row = await findContact(app.db, tenant, params.phone)
     if (!row || (row.opted_in_at === null && row.opted_out_at === null))
-      throw new AppError('NOT_FOUND', 'nobody with this number opted in or out')
+      throw new AppError('NOT_FOUND', 'no opt-in or opt-out of this number is recorded')
     return optInOf(row)
   },
 })
@@ -174,8 +174,7 @@ const removeOptIn = write({
   errors: ['NOT_FOUND'],
   async handle(_app, tx, { params: { phone } }, caller) {
     const known = isE164(phone) && (await findContact(tx, caller.tenant, phone))
-    if (!known || !(await optOut(tx, caller, phone)))
-      throw new AppError('NOT_FOUND', 'nobody with this number opted in')
+    if (!known || !(await optOut(tx, caller, phone))) throw new AppError('NOT_FOUND', 'this number has not opted in')
     return {}
   },
 })
@@ -199,7 +198,7 @@ function optInOf({ phone, opted_in_at, opted_out_at, source }: ContactRow): Stat
 
 function afterOf(cursor: string | undefined): string {
   const phone = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString()
-  if (phone !== '' && !isE164(phone)) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (phone !== '' && !isE164(phone)) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   return phone
 }
 

@@ -58,7 +58,7 @@ const TemplateBody = Type.Object({
   components: Type.Optional(
     Type.Array(Type.Unknown(), {
       maxItems: 20,
-      description: 'With `to`, values for the placeholders; without it, the parts of the new template',
+      description: 'Values for the placeholders if `to` is given; otherwise the components of the new template',
     }),
   ),
   metadata: MessageSend.properties.metadata,
@@ -82,7 +82,7 @@ const templateRoute = commit({
   path: '/v1/messenger/template',
   operation: 'messenger.template',
   summary: 'Send a template, or create one',
-  description: 'With `to` the template is sent; without it, it is created.',
+  description: 'Sends the template if `to` is given, and creates it otherwise.',
   scope: 'messenger:write',
   limit: 'messenger',
   body: TemplateBody,
@@ -146,7 +146,7 @@ const listRoute = list({
   query: MessageList,
   row: MessageRecord,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What users wrote', query: { direction: 'inbound' } }],
+  examples: [{ name: 'Messages from users', query: { direction: 'inbound' } }],
   handle: (app, { query }, caller) => readPage(app, query, caller),
 })
 
@@ -159,7 +159,7 @@ const markRead = write({
   limit: 'messenger',
   params: IdParam,
   body: Type.Object({
-    typing: Type.Optional(Type.Boolean({ description: 'Also show a typing indicator' })),
+    typing: Type.Optional(Type.Boolean({ description: 'True also shows a typing indicator to the user' })),
   }),
   reply: { status: 200, schema: MessageRecord },
   errors: ['NOT_FOUND', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],

@@ -54,7 +54,7 @@ const Parameter = Type.Object({
 })
 
 const TemplateComponent = Type.Object({
-  type: OneOf(['header', 'body', 'button'], { description: 'Part of the template that the values are for' }),
+  type: OneOf(['header', 'body', 'button'], { description: 'Component of the template for the values' }),
   sub_type: Type.Optional(
     OneOf(['quick_reply', 'url'], {
       description: 'Kind of button: a reply with a payload, or a URL with a variable ending',
@@ -91,7 +91,7 @@ export const TemplateUse = (description: string) =>
       components: Type.Optional(
         Type.Array(TemplateComponent, {
           maxItems: 20,
-          description: 'Values for the parts that have placeholders; left out where none has',
+          description: 'Values for the components with placeholders; omitted if there are none',
         }),
       ),
     },
@@ -118,7 +118,7 @@ const Interactive = Type.Object(
         { description: 'Header above the message' },
       ),
     ),
-    body: Type.Object({ text: text('Text of the message', 1024) }, { description: 'Message that asks the user' }),
+    body: Type.Object({ text: text('Text of the message', 1024) }, { description: 'Body of the message' }),
     footer: Type.Optional(
       Type.Object({ text: text('A grey line below the message', 60) }, { description: 'Footer below the message' }),
     ),
@@ -167,7 +167,7 @@ const Interactive = Type.Object(
       { description: 'Choices of the user' },
     ),
   },
-  { description: 'A question with buttons or a list; the answer comes as messenger.message' },
+  { description: 'Question with buttons or a list; the reply is sent as messenger.message' },
 )
 
 const Fallback = Type.Object(
@@ -209,11 +209,13 @@ export const MessageSend = Type.Object(
     audio: Type.Optional(Media('A sound of at most 16 MB, by link or by id')),
     document: Type.Optional(Document('A file of at most 100 MB, by link or by id')),
     interactive: Type.Optional(Interactive),
-    template: Type.Optional(TemplateUse('A template of yours; the only type that reaches users who have not written')),
+    template: Type.Optional(
+      TemplateUse('Approved template; the only type for users who have not written within 24 hours'),
+    ),
     context: Type.Optional(
       Type.Object(
         { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
-        { description: 'Makes it a reply to a message of the chat' },
+        { description: 'Message of the chat that this one replies to' },
       ),
     ),
     fallback_template: Type.Optional(TemplateUse('Template sent instead while the user has not written for 24 hours')),
@@ -252,11 +254,11 @@ export const SendReply = Type.Object(
         wa_id: Type.String({ description: 'The user’s id in the messenger' }),
       }),
       {
-        description: 'The recipient once more, where clients of the Cloud API look for it',
+        description: 'Copy of the recipient, for clients of the Cloud API',
       },
     ),
-    messages: Type.Array(Type.Object({ id: Type.String({ description: 'The message_id' }) }), {
-      description: 'The message_id once more, where clients of the Cloud API look for it',
+    messages: Type.Array(Type.Object({ id: Type.String({ description: 'Id of the message' }) }), {
+      description: 'Copy of the message id, for clients of the Cloud API',
     }),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
@@ -325,7 +327,7 @@ export const MessageRecord = Type.Object(
     accepted_at: At({ description: 'Time it was accepted or received' }),
     sent_at: Nullable(At({ description: 'Time of acceptance by the provider' })),
     delivered_at: Nullable(At({ description: 'Time of delivery to the phone' })),
-    read_at: Nullable(At({ description: 'Time it was read, where the user shares that' })),
+    read_at: Nullable(At({ description: 'Time at which it was read, if the user shares read receipts' })),
     failed_at: Nullable(At({ description: 'Time of failure' })),
     errors: Nullable(Type.Array(MessageError, { description: 'Errors; null unless it failed' })),
     metadata: Metadata,
@@ -342,7 +344,7 @@ export const MessageRecord = Type.Object(
     fallback_message_id: Nullable(Type.String({ description: 'Id of the SMS that was sent instead' })),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Nullable(Type.String({ description: 'Currency of the cost; null for inbound messages' })),
-    provider_id: Nullable(Type.String({ description: 'Id at the provider; null until it was accepted' })),
+    provider_id: Nullable(Type.String({ description: 'Id at the provider; null until accepted' })),
   },
   { title: 'MessengerMessage' },
 )

@@ -49,7 +49,7 @@ const listFailed = list({
     ),
   }),
   row: FailedJob,
-  examples: [{ name: 'What needs a person' }],
+  examples: [{ name: 'All failed jobs' }],
   handle: async ({ db }, { query }) => {
     const window = windowOf(query)
     return pageOf(window, await failedJobs(db, window, query.lane ?? null), ({ id, account_id, attempt, ...job }) => ({

@@ -92,8 +92,7 @@ async function pricesIn(
         prices.push({ price, line })
       }
     }
-  if (lines === 0)
-    throw new AppError('VALIDATION_ERROR', 'the file has no prices: below the names of its columns stands nothing')
+  if (lines === 0) throw new AppError('VALIDATION_ERROR', 'the file has no prices below its column names')
   const wanted = prices.map(({ price }) => price)
   for (const price of await ofNobody(app.db, wanted)) {
     wrong++

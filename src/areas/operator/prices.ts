@@ -48,10 +48,10 @@ const PriceRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the price, such as `prc_…`' }),
     area: Type.String({ description: 'Product area, such as `sms`' }),
-    unit: Type.String({ description: 'Unit that is priced, such as `segment`' }),
+    unit: Type.String({ description: 'Priced unit, such as `segment`' }),
     country: Nullable(Type.String({ description: 'Destination country, ISO 3166; null: everywhere' })),
     network: Nullable(Type.String({ description: 'Network within the country; null: all of them' })),
-    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    account_id: Nullable(Type.String({ description: 'Id of the account that it applies to; null: all accounts' })),
     amount: Amount({ description: 'Price per unit, to a millionth' }),
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     effective_from: At({ description: 'Time from which it applies' }),
@@ -63,12 +63,14 @@ const PriceRecord = Type.Object(
 export const PriceSet = Type.Object({
   area: Word('Product area: sms, messenger, email, voice, ussd, identity, payments or payouts'),
   unit: Word(
-    'Unit that is priced: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with the known ones',
+    'Priced unit: `segment` of sms, `minute` of voice, `mobile_money.percent` of payments; an unknown one is refused with a list of the known ones',
   ),
   country: Type.Optional(CountryOrAll({ description: 'Destination country; default everywhere' })),
-  network: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'A network within the country' })),
+  network: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 60, description: 'Network within the country; default every network' }),
+  ),
   account_id: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Id of the only account that pays it, `acc_…`; default all accounts' }),
+    Type.String({ maxLength: 60, description: 'Id of the account that it applies to, `acc_…`; default all accounts' }),
   ),
   amount: AmountIn({ description: 'Price per unit, to a millionth; at most 10000000' }),
   currency: CurrencyCode({ description: 'Currency of the amount' }),
@@ -81,7 +83,7 @@ const strangers = statement.home<{ accounts: readonly string[] }, { account: str
 )
 
 export const ImportReply = Type.Object(
-  { imported: Type.Integer({ description: 'Prices that were set' }) },
+  { imported: Type.Integer({ description: 'Number of prices that were set' }) },
   { title: 'PriceImport' },
 )
 
@@ -101,7 +103,7 @@ const listAll = list({
     country: Type.Optional(CountryOrAll({ description: 'Filter by country; prices for everywhere have none' })),
   }),
   row: PriceRecord,
-  examples: [{ name: 'What SMS costs', query: { area: 'sms' } }],
+  examples: [{ name: 'Prices of SMS', query: { area: 'sms' } }],
   handle: async ({ db }, { query }) => {
     const window = windowOf(query)
     const rows = await listPrices(db, {
@@ -121,7 +123,7 @@ const set = writeAcross({
   operation: 'operator.setPrice',
   summary: 'Set a price',
   description:
-    'The most exact price wins: of the account, then of the network, then of the country. Setting an existing one changes its amount.',
+    'The most specific price applies: for the account, then the network, then the country. Setting an existing one changes its amount.',
   scope: 'operator',
   body: PriceSet,
   reply: { status: 201, schema: PriceRecord, location: ({ id }) => `/v1/operator/prices/${id}` },
@@ -269,15 +271,14 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
   if (typeof micros !== 'bigint') throw invalid(`${place}amount`, micros.problem)
   if (micros > maxMicros) throw invalid(`${place}amount`, `must be at most ${maxAmount}`)
   if (moneyAreas.includes(input.area) && input.unit.endsWith('.percent') && micros > wholeMicros)
-    throw invalid(`${place}amount`, 'is a percentage, and at most 100')
+    throw invalid(`${place}amount`, 'must be a percentage of at most 100')
   const currency = currencyTaken(app, input.currency, `${place}currency`)
   const account = input.account_id === undefined ? null : uuidOf('account', input.account_id)
   if (input.account_id !== undefined && account === null) throw noSuchAccount(place)
   requireCharged(app, input, place)
   if (input.country === allCountries && input.area !== 'payments')
     throw invalid(`${place}country`, `is ${allCountries} only for payments by card; leave it out for all countries`)
-  if (input.network !== undefined && input.country === undefined)
-    throw invalid(`${place}network`, 'is of a country: name it too')
+  if (input.network !== undefined && input.country === undefined) throw invalid(`${place}network`, 'requires country')
   return {
     area: input.area,
     unit: input.unit,
@@ -292,10 +293,8 @@ export function newPrice(app: App, input: Static<typeof PriceSet>, nowMs: number
 /** A price that nothing is charged by would be taken for one that is in force. */
 function requireCharged({ charges }: App, { area, unit }: Static<typeof PriceSet>, place: string): void {
   const units = charges.get(area)
-  if (!units)
-    throw invalid(`${place}area`, `has nothing that is charged for; there are ${[...charges.keys()].join(', ')}`)
-  if (!units.includes(unit))
-    throw invalid(`${place}unit`, `is nothing that ${area} is charged by; there are ${units.join(', ')}`)
+  if (!units) throw invalid(`${place}area`, `has no charges; available: ${[...charges.keys()].join(', ')}`)
+  if (!units.includes(unit)) throw invalid(`${place}unit`, `is not a unit of ${area}; available: ${units.join(', ')}`)
 }
 
 /** Prices whose account does not exist. */

@@ -11,12 +11,12 @@ import { queues } from '../../platform/work/queues.ts'
 
 const System = Type.Object(
   {
-    version: Type.String({ description: 'Version of the answering node' }),
+    version: Type.String({ description: 'Version of the node that replies' }),
     migrations: Type.Object(
       {
         applied: Type.Integer({ description: 'Migrations that the database has' }),
         latest: Type.String({ description: 'Newest migration' }),
-        latest_at: At({ description: 'Time at which the newest was applied' }),
+        latest_at: At({ description: 'Time at which the newest migration was applied' }),
       },
       { description: 'Migrations of the database' },
     ),
@@ -27,16 +27,16 @@ const System = Type.Object(
         version: Type.String({ description: 'Version of the node' }),
         roles: Type.Array(Type.String(), { description: 'Roles of the node, such as `api` or `dispatch`' }),
         started_at: At({ description: 'Time of its start' }),
-        seen_at: At({ description: 'Time of its last sign of life' }),
+        seen_at: At({ description: 'Time of its last heartbeat' }),
       }),
       { description: 'Nodes that are alive' },
     ),
     queues: Type.Array(
       Type.Object({
         lane: Type.String({ description: 'Kind of job' }),
-        due: Type.Integer({ description: 'Jobs that could run now' }),
+        due: Type.Integer({ description: 'Jobs ready to run' }),
         running: Type.Integer({ description: 'Jobs leased to a node' }),
-        scheduled: Type.Integer({ description: 'Jobs for later' }),
+        scheduled: Type.Integer({ description: 'Jobs scheduled for later' }),
         failed: Type.Integer({ description: 'Jobs that used up their attempts and need attention' }),
         oldest_seconds: Type.Number({ description: 'Seconds that the oldest due job has waited' }),
       }),
@@ -59,7 +59,7 @@ const getSystem = read({
   method: 'GET',
   path: '/v1/operator/system',
   operation: 'operator.system',
-  summary: 'Get the version, schema, nodes, queues and ledger check of this installation',
+  summary: 'Get the state of this installation',
   scope: 'operator',
   reply: { status: 200, schema: System },
   examples: [{ name: 'At a glance' }],

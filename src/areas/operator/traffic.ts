@@ -12,18 +12,18 @@ const ranges = {
   month: { seconds: 24 * 3_600, count: 30 },
 } as const
 
-const Values = Type.Array(Type.Number(), { description: 'One for each slot, oldest first' })
+const Values = Type.Array(Type.Number(), { description: 'Values by slot, oldest first' })
 
 const TrafficReply = Type.Object(
   {
     start: At({ description: 'Start of the first slot' }),
     slot_seconds: Type.Integer({ description: 'Length of a slot, in seconds' }),
-    counted_until: Nullable(At({ description: 'Records are counted up to here; null before the first count' })),
+    counted_until: Nullable(At({ description: 'Time up to which records are counted; null before the first count' })),
     channels: Type.Array(
       Type.Object({
         name: Type.String({ description: 'Channel, such as `sms`, `payments` or `payouts`' }),
         total: Type.Number({ description: 'Sum of the values' }),
-        before: Type.Number({ description: 'Sum of as much time before the first slot, to compare with' }),
+        before: Type.Number({ description: 'Sum over the previous period of the same length, for comparison' }),
         values: Values,
       }),
       { description: 'Records of one environment by channel' },
@@ -31,7 +31,7 @@ const TrafficReply = Type.Object(
     connections: Type.Array(
       Type.Object({
         environment: Type.String({ description: '`test` or `live`' }),
-        channel: Type.String({ description: 'What it carries' }),
+        channel: Type.String({ description: 'Channel of the connection' }),
         name: Type.String({ description: 'Carrier, provider or gateway' }),
         values: Values,
       }),
@@ -46,13 +46,15 @@ const readTraffic = read({
   path: '/v1/operator/traffic',
   operation: 'operator.traffic',
   summary: 'Get the traffic of all accounts over time',
-  description: 'Each record is counted once, about a minute after it was made, by the real clock.',
+  description: 'Each record is counted once, about a minute after its creation, by the real clock.',
   scope: 'operator',
   query: Type.Object({
     range: Type.Optional(
-      OneOf(['day', 'week', 'month'], { description: 'Last 24 hours, 7 days or 30 days; `day` unless given' }),
+      OneOf(['day', 'week', 'month'], { description: 'Last 24 hours, 7 days or 30 days; default `day`' }),
     ),
-    environment: Type.Optional(OneOf(['test', 'live'], { description: 'Of the channels; `live` unless given' })),
+    environment: Type.Optional(
+      OneOf(['test', 'live'], { description: 'Filter `channels` by environment; default `live`' }),
+    ),
   }),
   reply: { status: 200, schema: TrafficReply },
   examples: [{ name: 'The last day of test', query: { range: 'day', environment: 'test' } }],

@@ -82,12 +82,12 @@ export const payments: Area = {
   chapters: {
     payments: { title: 'Payments', about: 'Collect money by mobile money, card and bank.' },
     refunds: { title: 'Refunds', about: 'Full and partial refunds of payments.' },
-    disputes: { title: 'Disputes', about: 'Card payments that a payer has contested.' },
+    disputes: { title: 'Disputes', about: 'Card payments contested by payers.' },
     payouts: {
       title: 'Payouts',
-      about: 'Send money to phones and bank accounts, one at a time or ten thousand at once.',
+      about: 'Send money to phones and bank accounts, one payout at a time or up to ten thousand at once.',
     },
-    fraud: { title: 'Fraud', about: 'Rules, blacklists and checks that decide which payments and payouts go ahead.' },
+    fraud: { title: 'Fraud', about: 'Rules, blacklists and risk checks for payments and payouts.' },
   },
   uses: ['webhooks'],
   scopes: [
@@ -191,12 +191,12 @@ export const payments: Area = {
     ...reconciliation.routes,
     ...ofAnyAccount([...paymentRoutes, transactions, ...timelineRoutes, ...payoutRoutes, ...refundRoutes], {
       'payments.transactions': ['operator.listTransactions', 'List the payments, refunds and payouts of any account'],
-      'payments.get': ['operator.getPayment', 'Read a payment of any account'],
+      'payments.get': ['operator.getPayment', 'Get a payment of any account'],
       'payments.timeline': ['operator.getPaymentTimeline', 'Get the timeline of a payment of any account'],
       'payouts.list': ['operator.listPayouts', 'List the payouts of any account'],
       'payouts.timeline': ['operator.getPayoutTimeline', 'Get the timeline of a payout of any account'],
-      'payouts.get': ['operator.getPayout', 'Read a payout of any account'],
-      'refunds.get': ['operator.getRefund', 'Read a refund of any account'],
+      'payouts.get': ['operator.getPayout', 'Get a payout of any account'],
+      'refunds.get': ['operator.getRefund', 'Get a refund of any account'],
     }),
   ],
   jobs: [

@@ -7,16 +7,11 @@ export const paymentSettings = {
     7,
     0,
     60,
-    'Days after which the acquirer pays out live card payments; until then they are pending in the wallet.',
+    'Days until the acquirer settles live card payments, which are pending in the wallet until then.',
   ),
-  PAMOJA_TOPUP_HOLD_DAYS: integer(
-    7,
-    0,
-    60,
-    'Days for which money that an account topped up can be used but not paid out; test money can at once.',
-  ),
+  PAMOJA_TOPUP_HOLD_DAYS: integer(7, 0, 60, 'Days for which top-ups in live can be spent but not paid out.'),
   PAMOJA_REFUND_FEES: choice(
     ['kept', 'proportional'],
-    'What becomes of the fee of a payment that is refunded: proportional gives its part back to the wallet.',
+    'Handling of the fee of refunded payments: kept, or proportional, which returns its share to the wallet.',
   ),
 } as const

@@ -55,7 +55,7 @@ const advanceClock = writeAcross({
   operation: 'sandbox.advanceClock',
   summary: 'Advance the test clock',
   description:
-    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in order, each at its own time, before the reply.',
+    'Timers, schedules, windows and retries of the account’s test environment fall due as if the time had passed. Subscriptions are renewed and charged in order before the reply.',
   scope: 'sandbox:write',
   body: ClockAdvance,
   reply: { status: 200, schema: ClockReply },
@@ -77,7 +77,7 @@ const resetClock = writeAcross({
   operation: 'sandbox.resetClock',
   summary: 'Reset the test clock',
   description:
-    'The clock shows the real time again. Objects made while it was ahead keep their times; renewals and schedules fall due at their own dates.',
+    'Returns the clock to the real time. Objects created while it was ahead keep their times; renewals and schedules fall due at their own dates.',
   scope: 'sandbox:write',
   reply: { status: 200, schema: ClockReply },
   examples: [{ name: 'Back to the real time' }],
@@ -90,7 +90,7 @@ const resetClock = writeAcross({
 
 function forwardMs({ advance_seconds, seconds }: Static<typeof ClockAdvance>, { principal }: Caller): number {
   const forward = advance_seconds ?? seconds
-  if (forward === undefined) throw invalid('advance_seconds', 'is missing: say how far the clock moves')
+  if (forward === undefined) throw invalid('advance_seconds', 'is required')
   if (principal.facts.clockOffsetMs + forward * 1_000 > maxAheadMs)
     throw invalid('advance_seconds', `must leave the clock at most ${maxYearsAhead} years ahead`)
   return Math.round(forward * 1_000)

@@ -36,7 +36,7 @@ const HookCreate = Type.Object({
       maxLength: 200,
       rule: 'must have 1 to 200 characters',
       sensitive: true,
-      description: 'Secret to check signatures with; default: the secrets of the webhooks that lead here',
+      description: 'Secret for checking signatures; default: the secrets of webhooks with this URL',
     }),
   ),
 })
@@ -44,7 +44,7 @@ const HookCreate = Type.Object({
 const HookRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the hook, such as `hook_…`' }),
-    url: Type.String({ description: 'Takes every method; its query says how it answers' }),
+    url: Type.String({ description: 'URL for all methods; its query sets the response' }),
     caught: Type.Integer({ description: 'Number of requests so far' }),
     created_at: At({ description: 'Time of creation' }),
   },
@@ -55,12 +55,12 @@ const CaughtRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the request, such as `hkr_…`' }),
     method: Type.String({ description: 'HTTP method, such as `POST`' }),
-    query: Type.String({ description: 'Query of the URL, which says how to answer' }),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'Headers as they came' }),
+    query: Type.String({ description: 'Query of the URL, which sets the response' }),
+    headers: Type.Record(Type.String(), Type.String(), { description: 'Headers of the request' }),
     body: Type.String({ description: 'Body, at most 64 KiB of it' }),
-    truncated: Type.Boolean({ description: 'Whether the body was cut' }),
+    truncated: Type.Boolean({ description: 'True if the body was truncated' }),
     signature_valid: Nullable(Type.Boolean(), {
-      description: 'Whether X-Service-Signature is valid; null when there is none, or no secret to check it with',
+      description: 'True if X-Service-Signature is valid; null without a signature, or without a secret to check it',
     }),
     response_status: Nullable(
       Type.Integer({ description: 'Status of the answer; null when the connection was closed' }),
@@ -76,7 +76,7 @@ const createHook = write({
   operation: 'sandbox.createHook',
   summary: 'Create a sandbox hook',
   description:
-    'Its query says how it answers: `?status=500`, `?delay=6000` (milliseconds, at most 10 s), `?fail=3` (500 to the first three with this query), `?close=1` (the line is cut), `?redirect=https://...` (302). It needs no key: the address is the secret. The last 1,000 requests are kept, for a day.',
+    'Creates a URL that records requests. Its query sets the response: `?status=500`, `?delay=6000` (milliseconds, at most 10 s), `?fail=3` (500 to the first three with this query), `?close=1` (connection closed), `?redirect=https://...` (302). It needs no key: the URL is the secret. The last 1,000 requests are kept for a day.',
   scope: 'sandbox:write',
   body: HookCreate,
   reply: { status: 201, schema: HookRecord, location: ({ id }) => `/v1/sandbox/hooks/${id}` },

@@ -29,13 +29,13 @@ const AnalyticsQuery = Type.Object({
 })
 
 const figures = {
-  messages: Type.Integer({ description: 'Total number' }),
+  messages: Type.Integer({ description: 'Total number of messages' }),
   queued: Type.Integer({ description: 'Messages not sent yet' }),
   sent: Type.Integer({ description: 'Accepted by the network, without a report so far' }),
   delivered: Type.Integer({ description: 'Messages delivered to the handset' }),
   failed: Type.Integer({ description: 'Messages that failed' }),
   delivery_rate: Nullable(Type.Number({ description: 'Delivered ÷ (delivered + failed), 0 to 1' })),
-  segments: Type.Integer({ description: 'Segments charged' }),
+  segments: Type.Integer({ description: 'Number of charged segments' }),
   cost: Amount({ description: 'Cost less refunds' }),
 }
 
@@ -58,17 +58,15 @@ const AnalyticsReply = Type.Object(
         country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
-      { description: 'The same figures by country' },
+      { description: 'Figures by country' },
     ),
     networks: Type.Array(
       Type.Object({
-        network: Nullable(
-          Type.String({ description: 'Name of the network, such as `Safaricom`; null where it is unknown' }),
-        ),
+        network: Nullable(Type.String({ description: 'Name of the network, such as `Safaricom`; null if unknown' })),
         country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
       }),
-      { description: 'The same figures by network' },
+      { description: 'Figures by network' },
     ),
     errors: Type.Array(
       Type.Object({
@@ -134,7 +132,7 @@ const analytics = read({
   path: '/v1/sms/analytics',
   operation: 'sms.analytics',
   summary: 'Get message statistics',
-  description: `Over at most ${maxDays} days, by the day they were accepted.`,
+  description: `Covers at most ${maxDays} days; messages are counted on the day of acceptance.`,
   scope: 'sms:read',
   query: AnalyticsQuery,
   reply: { status: 200, schema: AnalyticsReply },

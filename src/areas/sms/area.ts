@@ -136,7 +136,7 @@ export const sms: Area = {
     ...behaviourRoutes,
     ...ofAnyAccount([...messageRoutes, ...timelineRoutes], {
       'sms.list': ['operator.listMessages', 'List the texts of any account'],
-      'sms.get': ['operator.getMessage', 'Read a text of any account'],
+      'sms.get': ['operator.getMessage', 'Get a text of any account'],
       'sms.timeline': ['operator.getMessageTimeline', 'Get the timeline of a text of any account'],
     }),
   ],

@@ -8,7 +8,9 @@ import { Amount, At, Metadata, Nullable, OneOf } from '../../platform/schema/fie
 const StatusChange = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `sms_…`' }),
-    status: OneOf(['sent', 'delivered', 'failed'], { description: '`sent`: the network has it; the others are final' }),
+    status: OneOf(['sent', 'delivered', 'failed'], {
+      description: '`sent`: accepted by the network; the others are final',
+    }),
     to: Type.String({ description: 'Recipient in E.164' }),
     from: Type.String({ description: 'Sender shown on the handset' }),
     parts: Type.Integer({ description: 'Number of segments sent' }),
@@ -26,10 +28,10 @@ const Received = Type.Object(
     from: Type.String({ description: 'Number of the handset, E.164' }),
     to: Type.String({ description: 'Your short code or number' }),
     message: Type.String({ description: 'Content' }),
-    keyword: Nullable(Type.String({ description: 'Keyword of your number that it begins with; null for none' })),
+    keyword: Nullable(Type.String({ description: 'Keyword that it begins with; null if none' })),
     parts: Type.Integer({ description: 'Number of segments it came in' }),
-    network: Nullable(Type.String({ description: 'Network of the handset, as far as it is known' })),
-    in_reply_to: Nullable(Type.String({ description: 'Id of the message that it probably answers' })),
+    network: Nullable(Type.String({ description: 'Network of the handset; null if unknown' })),
+    in_reply_to: Nullable(Type.String({ description: 'Id of the message that it probably replies to' })),
     partial: Type.Optional(Type.Boolean({ description: 'True if a part never arrived' })),
   },
   { title: 'SmsReceivedEvent' },
@@ -44,7 +46,7 @@ const Consent = Type.Object(
       description: 'Source: a keyword such as STOP, a request, a file, or the carrier',
     }),
     message_id: Nullable(Type.String({ description: 'Id of the message with the request' })),
-    created_at: At({ description: 'When it was recorded' }),
+    created_at: At({ description: 'Time at which it was recorded' }),
   },
   { title: 'SmsConsentEvent' },
 )
@@ -58,7 +60,7 @@ const BatchCompleted = Type.Object(
     total: Type.Integer({ description: 'Entries in the request' }),
     accepted: Type.Integer({ description: 'Entries that became messages' }),
     rejected: Type.Integer({ description: 'Entries that were refused' }),
-    segments: Type.Integer({ description: 'Segments charged' }),
+    segments: Type.Integer({ description: 'Number of charged segments' }),
     cost: Amount({ description: 'Total cost less refunds' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     counts: Type.Object(
@@ -72,7 +74,7 @@ const BatchCompleted = Type.Object(
     ),
     metadata: Metadata,
     created_at: At({ description: 'Time of acceptance' }),
-    completed_at: At({ description: 'Time at which its last message ended, or no report could come any more' }),
+    completed_at: At({ description: 'Time at which its last message ended, or was past the time for reports' }),
   },
   { title: 'SmsBatchCompletedEvent' },
 )

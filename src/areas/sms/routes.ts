@@ -28,7 +28,7 @@ const sendRoute = commit({
   operation: 'sms.send',
   summary: 'Send a message',
   description:
-    'To one number or many, now or later. Charged when it is accepted; refunded if it is never sent. A list of numbers counts once on your plan, and is sent at the rate of the plan.',
+    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: MessageSend,
@@ -54,7 +54,7 @@ const sendRoute = commit({
       body: { to: ['+254711000001', '+254733000001'], from: 'PAMOJA', message: 'Tutafunga saa kumi.' },
     },
     {
-      name: 'A link that is counted',
+      name: 'A short link with click counts',
       body: {
         to: '+254711000001',
         from: 'PAMOJA',
@@ -72,7 +72,7 @@ const bulkRoute = write({
   operation: 'sms.sendBulk',
   summary: 'Send many messages in one request',
   description:
-    'Every entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts once on your plan, and is sent at the rate of the plan.',
+    'Each entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts as one request of your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
   limit: 'sms',
   body: BulkSend,
@@ -143,7 +143,7 @@ const get = read({
   params: IdParam,
   reply: { status: 200, schema: Found },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'How far it is' }],
+  examples: [{ name: 'Progress' }],
   needs: aWaitingText,
   handle: (app, { params }, caller) => readFound(app, params.id, caller),
 })

@@ -104,7 +104,7 @@ export const MessageSend = Type.Object({
 })
 
 const Status = OneOf(['queued', 'sent', 'delivered', 'failed', 'received'], {
-  description: '`queued`, `sent` (the network has it), `delivered`, `failed`, or `received` from a handset',
+  description: 'Filter by status; `sent`: accepted by the network, `received`: from a handset',
 })
 const EncodingName = OneOf(['gsm7', 'ucs2'], { description: '`gsm7` has 160 characters in a segment, `ucs2` 70' })
 const ErrorCode = Nullable(
@@ -115,8 +115,8 @@ export const Recipient = Type.Object({
   to: Type.String({ description: 'The number in E.164' }),
   message_id: Nullable(Type.String({ description: 'Id of the message, such as `sms_…`; null if it was refused' })),
   status: Status,
-  segments: Type.Integer({ description: 'Segments charged' }),
-  cost: Amount({ description: 'In major units of `currency`; 0 if it was refused' }),
+  segments: Type.Integer({ description: 'Number of charged segments' }),
+  cost: Amount({ description: 'Cost in major units of `currency`; 0 if refused' }),
   currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
   error_code: ErrorCode,
   existing_id: Type.Optional(Type.String({ description: 'Id of the existing message with this reference' })),
@@ -134,7 +134,7 @@ export const SendReply = Type.Object(
     timestamp: At({ description: 'Time of acceptance' }),
     encoding: EncodingName,
     country: Nullable(Type.String({ description: 'Country of the number, ISO 3166; null for a list' })),
-    network: Nullable(Type.String({ description: 'Network of the number, as far as it is known; null for a list' })),
+    network: Nullable(Type.String({ description: 'Network of the number; null for a list or if unknown' })),
     scheduled_at: Nullable(At({ description: 'Scheduled time of sending; null if at once' })),
     messages: Type.Optional(
       Type.Array(Recipient, { description: 'One entry per recipient, in your order; only where `to` is a list' }),
@@ -152,13 +152,11 @@ export const EstimateReply = Type.Object(
     segments: Type.Integer({ description: 'Segments per recipient' }),
     encoding: EncodingName,
     length: Type.Integer({ description: 'Number of characters in your text' }),
-    units_used: Type.Integer({ description: 'Septets, or UTF-16 units' }),
+    units_used: Type.Integer({ description: 'Length in septets (`gsm7`) or UTF-16 units (`ucs2`)' }),
     units_left: Type.Integer({ description: 'Units left in the last segment' }),
     non_gsm: Type.Array(Type.String(), { description: 'Characters that make it UCS-2' }),
     suggestion: Nullable(Type.String({ description: 'The text with replacements that need fewer segments' })),
-    suggestion_segments: Nullable(
-      Type.Integer({ description: 'Segments of the suggestion; null where there is none' }),
-    ),
+    suggestion_segments: Nullable(Type.Integer({ description: 'Segments of the suggestion; null if there is none' })),
     cost: Amount({ description: 'Total cost, in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
     recipients: Type.Integer({ description: 'Number of recipients' }),
@@ -170,7 +168,7 @@ const Change = Type.Object({
   status: Status,
   at: At({ description: 'Time of the status' }),
   error_code: ErrorCode,
-  carrier_code: Nullable(Type.String({ description: 'The network’s own code' })),
+  carrier_code: Nullable(Type.String({ description: 'Error code of the network' })),
 })
 
 export const MessageRecord = Type.Object(
@@ -183,7 +181,7 @@ export const MessageRecord = Type.Object(
     message: Nullable(
       Type.String({ sensitive: true, description: 'Text of the message; null after the retention period' }),
     ),
-    segments: Type.Integer({ description: 'Segments charged' }),
+    segments: Type.Integer({ description: 'Number of charged segments' }),
     parts: Type.Integer({ description: 'Alias of segments' }),
     encoding: EncodingName,
     cost: Amount({ description: 'Amount in major units of `currency`; 0 if it failed before the network accepted it' }),
@@ -207,7 +205,7 @@ export const MessageRecord = Type.Object(
     network: Nullable(Type.String({ description: 'Network of the number, if known' })),
     attempts: Type.Integer({ description: 'Number of times it was offered to a carrier' }),
     route: Type.Optional(
-      Nullable(Type.String(), { description: 'Bind that accepted it; only for keys with the scope operator' }),
+      Nullable(Type.String(), { description: 'Bind that accepted it; only for keys with the scope `operator`' }),
     ),
     batch_id: Nullable(Type.String({ description: 'Id of the bulk or list it was sent with' })),
     timeline: Type.Array(Change, { description: 'Status history, oldest first' }),
@@ -257,7 +255,7 @@ export const MessageList = Type.Object({
     Type.String({ maxLength: 40, description: 'Last day or moment; used where end_date is absent' }),
   ),
   batch_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of the bulk or list they were sent with, such as `smb_…`' }),
+    Type.String({ maxLength: 40, description: 'Filter by id of a bulk or list, such as `smb_…`' }),
   ),
   scheduled: Type.Optional(
     Type.Boolean({

@@ -3,7 +3,7 @@
 import { host, integer } from '../../config/setting.ts'
 
 export const smsSettings = {
-  PAMOJA_ESME_HOST: host('127.0.0.1', 'Address on which customers bind with SMPP.'),
+  PAMOJA_ESME_HOST: host('127.0.0.1', 'Address of SMPP for customers.'),
   PAMOJA_ESME_PORT: integer(
     0,
     0,

@@ -20,7 +20,7 @@ const timeline = read({
   operation: 'sms.timeline',
   summary: 'Get the timeline of a message',
   description:
-    'Always recorded in test; in live, where the operator enables it, with the text masked. Frames are kept for 30 days, or as long as the text.',
+    'Always recorded in test; in live if the operator enables it, with the text masked. Frames are kept for 30 days, or as long as the text.',
   scope: 'sms:read',
   params: IdParam,
   reply: { status: 200, schema: TimelineRecord },

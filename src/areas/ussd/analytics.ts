@@ -33,7 +33,7 @@ const Figures = Type.Object(
         start_date: Type.String({ description: 'First day, UTC; included' }),
         end_date: Type.String({ description: 'Last day, UTC; included' }),
       },
-      { description: 'Sessions that began on these days are counted' },
+      { description: 'Period covered: sessions that began on these days' },
     ),
     shortcode: Nullable(Type.String({ description: 'Requested code; null: all of yours' })),
     sessions: Type.Optional(Type.Integer({ description: 'Number of sessions that began' })),
@@ -51,10 +51,10 @@ const Figures = Type.Object(
     drop_off: Type.Optional(
       Type.Array(
         Type.Object({
-          step: Type.Integer({ description: 'Number of that screen, from 1' }),
+          step: Type.Integer({ description: 'Number of the screen, from 1' }),
           screen: Type.String({ sensitive: true, description: 'First line of the screen that the subscriber left' }),
-          sessions: Type.Integer({ description: 'Sessions that ended there' }),
-          rate: Type.Number({ description: 'Percent of all sessions' }),
+          sessions: Type.Integer({ description: 'Number of sessions that ended at the screen' }),
+          rate: Type.Number({ description: 'Percentage of all sessions' }),
         }),
         { description: 'Screens at which sessions expired or were abandoned, most frequent first, at most 20' },
       ),
@@ -74,7 +74,7 @@ const Figures = Type.Object(
       Type.Array(
         Type.Object({
           network: Nullable(Type.String({ description: 'Network of the subscribers; null if it is not known' })),
-          sessions: Type.Integer({ description: 'Sessions of its subscribers' }),
+          sessions: Type.Integer({ description: 'Number of sessions of its subscribers' }),
         }),
         { description: 'Sessions by network, largest first, at most 20' },
       ),
@@ -83,8 +83,8 @@ const Figures = Type.Object(
       Type.Array(
         Type.Object({
           at: At({ description: 'Start of the hour or day, UTC' }),
-          sessions: Type.Integer({ description: 'Sessions that began in it' }),
-          completed: Type.Integer({ description: 'Sessions of these that were completed' }),
+          sessions: Type.Integer({ description: 'Number of sessions that began in the interval' }),
+          completed: Type.Integer({ description: 'Number of these sessions that were completed' }),
         }),
         { description: 'Hours or days with a session, oldest first; only with `interval`' },
       ),
@@ -173,7 +173,7 @@ const analytics = read({
     metrics: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: `Figures to return, of ${metrics.join(', ')}; default all. \`popular_paths\` is always there`,
+        description: `Metrics to return: ${metrics.join(', ')}; default all. \`popular_paths\` is always included`,
       }),
     ),
     interval: Type.Optional(OneOf(['hour', 'day'], { description: 'Length of the intervals; adds `series`' })),
@@ -218,7 +218,7 @@ function wantedOf(text: string | undefined): ReadonlySet<Metric> {
   const known = metrics.filter((metric) => names.includes(metric))
   const strange = names.find((name) => !metrics.some((metric) => metric === name))
   if (strange !== undefined)
-    throw new AppError('INVALID_REQUEST', `metrics: ${strange} is none; there are ${metrics.join(', ')}`)
+    throw new AppError('INVALID_REQUEST', `metrics: ${strange} is unknown; available: ${metrics.join(', ')}`)
   return new Set(known)
 }
 

@@ -37,7 +37,10 @@ export const ussd: Area = {
     unasked: ['ussd.createShortcode', 'ussd.changeShortcode', 'ussd.createMenu', 'ussd.replaceMenu', 'ussd.testMenu'],
   },
   chapters: {
-    ussd: { title: 'USSD', about: 'Sessions with handsets, begun by you or by subscribers who dial a code of yours.' },
+    ussd: {
+      title: 'USSD',
+      about: 'Sessions with handsets, started by you or by subscribers who dial one of your codes.',
+    },
   },
   uses: ['webhooks', 'numbers', 'sms', 'payments'],
   scopes: [scopeArea('ussd', { words: { gateway: [] } })],
@@ -89,7 +92,7 @@ export const ussd: Area = {
     ...smppGatewayRoutes,
     ...ofAnyAccount([...sessionRoutes, ...timelineRoutes], {
       'ussd.listSessions': ['operator.listUssdSessions', 'List the USSD sessions of any account'],
-      'ussd.getSession': ['operator.getUssdSession', 'Read a USSD session of any account'],
+      'ussd.getSession': ['operator.getUssdSession', 'Get a USSD session of any account'],
       'ussd.timeline': ['operator.getUssdTimeline', 'Get the timeline of a USSD session of any account'],
     }),
   ],

@@ -32,7 +32,7 @@ const Field = (description: string) =>
   Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number(), Type.Null()], { description }))
 
 const jsonFields = {
-  session_id: Type.Optional(Nullable(Short('The id that the first reply gave; any or none in the first call'))),
+  session_id: Type.Optional(Nullable(Short('Id of the session from the first reply; optional in the first call'))),
   phone: Type.Optional(Short('Number of the subscriber, E.164')),
   shortcode: Type.Optional(Short('Code that was dialled, such as *384*1#')),
   type: Type.Optional(OneOf(kinds, { description: 'A dial, an input, or the end of the session' })),
@@ -53,7 +53,7 @@ const jsonFields = {
 
 const formFields = {
   sessionId: Field('Id of the dialog'),
-  serviceCode: Field('The code that was dialled'),
+  serviceCode: Field('Dialled code'),
   phoneNumber: Field('Number of the subscriber, E.164'),
   text: Type.Optional(
     Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'All inputs so far, joined by *' })),
@@ -65,14 +65,14 @@ const hubtelFields = {
   Type: Field('Initiation, Response, Release or Timeout'),
   Mobile: Field('Number of the subscriber'),
   SessionId: Field('Id of the dialog'),
-  ServiceCode: Field('The code that was dialled'),
+  ServiceCode: Field('Dialled code'),
   Message: Type.Optional(
-    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Code that was dialled, or input' })),
+    Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Dialled code, or input' })),
   ),
   Operator: Field('Network of the subscriber'),
   Sequence: Field('Sequence number of the call, by which a repeat is known'),
   ClientState: Type.Optional(
-    Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned as it came' })),
+    Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned unchanged' })),
   ),
 }
 
@@ -89,9 +89,9 @@ export const CallbackBody = Type.Object(
     publishedAs: {
       title: 'UssdCallback',
       oneOf: [
-        dialectOf('UssdCallbackJson', 'Call in our own format', jsonFields, 'phone', 'type'),
-        dialectOf('UssdCallbackForm', 'Call in the format of Africa’s Talking', formFields, 'phoneNumber'),
-        dialectOf('UssdCallbackHubtel', 'Call in the format of Hubtel', hubtelFields, 'Mobile', 'Type'),
+        dialectOf('UssdCallbackJson', 'Callback in Pamoja’s format', jsonFields, 'phone', 'type'),
+        dialectOf('UssdCallbackForm', 'Callback in the format of Africa’s Talking', formFields, 'phoneNumber'),
+        dialectOf('UssdCallbackHubtel', 'Callback in the format of Hubtel', hubtelFields, 'Mobile', 'Type'),
       ],
     },
   },
@@ -101,13 +101,15 @@ type Body = Static<typeof CallbackBody>
 const CallbackReply = Type.Object(
   {
     session_id: Type.Optional(Type.String({ description: 'JSON: id of the session, for the calls that follow' })),
-    action: Type.Optional(OneOf(['continue', 'end'], { description: 'JSON: whether the screen can be answered' })),
+    action: Type.Optional(
+      OneOf(['continue', 'end'], { description: 'JSON: `continue` if the screen can be answered, `end` if not' }),
+    ),
     message: Type.Optional(Type.String({ description: 'JSON: the screen' })),
     message_id: Type.Optional(Type.String({ description: 'JSON: id of the screen, such as `ussd_…`' })),
-    SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, as it came' })),
+    SessionId: Type.Optional(Type.String({ description: 'Hubtel: id of the dialog, returned unchanged' })),
     Type: Type.Optional(OneOf(['response', 'release'], { description: 'Hubtel: `response` can be answered' })),
     Message: Type.Optional(Type.String({ description: 'Hubtel: the screen' })),
-    ClientState: Type.Optional(Type.String({ description: 'Hubtel: as it came' })),
+    ClientState: Type.Optional(Type.String({ description: 'Hubtel: opaque value, returned unchanged' })),
   },
   { title: 'UssdCallbackReply' },
 )
@@ -174,7 +176,7 @@ async function turned(app: App, calling: Calling, call: Call): Promise<Session> 
   const known = await knownSession(app, calling, call)
   if (!known && tried?.kind === 'refused') throw tried.error
   if (!known && (isFirst || isForm)) return begunNow(app, calling, call)
-  if (!known) throw new AppError('NOT_FOUND', 'there is no such session: begin with a call of the type initiation')
+  if (!known) throw new AppError('NOT_FOUND', 'there is no such session: start with a call of the type initiation')
   if (call.kind === 'initiation') return answered(app, known)
   if (call.kind === 'response') return responded(app, known, call)
   if (known.awaiting === 'nobody') return known
@@ -226,7 +228,8 @@ async function begunOnce(
   { dialled: text, dialog, mark, phone, network, language }: Call,
   isNew: boolean,
 ): Promise<DialOutcome> {
-  if (!isDialled(text)) return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is not such as *384#'))
+  if (!isDialled(text))
+    return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is malformed; write it as *384#'))
   const occasion = await ownerOf(text)
   if (!occasion) return refused(notAnswered(text))
   const dial = { gateway, dialog, mark, phone, dialled: text, network, language }
@@ -236,7 +239,7 @@ async function begunOnce(
 async function responded(app: App, known: Session, { input, mark }: Call): Promise<Session> {
   if (isRepeat(known, input, mark)) return answered(app, known)
   if (known.awaiting === 'nobody') throw sessionOver(known)
-  if (input === null) throw invalid('input', 'is missing: say what the subscriber typed')
+  if (input === null) throw invalid('input', 'is required: the input of the subscriber')
   return typedAndAnswered(app, known, input.slice(0, maxScreenLength), mark)
 }
 
@@ -257,7 +260,7 @@ function callOf(body: Body): Call {
 function jsonCall(body: Body): Call {
   const { type: kind } = body
   if (kind === undefined) throw invalid('type', `must be one of ${kinds.join(', ')}`)
-  if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is missing: name the session')
+  if (kind !== 'initiation' && !body.session_id) throw invalid('session_id', 'is required: the id of the session')
   const mark = markOf(body.step ?? null, body.input ?? '')
   return {
     ...{ dialect: 'json', kind, dialog: body.session_id || null, phone: phoneOf(body.phone) },
@@ -316,10 +319,10 @@ const callback = read({
   operation: 'ussd.callback',
   summary: 'Submit a dial, an answer or the end of a session',
   description:
-    'For gateways that speak HTTP, and for trials with a test key. JSON gets the reply below; the form fields `sessionId, ' +
-    'serviceCode, phoneNumber, text, networkCode` get `CON ...` or `END ...` as text/plain; `Type, Mobile, ' +
-    'SessionId, ServiceCode, Message, Operator, Sequence, ClientState` get `{SessionId, Type, Message, ClientState}`. ' +
-    'A repeated call gets the same reply. Gateways that cannot send a key have a URL of their own.',
+    'For HTTP gateways, and for trials with a test key. JSON requests get the reply below; the form fields ' +
+    '`sessionId, serviceCode, phoneNumber, text, networkCode` get `CON ...` or `END ...` as text/plain; `Type, ' +
+    'Mobile, SessionId, ServiceCode, Message, Operator, Sequence, ClientState` get `{SessionId, Type, Message, ' +
+    'ClientState}`. A repeated call gets the same reply. Gateways that cannot send a key use a URL of their own.',
   scope: 'ussd:gateway',
   body: CallbackBody,
   form: true,

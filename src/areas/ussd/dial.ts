@@ -70,9 +70,7 @@ export async function dialled(app: App, occasion: Occasion, dial: Dial): Promise
   })
   if (verdict === 'known') return { kind: 'known' }
   if (verdict === 'begun') return { kind: 'begun', session }
-  return refused(
-    new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet of the code’s account holds'),
-  )
+  return refused(new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet balance of the account'))
 }
 
 /** Creates a session; end the phone's open ones on the code only when the commit reports them, since few phones have one. */
@@ -89,7 +87,7 @@ export function refused(error: AppError): DialOutcome {
 
 /** Error that reveals no more: the code may be another account's. */
 export function notAnswered(dialled: string): AppError {
-  return new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} is not a code of yours that is answered`)
+  return new AppError('SHORTCODE_NOT_ALLOWED', `${dialled} is not one of your registered codes`)
 }
 
 /** Occasion of the account whose code was dialled; null when there is none. */

@@ -6,7 +6,7 @@ import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 import { reasons } from './schema.ts'
 
 const session = {
-  session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+  session_id: Type.String({ description: 'Id of the session: `uss_…`, or your own one' }),
   phone: Type.String({ description: 'Number of the subscriber, E.164' }),
 }
 const shortcode = Type.String({ description: 'Shortcode that was dialled, or used for the push' })
@@ -17,7 +17,7 @@ const Started = Type.Object(
     ...session,
     shortcode,
     initiated_by: OneOf(['user', 'application'], {
-      description: '`user` for a dialled session, otherwise pushed by you',
+      description: 'Initiator: `user` for a dialled session, else your push',
     }),
     data,
   },
@@ -31,10 +31,10 @@ const Response = Type.Object(
     data,
     shortcode,
     type: OneOf(['initiation', 'response'], { description: '`initiation` when the code is dialled, then `response`' }),
-    step: Type.Integer({ description: 'Number of the screen that is asked for, from 1' }),
+    step: Type.Integer({ description: 'Number of the requested screen, from 1' }),
     text: Type.String({ description: 'All inputs so far, joined by `*`' }),
     network: Nullable(Type.String({ description: 'Network of the subscriber, if known' })),
-    deadline: At({ description: 'Time by which the next screen must be here' }),
+    deadline: At({ description: 'Deadline for the next screen' }),
     resumed_from: Nullable(Type.String({ description: 'Id of the expired session that it resumes' })),
     language: Nullable(Type.String({ description: 'Language known from the network or your menu' })),
   },
@@ -47,12 +47,14 @@ const Ended = Type.Object(
     reason: OneOf(reasons, { description: 'Reason for the end' }),
     reason_detail: Nullable(
       Type.String({
-        description: 'Error in the answer of your application, for `app_error` and `app_timeout`',
+        description: 'Error in the reply of your application, for `app_error` and `app_timeout`',
       }),
     ),
-    duration: Type.Integer({ description: 'Seconds from its beginning to its end' }),
+    duration: Type.Integer({ description: 'Duration in seconds' }),
     total_steps: Type.Integer({ description: 'Number of screens that were shown' }),
-    status: OneOf(['completed', 'expired'], { description: '`expired` if there was no answer in time' }),
+    status: OneOf(['completed', 'expired'], {
+      description: 'Status: `completed`, or `expired` without an answer in time',
+    }),
     data,
   },
   { title: 'UssdSessionEndedEvent' },
@@ -71,7 +73,7 @@ export const ussdEvents = {
   }),
   response: eventType({
     name: 'ussd.response',
-    summary: 'A subscriber dialled or answered a screen',
+    summary: 'A subscriber dialled a code or answered a screen',
     sealed: 'data',
     payload: Response,
     sample: {

@@ -25,11 +25,11 @@ const Option = Type.Object({
       pattern: '^[0-9*#]{1,4}$',
       rule: 'must be 1 to 4 keys of a telephone',
       description:
-        'Key that selects it; default: its place in the list. 0 is back and 00 the start where no option has them',
+        'Key that selects the option; default: its place in the list. 0 goes back and 00 to the start, unless an option has them',
     }),
   ),
   label: Text,
-  next: NodeName('Screen it leads to'),
+  next: NodeName('Name of the next screen'),
 })
 
 const Node = Type.Object({
@@ -55,7 +55,7 @@ const Node = Type.Object({
         ),
         error: Type.Optional(Text),
       },
-      { description: 'Accepts any input and goes on to `next`' },
+      { description: 'Free input, followed by `next`' },
     ),
   ),
   fetch: Type.Optional(
@@ -73,7 +73,7 @@ const Node = Type.Object({
       },
       {
         description:
-          'Calls your application before the screen is shown; its reply may hold `data`, `next` and `message`',
+          'Request to your application before the screen is shown; the reply may contain `data`, `next` and `message`',
       },
     ),
   ),
@@ -91,7 +91,7 @@ const Node = Type.Object({
           }),
         ),
       },
-      { description: 'A text to the subscriber when the screen is reached' },
+      { description: 'Text message sent to the subscriber when the screen is reached' },
     ),
   ),
   pay: Type.Optional(
@@ -109,11 +109,11 @@ const Node = Type.Object({
         provider: Type.Optional(
           Type.String({
             maxLength: 40,
-            description: 'Provider, such as `mpesa`; default: by the number of the subscriber',
+            description: 'Provider, such as `mpesa`; derived from the subscriber’s number by default',
           }),
         ),
       },
-      { description: 'Payment that is requested on the phone when the session has ended; on last screens only' },
+      { description: 'Payment requested on the phone after the session; on last screens only' },
     ),
   ),
 })

@@ -93,7 +93,9 @@ const deleteMenu = statement.tenant<One, { id: string }>(
 const Menu = Type.Object(
   {
     id: Type.String({ description: 'Id of the menu, such as `usn_…`' }),
-    version: Type.Integer({ description: 'From 1, and one more with each change; sessions stay on theirs' }),
+    version: Type.Integer({
+      description: 'Version number from 1, one more with each change; sessions in progress keep theirs',
+    }),
     ...MenuDocument.properties,
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
@@ -171,7 +173,7 @@ const replaceMenu = write({
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.replaceMenu',
   summary: 'Create a new version of a menu',
-  description: 'Sessions in progress stay on their version.',
+  description: 'Sessions in progress keep their version.',
   scope: 'ussd:write',
   params: IdParam,
   body: MenuDocument,
@@ -232,7 +234,7 @@ const removeMenu = write({
   handle: async (app, tx, { params }, caller) => {
     const { id } = await requireMenu(tx, caller.tenant, params.id)
     const gone = await maybe(tx.query(deleteMenu, { ...caller.tenant, id }))
-    if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: give the shortcode another one first')
+    if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: assign another menu to it first')
     await record(tx, caller, 'ussd.delete_menu', params.id)
     await announceCodes(app, tx)
     return { id: params.id, deleted: true as const }
@@ -243,7 +245,7 @@ const DryRun = Type.Object({
   inputs: Type.Array(Type.String({ minLength: 1, maxLength: 182 }), {
     maxItems: 50,
     rule: 'must list at most 50 inputs',
-    description: 'What the subscriber types, one after the other',
+    description: 'Inputs of the subscriber, in order',
   }),
   language: Type.Optional(
     Type.String({ maxLength: 3, description: 'Language of the test, such as sw; default: the first of the menu' }),
@@ -256,7 +258,7 @@ const testMenu = read({
   path: '/v1/ussd/menus/:id/test',
   operation: 'ussd.testMenu',
   summary: 'Test a menu with a list of inputs',
-  description: 'Nothing is stored, charged or sent to a handset; fetch nodes do ask your application.',
+  description: 'Nothing is stored, charged or sent to a handset. Fetch nodes call your application.',
   scope: 'ussd:write',
   params: IdParam,
   body: DryRun,
@@ -273,7 +275,9 @@ const testMenu = read({
           }),
           { description: 'Screens as the handset would show them, in order' },
         ),
-        action: OneOf(['continue', 'end', 'error'], { description: '`error`: a fetch node got no usable reply' }),
+        action: OneOf(['continue', 'end', 'error'], {
+          description: 'State at the end; `error`: a fetch node got no usable reply',
+        }),
         node: Type.Union([Type.String(), Type.Null()], { description: 'Node of the last screen; null on an error' }),
         variables: Type.Record(Type.String(), Type.Unknown(), { description: 'Data of the session at the end' }),
       },

@@ -81,7 +81,7 @@ const GatewayIn = Type.Object(
       Type.Array(Type.String({ maxLength: 50 }), {
         maxItems: 100,
         rule: 'must list at most 100 addresses',
-        description: 'IP addresses or ranges that may call, such as 41.90.0.0/16; default: anyone with the URL',
+        description: 'IP addresses or ranges that may call, such as 41.90.0.0/16; default any',
       }),
     ),
   },
@@ -93,7 +93,7 @@ const shownFields = {
   name: Type.String({ description: 'Label' }),
   environment: EnvironmentName({ description: '`live` for real subscribers, `test` for trials' }),
   allowed_ips: Type.Array(Type.String(), {
-    description: 'IP addresses or ranges that may call; none: anyone with the URL',
+    description: 'IP addresses or ranges that may call; empty: any',
   }),
   created_at: At({ description: 'Time of creation' }),
 }
@@ -204,7 +204,7 @@ const assign = writeAcross({
   handle: async (app, tx, { body }, caller) => {
     const account = uuidOf('account', body.account_id)
     const { currency } = account === null ? { currency: null } : await one(tx.query(currencyOf, { account }))
-    if (account === null || currency === null) throw invalid('account_id', 'names no account')
+    if (account === null || currency === null) throw invalid('account_id', 'is not the id of an account')
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
     const row = await assignShortcode(tx, tenant, caller, body.shortcode)
     if (!row) throw new AppError('CONFLICT', `${body.shortcode} is assigned already`)

@@ -35,7 +35,7 @@ export interface Prepared {
 /** Validates a push before the transaction. */
 export async function preparePush(app: App, body: Asked, { tenant }: Caller): Promise<Prepared> {
   const phone = body.phone ?? body.phone_number
-  if (phone === undefined) throw invalid('phone', 'is missing: give the subscriber’s number')
+  if (phone === undefined) throw invalid('phone', 'is required: the number of the subscriber')
   await checkCallback(app, tenant, body.callback_url)
   const row = await registered(app, tenant.environment, body.shortcode)
   const code = row?.code === body.shortcode ? row : null
@@ -61,7 +61,7 @@ export async function push(
   if (cost === null) throw unpriced(currency)
   const gateway = await gatewaysOf(app).towards(tenant.environment, phone)
   if (!gateway)
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway that takes pushed screens is connected', {
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no USSD gateway for pushed screens is connected', {
       retryAfterSeconds: 5,
     })
   await replaceLive(app, caller, phone, body.shortcode, tx)
@@ -86,7 +86,7 @@ export async function push(
   })
   if (verdict === 'duplicate') throw new AppError('DUPLICATE_SESSION')
   if (verdict === 'insufficient')
-    throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the wallet holds')
+    throw new AppError('INSUFFICIENT_BALANCE', 'a session costs more than the balance of the wallet')
   tx.afterCommit(() => {
     showTo(app, session).catch((error) =>
       app.log.warn(

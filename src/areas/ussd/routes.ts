@@ -20,7 +20,7 @@ import { isNoticeUnderWay, pagesShown, recordOf, type Session, type SessionRow, 
 import { lockedSession, namedSession, openedOf, sessionColumns } from './store.ts'
 
 export const SessionParam = Type.Object({
-  session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+  session_id: Type.String({ description: 'Id of the session: `uss_…`, or your own one' }),
 })
 
 const question = {
@@ -52,7 +52,7 @@ const send = write({
   operation: 'ussd.send',
   summary: 'Start a network-initiated session',
   description:
-    'The same session_id with the same body within 24 hours gets the first reply again; with another body it is refused.',
+    'Repeating a session_id with the same body within 24 hours returns the first reply; with another body it is refused.',
   scope: 'ussd:write',
   body: Send,
   reply: { status: 200, schema: Sent },
@@ -87,8 +87,8 @@ const goOn = write({
   operation: 'ussd.continue',
   summary: 'Show the next screen of a session',
   description:
-    'Works on any node, also while a request to your application is pending. In the sandbox the subscriber need not have ' +
-    'answered: `input` is then the answer.',
+    'Accepted while a request to your application is pending too. In the sandbox it is accepted before the ' +
+    'subscriber answers: `input` is then the answer.',
   scope: 'ussd:write',
   body: Continue,
   reply: { status: 200, schema: Continued },
@@ -103,7 +103,7 @@ const goOn = write({
   handle: async (app, tx, { body }, { tenant }) => {
     const session = await requireLive(app, tx, tenant, body.session_id)
     if (session.awaiting === 'user' && tenant.environment === 'live')
-      throw new AppError('NO_PENDING_INPUT', 'wait for ussd.response, which tells the answer to the last screen')
+      throw new AppError('NO_PENDING_INPUT', 'wait for the event ussd.response with the answer to the last screen')
     const { message: text, end_session: ends = false, input } = body
     const data = body.data_merge && body.data ? { ...session.data, ...body.data } : body.data
     const problem = data ? dataProblem(data) : null
@@ -140,7 +140,7 @@ const end = write({
   operation: 'ussd.end',
   summary: 'End a session',
   description:
-    'A completed session is left unchanged, and so is a notice on its way, which ends by itself. A session that no network has shown costs nothing.',
+    'A completed session is left unchanged, and so is a notice in transit, which ends by itself. A session that was never shown is free of charge.',
   scope: 'ussd:write',
   params: SessionParam,
   body: End,
@@ -240,7 +240,7 @@ const sessions = list({
   }),
   row: SessionRecord,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Those that expired', query: { status: 'expired' } }],
+  examples: [{ name: 'Expired sessions', query: { status: 'expired' } }],
   handle: async (app, { query }, caller) => {
     const window = windowOf(query)
     const { status = null, shortcode = null, reason = null } = query

@@ -14,7 +14,7 @@ export const Shortcode = Type.String({
   pattern: '^\\*\\d{1,6}(\\*\\d{1,10}){0,8}#$',
   rule: 'must be a shortcode such as *384# or *384*1#',
   errorCode: 'INVALID_SHORTCODE',
-  description: 'A code that is assigned to you',
+  description: 'Shortcode assigned to you',
 })
 
 export const ScreenText = Type.String({
@@ -102,14 +102,14 @@ export const Initiate = Type.Object(
 
 export const Sent = Type.Object(
   {
-    status: OneOf(['initiated'], { description: 'Sent to the handset' }),
+    status: OneOf(['initiated'], { description: 'Status: sent to the handset' }),
     message_id: Type.String({ description: 'Id of the push, such as `ussd_…`' }),
     session_id: Type.String({ description: 'Id of the session: yours, or a generated one' }),
     phone: Type.String({ description: 'Number of the subscriber' }),
     cost: Amount({ description: 'Amount reserved now, and charged when the session ends' }),
     timestamp: At({ description: 'Time of acceptance' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
-    shortcode: Type.String({ description: 'Shortcode that it comes from' }),
+    shortcode: Type.String({ description: 'Shortcode of the session' }),
     expires_at: At({ description: 'Time at which the session expires without an answer' }),
   },
   { title: 'UssdSent' },
@@ -120,10 +120,10 @@ export const Continue = Type.Object(
     session_id: SessionId,
     input: SubscriberInput,
     message: ScreenText,
-    end_session: Type.Optional(Type.Boolean({ default: false, description: 'The session ends with this screen' })),
+    end_session: Type.Optional(Type.Boolean({ default: false, description: 'True ends the session with this screen' })),
     data: Type.Optional(SessionData),
     data_merge: Type.Optional(
-      Type.Boolean({ description: '`data` is added to what is stored, rather than replacing it' }),
+      Type.Boolean({ description: 'True merges `data` into the stored data; false replaces it' }),
     ),
   },
   { title: 'UssdContinue' },
@@ -131,19 +131,19 @@ export const Continue = Type.Object(
 
 export const Continued = Type.Object(
   {
-    status: OneOf(['active', 'completed'], { description: '`completed` where this was the last screen' }),
+    status: OneOf(['active', 'completed'], { description: 'Status of the session; `completed` after the last screen' }),
     message_id: Type.String({ description: 'Id of the screen' }),
-    session_id: Type.String({ description: 'Id of the session: `uss_…`, or the one you gave it' }),
+    session_id: Type.String({ description: 'Id of the session: `uss_…`, or your own one' }),
     phone: Type.String({ description: 'Number of the subscriber' }),
     step: Type.Integer({ description: 'Number of the screen, from 1' }),
     input: Nullable(Type.String({ sensitive: true, description: 'Input before this screen' })),
     message: Type.String({ sensitive: true, description: 'Text of the screen' }),
-    end_session: Type.Boolean({ description: 'Whether the session ends with it' }),
+    end_session: Type.Boolean({ description: 'True if the session ends with it' }),
     data: Type.Record(Type.String(), Type.Unknown(), { sensitive: true, description: 'Data of the session' }),
-    cost: Amount({ description: 'Cost of the screen: nothing beside the session' }),
+    cost: Amount({ description: 'Cost of the screen; 0, since the session is charged' }),
     expires_at: Nullable(At({ description: 'Time at which the session expires; null if it has ended' })),
     timestamp: At({ description: 'Time of acceptance' }),
-    screen_pages: Type.Integer({ description: 'Screens that the message takes on the handset' }),
+    screen_pages: Type.Integer({ description: 'Number of screens of the message on the handset' }),
   },
   { title: 'UssdContinued' },
 )
@@ -182,13 +182,13 @@ export const SessionRecord = Type.Object(
         step: Type.Integer({ description: 'Number of the screen, from 1' }),
         input: Nullable(Type.String({ sensitive: true, description: 'Input before this screen' })),
         output: Type.String({ sensitive: true, description: 'Text of the screen' }),
-        at: At({ description: 'Time at which it was shown' }),
+        at: At({ description: 'Time at which the screen was shown' }),
         app_ms: Nullable(Type.Integer({ description: 'Response time of your application in milliseconds' })),
         app_error: Type.Optional(
-          Type.String({ description: 'Reason why the answer of your application could not be shown' }),
+          Type.String({ description: 'Reason why the reply of your application could not be shown' }),
         ),
         app_input: Type.Optional(
-          Type.String({ sensitive: true, description: 'Input according to your application, where it differs' }),
+          Type.String({ sensitive: true, description: 'Input according to your application, if it differs' }),
         ),
       }),
       { description: 'Screens, oldest first' },
@@ -201,15 +201,15 @@ export const SessionRecord = Type.Object(
     reason: Nullable(OneOf(reasons, { description: 'Reason for the end; null while it is in progress' })),
     reason_detail: Nullable(
       Type.String({
-        description: 'Error in the answer of your application, where the reason is `app_error` or `app_timeout`',
+        description: 'Error in the reply of your application, if the reason is `app_error` or `app_timeout`',
       }),
     ),
-    duration: Type.Integer({ description: 'Seconds from its beginning to its end, or until now' }),
+    duration: Type.Integer({ description: 'Duration in seconds, until now while in progress' }),
     total_steps: Type.Integer({ description: 'Number of screens so far' }),
-    screen_pages: Type.Integer({ description: 'Screens that the last message takes on the handset' }),
+    screen_pages: Type.Integer({ description: 'Number of screens of the last message on the handset' }),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
-    resumed_from: Nullable(Type.String({ description: 'Id of the expired session whose data it began with' })),
+    resumed_from: Nullable(Type.String({ description: 'Id of the expired session that it resumes' })),
     metadata: Metadata,
   },
   { title: 'UssdSession' },

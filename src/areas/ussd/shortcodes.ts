@@ -8,6 +8,7 @@ import { record } from '../../platform/api/audit.ts'
 import { list, type Route, read, write, writeAcross } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
+import { stored } from '../../platform/db/stored.ts'
 import { type AcrossTx, maybe, one, type Queryable, statement } from '../../platform/db.ts'
 import { At, Nullable, OneOf, wholeListQuery } from '../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../platform/schema/lists.ts'
@@ -38,20 +39,18 @@ const Word = (description: string) =>
 const settings = {
   mode: OneOf(['webhook', 'text', 'menu'], {
     description:
-      '`webhook`: your URL is sent ussd.response; `text`: it speaks CON and END; `menu`: a stored menu answers',
+      'Source of the screens: `webhook` (your URL receives ussd.response), `text` (your URL replies with CON or END) or `menu` (a stored menu)',
   }),
   url: Nullable(Url, { description: 'URL called for each screen' }),
-  fallback_url: Nullable(Url, { description: 'URL called where `url` gives no answer and time is left' }),
-  menu_id: Nullable(
-    Type.String({ maxLength: 40, description: 'The stored menu that answers, where `mode` is `menu`' }),
-  ),
+  fallback_url: Nullable(Url, { description: 'URL called if `url` does not reply and time is left' }),
+  menu_id: Nullable(Type.String({ maxLength: 40, description: 'Id of the stored menu, for the mode `menu`' })),
   timeout: Timeout,
   network_limit: Type.Integer({
     minimum: 3,
     maximum: 60,
     default: defaultNetworkLimit,
     rule: 'must be 3 to 60 seconds',
-    description: 'Seconds that the network waits for a screen; yours must arrive a second sooner',
+    description: 'Seconds that the network waits for a screen; your reply must arrive a second earlier',
   }),
   error_message: ScreenText,
   resume_window: Type.Integer({
@@ -65,7 +64,7 @@ const settings = {
     Type.String({
       pattern: '^[a-z]{2,3}$',
       rule: 'must be a language such as sw',
-      description: 'Default language, where the network reports none',
+      description: 'Default language, if the network reports none',
     }),
   ),
   pages: Type.Object(
@@ -110,40 +109,20 @@ const count = statement.tenant<Tenant, { count: number }>(
 
 type Stored = Omit<ShortcodeRow, 'account_id' | 'created_at' | 'updated_at' | keyof Tenant>
 
-interface Written extends Tenant {
-  readonly code: string
-  readonly mode: string
-  readonly url: string | null
-  readonly fallbackUrl: string | null
-  readonly menu: string | null
-  readonly timeout: number
-  readonly networkLimit: number
-  readonly errorMessage: string
-  readonly resumeWindow: number
-  readonly language: string | null
-  readonly more: string
-  readonly back: string
-  readonly transliterate: boolean
-  readonly at: Date
-}
+const written =
+  stored(`mode, url, fallback_url, menu_id, timeout, network_limit, error_message, resume_window, language_default,
+  more_word, back_word, transliterate`)
 
-const insert = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const insert = statement.tenant<Tenant & Stored & { at: Date }, ShortcodeRow>(
   'ussd.insert_shortcode',
-  `insert into ussd.shortcodes (code, environment, bucket, account_id, mode, url, fallback_url, menu_id, timeout, network_limit,
-                                error_message, resume_window, language_default, more_word, back_word, transliterate, created_at,
-                                updated_at)
-   values ($code, $environment, $bucket, $account, $mode, $url, $fallbackUrl, $menu, $timeout, $networkLimit, $errorMessage,
-           $resumeWindow, $language, $more, $back, $transliterate, $at, $at)
+  `insert into ussd.shortcodes (code, environment, bucket, account_id, ${written.names}, created_at, updated_at)
+   values ($code, $environment, $bucket, $account, ${written.values}, $at, $at)
    on conflict do nothing returning ${shortcodeColumns}`,
 )
 
-const update = statement.tenant<{ [K in keyof Written]: Written[K] }, ShortcodeRow>(
+const update = statement.tenant<Tenant & Stored & { at: Date }, ShortcodeRow>(
   'ussd.update_shortcode',
-  `update ussd.shortcodes
-      set mode = $mode, url = $url, fallback_url = $fallbackUrl, menu_id = $menu, timeout = $timeout,
-          network_limit = $networkLimit, error_message = $errorMessage, resume_window = $resumeWindow,
-          language_default = $language, more_word = $more, back_word = $back, transliterate = $transliterate, updated_at = $at
-    where ${mine} and code = $code returning ${shortcodeColumns}`,
+  `update ussd.shortcodes set ${written.set}, updated_at = $at where ${mine} and code = $code returning ${shortcodeColumns}`,
 )
 
 const remove = statement.tenant<Tenant & { code: string }, { code: string }>(
@@ -180,7 +159,7 @@ type Moment = Pick<Caller, 'receivedMs' | 'nowMs'>
 
 async function take(tx: AcrossTx, tenant: Tenant, moment: Moment, wanted: Stored): Promise<ShortcodeRow | null> {
   const owned = await codes.own(tx, tenant, moment, { number: wanted.code, settings: null })
-  return owned && maybe(tx.query(insert, writtenOf(tenant, wanted, new Date(moment.nowMs))))
+  return owned && maybe(tx.query(insert, { ...tenant, ...wanted, at: new Date(moment.nowMs) }))
 }
 
 function shown(row: ShortcodeRow): Static<typeof Shown> {
@@ -199,26 +178,6 @@ function shown(row: ShortcodeRow): Static<typeof Shown> {
     transliterate: row.transliterate,
     created_at: row.created_at,
     updated_at: row.updated_at,
-  }
-}
-
-function writtenOf(tenant: Tenant, row: Stored, at: Date): { [K in keyof Written]: Written[K] } {
-  return {
-    ...tenant,
-    code: row.code,
-    mode: row.mode,
-    url: row.url,
-    fallbackUrl: row.fallback_url,
-    menu: row.menu_id,
-    timeout: row.timeout,
-    networkLimit: row.network_limit,
-    errorMessage: row.error_message,
-    resumeWindow: row.resume_window,
-    language: row.language_default,
-    more: row.more_word,
-    back: row.back_word,
-    transliterate: row.transliterate,
-    at,
   }
 }
 
@@ -251,10 +210,11 @@ async function checkUrls(app: App, body: Settings, { tenant }: Caller): Promise<
 
 /** Requires the setting that a mode answers with. */
 async function checkMode(tx: Queryable, tenant: Tenant, { mode, url, menu_id: menu }: Stored): Promise<void> {
-  if (mode === 'text' && url === null) throw invalid('url', 'is missing: the mode text asks it for each screen')
+  if (mode === 'text' && url === null) throw invalid('url', 'is required for the mode text')
   if (mode !== 'menu') return
-  if (menu === null) throw invalid('menu_id', 'is missing: the mode menu needs one; POST /v1/ussd/menus makes it')
-  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu)))) throw invalid('menu_id', 'names no menu of yours')
+  if (menu === null) throw invalid('menu_id', 'is required for the mode menu; create one with POST /v1/ussd/menus')
+  if (!(await menuOf(tx, tenant, idOf('ussdMenu', menu))))
+    throw invalid('menu_id', 'is not the id of one of your menus')
 }
 
 const create = writeAcross({
@@ -290,7 +250,7 @@ const create = writeAcross({
     const wanted = changed({ ...fresh, code }, given)
     await checkMode(tx, tenant, wanted)
     const row = taken
-      ? await maybe(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+      ? await maybe(tx.query(update, { ...tenant, ...wanted, at: new Date(caller.nowMs) }))
       : await take(tx, tenant, caller, wanted)
     if (!row) throw inUse(code)
     await record(tx, caller, 'ussd.create_shortcode', code)
@@ -300,7 +260,7 @@ const create = writeAcross({
 })
 
 function inUse(code: string): AppError {
-  return new AppError('CONFLICT', `${code} is registered already: change or delete it, or use another code`)
+  return new AppError('CONFLICT', `${code} is already registered: update or delete it, or use another code`)
 }
 
 async function requireCode(queryable: Queryable, tenant: Tenant, code: string): Promise<ShortcodeRow> {
@@ -361,7 +321,7 @@ const change = write({
     const before = await requireCode(tx, tenant, params.code)
     const wanted = changed(before, body)
     await checkMode(tx, tenant, wanted)
-    const row = await one(tx.query(update, writtenOf(tenant, wanted, new Date(caller.nowMs))))
+    const row = await one(tx.query(update, { ...tenant, ...wanted, at: new Date(caller.nowMs) }))
     await record(tx, caller, 'ussd.change_shortcode', before.code)
     await announceCodes(app, tx)
     return shown(row)

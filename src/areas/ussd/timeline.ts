@@ -13,7 +13,7 @@ const timeline = read({
   operation: 'ussd.timeline',
   summary: 'Get the timeline of a session',
   description:
-    'In test, always; in live, where the operator keeps it, without what your application answered. What the subscriber typed is never part of it. Kept for 30 days.',
+    'Always recorded in test; in live if the operator enables it, without the replies of your application. Inputs of the subscriber are never included. Kept for 30 days.',
   scope: 'ussd:read',
   params: SessionParam,
   reply: { status: 200, schema: TimelineRecord },

@@ -113,7 +113,7 @@ async function unanswered(app: App, session: Session, reason: Reason | 'stopped'
   const now = await reloaded(app, session)
   if (now.awaiting !== 'app' || now.step !== session.step) return now
   if (reason === 'stopped')
-    throw new AppError('PROVIDER_UNAVAILABLE', 'this node stops: repeat the call', { retryAfterSeconds: 1 })
+    throw new AppError('PROVIDER_UNAVAILABLE', 'this node is stopping: repeat the call', { retryAfterSeconds: 1 })
   const screen = session.setup.error_message
   const move = { kind: 'end', status: 'expired', reason, screen, appError } as const
   return (await advance(app, now, move)) ?? reloaded(app, session)

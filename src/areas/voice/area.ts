@@ -118,7 +118,7 @@ export const voice: Area = {
     ...sandboxRoutes,
     ...timelineRoutes,
     ...ofAnyAccount([...callRoutes, ...timelineRoutes], {
-      'voice.getCall': ['operator.getCall', 'Read a call of any account'],
+      'voice.getCall': ['operator.getCall', 'Get a call of any account'],
       'voice.timeline': ['operator.getCallTimeline', 'Get the timeline of a call of any account'],
     }),
   ],
@@ -160,7 +160,10 @@ function followClocks(app: App): void {
     network
       .clockMoved(account, () => clockOffsetOf(app, account, 'test'))
       .catch((error) =>
-        app.log.warn({ error }, 'calls not told of a moved clock: their timers run by the old one; nothing to do'),
+        app.log.warn(
+          { error },
+          'calls not notified of a moved test clock: their timers follow the old one; nothing to do',
+        ),
       )
   })
 }

@@ -25,9 +25,11 @@ export const hangupCauses = [
 export const enders = ['caller', 'callee', 'agent', 'api', 'system'] as const
 
 export const Quality = Type.Object({
-  mos: Type.Number({ description: 'Mean opinion score (MOS), estimated from the others: 1 is bad, 4.5 is best' }),
+  mos: Type.Number({
+    description: 'Mean opinion score (MOS), estimated from jitter, loss and round-trip time: 1 is bad, 4.5 is best',
+  }),
   jitter_ms: Type.Number({ description: 'Jitter in milliseconds' }),
-  packet_loss_pct: Type.Number({ description: 'Percent of the audio packets that did not arrive' }),
+  packet_loss_pct: Type.Number({ description: 'Percentage of lost audio packets' }),
   rtt_ms: Type.Number({ description: 'Round-trip time in milliseconds' }),
 })
 
@@ -36,7 +38,7 @@ const call = {
   call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
   conversation_uuid: Type.String({ description: 'Id shared by all legs that were bridged together' }),
   direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
-  from: Type.String({ description: 'Calling party' }),
+  from: Type.String({ description: 'Calling party; `+10000000000` if withheld' }),
   to: Type.String({ description: 'Called party' }),
   agent_id: Nullable(Type.String({ description: 'Id of the call-centre agent on the call' })),
   queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through' })),
@@ -47,7 +49,7 @@ const call = {
 const Initiated = Type.Object(
   {
     ...call,
-    status: Type.Literal('initiated', { description: 'Accepted, and not ringing yet' }),
+    status: Type.Literal('initiated', { description: 'Status of the call: accepted, not ringing yet' }),
     started_at: At({ description: 'Time it was placed or received' }),
   },
   { title: 'CallInitiatedEvent' },
@@ -57,7 +59,7 @@ const Progress = Type.Object(
   {
     ...call,
     status: OneOf(['started', 'ringing', 'failed', 'rejected', 'busy', 'timeout'], {
-      description: 'Status of the call; after any but `started` and `ringing` comes `call.completed`',
+      description: 'Status of the call; all but `started` and `ringing` are followed by `call.completed`',
     }),
     duration: seconds('Whole seconds from the answer on: 0 without an answer'),
     reason: Nullable(OneOf(hangupCauses, { description: 'Reason for the end; null while it is in progress' })),
@@ -69,12 +71,12 @@ const Progress = Type.Object(
 const Answered = Type.Object(
   {
     ...call,
-    status: Type.Literal('answered', { description: 'Answered by a person or by your flow' }),
-    duration: Type.Integer({ description: 'Seconds of talk so far: none' }),
+    status: Type.Literal('answered', { description: 'Status of the call: answered by a person or by your flow' }),
+    duration: Type.Integer({ description: 'Seconds of talk; 0 at the answer' }),
     answered_at: At({ description: 'Time of the answer' }),
-    wait_seconds: seconds('Seconds from its beginning to the answer'),
+    wait_seconds: seconds('Seconds from the start of the call to the answer'),
     answered_by: OneOf(['agent', 'flow', 'callee'], {
-      description: '`flow` of an inbound call, `agent` of one to an agent, or the `callee`',
+      description: 'Answering side: `flow` of an inbound call, `agent` of a call to an agent, or `callee`',
     }),
   },
   { title: 'CallAnsweredEvent' },
@@ -84,14 +86,14 @@ const Completed = Type.Object(
   {
     ...call,
     status: OneOf(['completed', 'failed', 'rejected', 'busy', 'timeout'], {
-      description: '`completed` if it was answered; otherwise the reason why not',
+      description: 'Outcome: `completed` if answered; otherwise the reason',
     }),
     duration: seconds('Whole seconds from the answer to the end'),
     hangup_cause: OneOf(hangupCauses, { description: 'Reason for the end' }),
     hangup_by: Nullable(OneOf(enders, { description: 'Side that ended the call; null where that is not known' })),
-    talk_seconds: seconds('The duration without hold'),
+    talk_seconds: seconds('Seconds of talk without hold'),
     hold_seconds: seconds('Seconds on hold, all holds of the call together'),
-    wait_seconds: seconds('Seconds from its beginning to the answer; 0 if there was none'),
+    wait_seconds: seconds('Seconds from the start of the call to the answer; 0 if there was none'),
     recording_ids: Type.Array(Type.String(), { description: 'Ids of its recordings, such as `rec_…`' }),
     cost: Amount({ description: 'Amount in major units of `currency`' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
@@ -109,7 +111,7 @@ const Queued = Type.Object(
     ...call,
     position: Type.Integer({ description: 'Position in the queue, from 1' }),
     priority: Type.Integer({ description: 'Priority in the queue; higher ones are answered first' }),
-    estimated_wait_seconds: Nullable(seconds('Estimated wait in seconds; null while nothing is known')),
+    estimated_wait_seconds: Nullable(seconds('Estimated wait in seconds; null if unknown')),
     queued_at: At({ description: 'Time it entered the queue' }),
   },
   { title: 'CallQueuedEvent' },
@@ -118,7 +120,7 @@ const Queued = Type.Object(
 const Abandoned = Type.Object(
   {
     ...call,
-    position: Type.Integer({ description: 'Place in the queue when the caller gave up, from 1' }),
+    position: Type.Integer({ description: 'Position in the queue at the hang-up, from 1' }),
     wait_seconds: seconds('Seconds that the caller had waited in the queue'),
   },
   { title: 'CallAbandonedEvent' },
@@ -157,7 +159,7 @@ const Input = Type.Object(
         { description: 'Recognised speech; null unless speech was requested' },
       ),
     ),
-    timed_out: Type.Boolean({ description: 'Whether the time ran out before the input was complete' }),
+    timed_out: Type.Boolean({ description: 'True if the time ran out before the input was complete' }),
   },
   { title: 'CallInputEvent' },
 )
@@ -201,12 +203,12 @@ function progress(
 export const callEvents = {
   initiated: eventType({
     name: 'call.initiated',
-    summary: 'A call was accepted and is about to be placed',
+    summary: 'A call request was accepted',
     payload: Initiated,
     sample: { ...outbound, status: 'initiated', started_at: now },
   }),
-  started: progress('started', 'A call is being placed, or came in'),
-  ringing: progress('ringing', 'The other side rings'),
+  started: progress('started', 'A call is being placed, or arrived'),
+  ringing: progress('ringing', 'The called party is ringing'),
   answered: eventType({
     name: 'call.answered',
     summary: 'A call was answered',
@@ -244,8 +246,8 @@ export const callEvents = {
     },
   }),
   failed: progress('failed', 'A call could not be placed', { reason: 'no_route', sip_code: 404 }),
-  rejected: progress('rejected', 'The other side refused a call', { reason: 'rejected', sip_code: 603 }),
-  busy: progress('busy', 'The other side was busy', { reason: 'busy', sip_code: 486 }),
+  rejected: progress('rejected', 'The called party rejected a call', { reason: 'rejected', sip_code: 603 }),
+  busy: progress('busy', 'The called party was busy', { reason: 'busy', sip_code: 486 }),
   timeout: progress('timeout', 'A call was not answered in time', { reason: 'no_answer', sip_code: 480 }),
   queued: eventType({
     name: 'call.queued',

@@ -40,7 +40,7 @@ const create = write({
   operation: 'voice.createCall',
   summary: 'Place a call',
   description:
-    'The flow of the call comes from `answer_url` when it is answered, or with the request as `tts` or `actions`. The first minute is reserved in the wallet, more while the call lasts; the talk is charged by the second.',
+    'The flow of the call is requested from `answer_url` on answer, or given as `tts` or `actions`. One minute is reserved in the wallet at first and more as the call lasts; talk time is charged by the second.',
   scope: 'voice:write',
   limit: 'voice',
   body: CallCreate,
@@ -59,7 +59,7 @@ const create = write({
   ],
   examples: [
     {
-      name: 'Say something in Swahili',
+      name: 'Speak a text in Swahili',
       body: {
         to: '+254711000001',
         from: '+254700000000',
@@ -67,7 +67,7 @@ const create = write({
       },
     },
     {
-      name: 'Ask for a digit',
+      name: 'Collect a digit',
       body: {
         to: '+254711000020',
         from: '+254700000000',
@@ -127,7 +127,7 @@ const listOwn = list({
   }),
   row: Call,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Those that were answered and are over', query: { status: 'completed' } }],
+  examples: [{ name: 'Completed calls', query: { status: 'completed' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const { status = null, direction = null } = query
@@ -143,7 +143,8 @@ const hangup = write({
   aliases: ['/v1/voice/call/:call_id/hangup'],
   operation: 'voice.hangup',
   summary: 'Hang up a call',
-  description: 'A call that has ended is returned unchanged. Before the answer, `reason` decides what a caller hears.',
+  description:
+    'An ended call is returned unchanged. Before the answer, `reason` sets the signal that the caller hears.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -166,7 +167,7 @@ const redirect = write({
   path: '/v1/voice/:call_id/flow',
   operation: 'voice.redirect',
   summary: 'Replace the flow of a call',
-  description: 'The flow that the call runs ends where it is, and the new one begins.',
+  description: 'Stops the current flow of the call and starts the new one.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -199,7 +200,7 @@ const stop = write({
   path: '/v1/voice/:call_id/play',
   operation: 'voice.stopPlaying',
   summary: 'Stop playback in a call',
-  description: 'Stops playback for all listeners and clears the playback queue. The prompts of the flow go on.',
+  description: 'Stops playback for all listeners and clears the playback queue. Prompts of the flow are not stopped.',
   scope: 'voice:write',
   limit: 'voice',
   params: CallId,
@@ -235,7 +236,7 @@ const voices = list({
   operation: 'voice.listVoices',
   summary: 'List text-to-speech voices',
   description:
-    '`approximate` voices read a language by rules of its spelling, with the sounds of another. `available` is false until a speech engine is installed: the program espeak-ng, or the package that is installed beside the server. Piper voices in the operator’s folder (`PAMOJA_VOICES`) follow, by the names of their files.',
+    '`approximate` voices read a language by spelling rules, with the sounds of another. `available` is false until a speech engine is installed: the program espeak-ng, or the optional package. Piper voices in the operator’s folder (`PAMOJA_VOICES`) are listed last, by file name.',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: VoiceRecord,
@@ -266,9 +267,9 @@ const voices = list({
 const recognition = list({
   path: '/v1/voice/recognition',
   operation: 'voice.listRecognition',
-  summary: 'List languages that are understood',
+  summary: 'List speech recognition languages',
   description:
-    'What callers say is understood in these languages, by `input` with speech, transcriptions and what a simulated phone heard. The first model that names a language, with its region or else without, listens; where none does, the error is `language_unavailable`, and nothing is guessed.',
+    'Languages of speech input, transcriptions and the audio of simulated phones. The first model for the language and region is used, then the first for the language; without one, the error is `language_unavailable`.',
   scope: 'voice:read',
   query: Type.Object(wholeListQuery),
   row: RecognitionRecord,
@@ -290,8 +291,8 @@ const sampleText = '1, 2, 3, 4, 5.'
 const sample = download({
   path: '/v1/voice/tts/voices/:voice/sample',
   operation: 'voice.sampleVoice',
-  summary: 'Hear a text-to-speech voice',
-  description: 'A WAV file of telephone audio, as a call hears it. Free of charge.',
+  summary: 'Get a sample of a text-to-speech voice',
+  description: 'WAV file with the audio quality of a call. Free of charge.',
   scope: 'voice:read',
   params: Type.Object({ voice: Type.String({ description: 'Voice listed by `GET /v1/voice/tts/voices`' }) }),
   needs: 'nothing',
@@ -300,7 +301,11 @@ const sample = download({
       Type.String({ maxLength: 20, description: 'Language of the voice; default American English' }),
     ),
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'Text to speak; default: counts to five' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Text to speak; default: the numbers from one to five',
+      }),
     ),
   }),
   types: ['audio/wav'],

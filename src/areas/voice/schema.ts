@@ -67,22 +67,26 @@ export const CallCreate = Type.Object({
   event_url: Type.Optional(Url('URL that receives every status of the call, in order')),
   answer_method: Type.Optional(Method('HTTP method of answer_url; default POST')),
   event_method: Type.Optional(Method('HTTP method of event_url; default POST')),
-  fallback_url: Type.Optional(Url('URL called when answer_url gives no flow')),
+  fallback_url: Type.Optional(Url('URL called if answer_url returns no flow')),
   ring_timeout: Type.Optional(
     Type.Integer({
       minimum: 5,
       maximum: 120,
       rule: 'must be 5 to 120 seconds',
-      description: 'Seconds it may ring; default 45',
+      description: 'Maximum ringing time in seconds; default 45',
     }),
   ),
   machine_detection: Type.Optional(
     OneOf(['none', 'hangup', 'continue', 'leave_message'], {
       description:
-        'Answering machine detection, sent to event_url as machine. `leave_message` begins the flow when a person was heard, or after the beep or the greeting of a machine',
+        'Answering machine detection; the result is sent to event_url as `machine`. `leave_message` starts the flow when a person is detected, or after the beep or greeting of a machine',
     }),
   ),
-  record: Type.Optional(Type.Boolean({ description: 'Record the whole call, the caller left and the others right' })),
+  record: Type.Optional(
+    Type.Boolean({
+      description: 'True records the whole call: the caller on the left channel, the others on the right',
+    }),
+  ),
   custom_data: Type.Optional(CustomData),
   scheduled_at: Type.Optional(Moment({ description: 'Time to place the call; at most 30 days ahead' })),
 })
@@ -129,17 +133,17 @@ export const Call = Type.Object(
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     conversation_uuid: Type.String({ description: 'Id shared by all legs that were bridged together' }),
     status: OneOf(statuses, { description: '`completed`, `failed`, `rejected`, `busy` and `timeout` are final' }),
-    phase: Nullable(Type.String({ description: 'Phase of an answered call: flow, connected' })),
+    phase: Nullable(Type.String({ description: 'Phase of an answered call: `flow` or `connected`' })),
     direction: OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' }),
-    from: Type.String({ description: 'Calling party' }),
+    from: Type.String({ description: 'Calling party; `+10000000000` if withheld' }),
     to: Type.String({ description: 'Called party' }),
     agent_id: Nullable(Type.String({ description: 'Id of the call-centre agent on the call' })),
     queue_id: Nullable(Type.String({ description: 'Id of the queue that the call came through' })),
     ivr_id: Nullable(Type.String({ description: 'Id of the IVR that it came through' })),
     conference_id: Nullable(Type.String({ description: 'Id of its conference' })),
-    parent_call_id: Nullable(Type.String({ description: 'Id of the call whose flow dialled this one' })),
+    parent_call_id: Nullable(Type.String({ description: 'Id of the call whose flow placed this one' })),
     custom_data: Type.Record(Type.String(), Type.Unknown(), { description: 'Custom data of the call' }),
-    record: Type.Boolean({ description: 'Whether it is recorded' }),
+    record: Type.Boolean({ description: 'True if it is recorded' }),
     recording_ids: Type.Array(Type.String(), { description: 'Ids of its recordings, such as `rec_…`' }),
     started_at: At({ description: 'Time it was placed or received' }),
     ringing_at: Nullable(At({ description: 'Time at which the other side began to ring' })),
@@ -162,7 +166,9 @@ export const CallEvent = Type.Object(
     kind: Type.String({ description: 'event: sent to event_url; flow: activity of the flow; sip: signalling' }),
     sequence: Nullable(Type.Integer({ description: 'Sequence number of the events sent to event_url' })),
     at: At({ description: 'Unique id of the event; repeated deliveries carry the same one' }),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'Details; their names depend on `kind`' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Details of the entry; the fields depend on `kind`',
+    }),
   },
   { title: 'CallTraceEntry' },
 )
@@ -175,11 +181,11 @@ export const PlayRequest = Type.Object({
       maxLength: 3_000,
       sensitive: true,
       rule: 'must have 1 to 3000 characters',
-      description: 'Text spoken in `language`; instead of `tts` and `url`',
+      description: 'Text spoken in `language`; alternative to `tts` and `url`',
     }),
   ),
   language: Type.Optional(Language),
-  url: Type.Optional(Url('A WAV or MP3 file of at most 10 MB')),
+  url: Type.Optional(Url('URL of a WAV or MP3 file of at most 10 MB')),
   loop: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -189,16 +195,16 @@ export const PlayRequest = Type.Object({
     }),
   ),
   target: Type.Optional(
-    OneOf(['all', 'caller', 'agent'], { description: 'Listeners; `agent` is everyone who was rung into the call' }),
+    OneOf(['all', 'caller', 'agent'], { description: 'Listeners; `agent` is every party added to the call' }),
   ),
-  interrupt: Type.Optional(Type.Boolean({ description: 'False plays it after what was requested before' })),
+  interrupt: Type.Optional(Type.Boolean({ description: 'False queues it after earlier requests' })),
 })
 
 export const Playing = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
-    play_id: Type.String({ description: 'Id of what is played' }),
-    status: OneOf(['playing'], { description: 'Playing, or waiting for earlier playback' }),
+    play_id: Type.String({ description: 'Id of the playback' }),
+    status: OneOf(['playing'], { description: 'Status of the playback; `queued` behind earlier ones' }),
     started_at: At({ description: 'Time of the request' }),
   },
   { title: 'Playing' },
@@ -208,7 +214,7 @@ export const Stopped = Type.Object(
   {
     call_id: Type.String({ description: 'Id of the call, such as `call_…`' }),
     play_id: Nullable(Type.String({ description: 'Id of the stopped playback; null if there was none' })),
-    status: OneOf(['stopped'], { description: 'Always stopped' }),
+    status: OneOf(['stopped'], { description: 'Always `stopped`' }),
     started_at: At({ description: 'Time at which it was stopped' }),
   },
   { title: 'StoppedPlaying' },
@@ -217,17 +223,18 @@ export const Stopped = Type.Object(
 export const VoiceRecord = Type.Object(
   {
     language: Type.String({ description: 'Language of the voice, such as `sw-KE`' }),
-    voice: Type.String({ description: 'Name that requests give as `voice`' }),
+    voice: Type.String({ description: 'Name of the voice, for `voice` in requests' }),
     gender: OneOf(['female', 'male', 'neutral', 'unknown'], {
-      description: 'Gender of the voice; `unknown` for a Piper voice, whose file does not say',
+      description: 'Gender of the voice; `unknown` for Piper voices',
     }),
     engine: Type.String({ description: 'Speech engine, such as `espeak-ng` or `piper`' }),
     quality: OneOf(['native', 'approximate'], {
-      description: '`approximate` reads the language by rules of its spelling, with the sounds of another',
+      description:
+        'Quality of the voice; `approximate` reads the language by spelling rules, with the sounds of another language',
     }),
-    available: Type.Boolean({ description: 'Whether its engine is installed here' }),
-    is_default: Type.Boolean({ description: 'Whether it speaks where a request names no voice' }),
-    sample_url: Type.String({ description: 'Path of a WAV file in which it says a sentence' }),
+    available: Type.Boolean({ description: 'True if its engine is installed on this server' }),
+    is_default: Type.Boolean({ description: 'True if it is the default voice of the language' }),
+    sample_url: Type.String({ description: 'Path of a sample WAV file' }),
   },
   { title: 'SpeakingVoice' },
 )
@@ -235,15 +242,16 @@ export const VoiceRecord = Type.Object(
 export const RecognitionRecord = Type.Object(
   {
     language: Type.String({
-      description: 'What it understands: `ar-EG`, or `ar` for every region that no other names',
+      description: 'Language that it recognises: `ar-EG`, or `ar` for every region without a model of its own',
     }),
     model: Type.String({
-      description: 'Name that answers give as `model`: that of its folder, or of the package’s model',
+      description: 'Name of the model, returned as `model` in results',
     }),
     source: OneOf(['folder', 'package'], {
-      description: '`folder`: of the operator (`PAMOJA_RECOGNITION`); `package`: installed beside the server',
+      description:
+        'Source of the model: the operator’s folder (`PAMOJA_RECOGNITION`), or a package installed with the server',
     }),
-    available: Type.Boolean({ description: 'Whether what it needs is installed here' }),
+    available: Type.Boolean({ description: 'True if its requirements are installed on this server' }),
   },
   { title: 'RecognitionModel' },
 )

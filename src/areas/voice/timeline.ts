@@ -14,7 +14,7 @@ const timeline = read({
   operation: 'voice.timeline',
   summary: 'Get the timeline of a call',
   description:
-    'Always recorded in test; in live, where the operator enables it, without the replies of your application. The requests are in `/events`. Kept for 30 days.',
+    'Always recorded in test; in live if the operator enables it, without the replies of your application. Requests are listed by `/events`. Kept for 30 days.',
   scope: 'voice:read',
   params: Type.Object({ call_id: Type.String({ description: 'Id of the call, call_…' }) }),
   reply: { status: 200, schema: TimelineRecord },

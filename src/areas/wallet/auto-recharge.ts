@@ -51,11 +51,11 @@ const { phone, phone_number, provider, card_token } = PaymentCreate.properties
 const methods = ['mobile_money', 'card'] as const
 
 export const RechargeSet = Type.Object({
-  enabled: Type.Boolean({ description: 'False alone turns it off' }),
+  enabled: Type.Boolean({ description: 'False disables it; no other field is needed' }),
   currency: Type.Optional(
-    Type.String({ maxLength: 3, description: 'Currency of the wallet to fill; default: the account’s' }),
+    Type.String({ maxLength: 3, description: 'Currency of the wallet to top up; default: the account’s' }),
   ),
-  threshold: Type.Optional(AmountIn({ description: 'Available amount below which the wallet is filled' })),
+  threshold: Type.Optional(AmountIn({ description: 'Available amount below which the wallet is topped up' })),
   amount: Type.Optional(AmountIn({ description: 'Amount of each top-up' })),
   method: Type.Optional(
     OneOfAnyCase(methods, { description: 'Payment method; derived from `phone` or `card_token` by default' }),
@@ -77,26 +77,26 @@ export const RechargeSet = Type.Object({
 
 export const Recharge = Type.Object(
   {
-    currency: Type.String({ description: 'Currency of the wallet that is filled' }),
-    enabled: Type.Boolean({ description: 'Whether automatic top-up is on' }),
+    currency: Type.String({ description: 'Currency of the wallet' }),
+    enabled: Type.Boolean({ description: 'True if automatic top-up is enabled' }),
     status: OneOf(['active', 'paused', 'disabled'], {
-      description: '`paused` after three failures in a row, until it is set again',
+      description: 'Status; `paused` after three consecutive failures, until it is set again',
     }),
     threshold: Nullable(Amount(), {
       description:
-        'Available amount below which the wallet is filled; null, as amount and method are, where it was never set',
+        'Available amount below which the wallet is topped up; null, like amount and method, if it was never set',
     }),
     amount: Nullable(Amount({ description: 'Amount of each top-up, in major units' })),
     method: Nullable(OneOf(methods, { description: 'Payment method' })),
-    phone: Nullable(Type.String({ description: 'Phone that pays' })),
+    phone: Nullable(Type.String({ description: 'Phone number that pays' })),
     card_token: Nullable(Type.String({ description: 'Token of the saved card that is charged' })),
     provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`' })),
     max_per_day: Type.Integer({ description: 'Maximum number of top-ups in a day' }),
     daily_limit: Nullable(Amount({ description: 'Maximum amount in a day' })),
     consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
     last_recharge_at: Nullable(At({ description: 'Time of the last top-up' })),
-    created_at: Nullable(At({ description: 'Time it was first set; null where it never was' })),
-    updated_at: Nullable(At({ description: 'Time it was last set; null where it never was' })),
+    created_at: Nullable(At({ description: 'Time at which it was first set; null if never' })),
+    updated_at: Nullable(At({ description: 'Time at which it was last set; null if never' })),
   },
   { title: 'AutoRecharge' },
 )
@@ -141,7 +141,7 @@ async function wanted(
   const threshold = given('threshold', input.threshold, currency) ?? before?.threshold
   const amount = given('amount', input.amount, currency) ?? before?.amount
   if (threshold === undefined || amount === undefined)
-    throw invalid(threshold === undefined ? 'threshold' : 'amount', 'must be given the first time')
+    throw invalid(threshold === undefined ? 'threshold' : 'amount', 'is required the first time')
   const source = sourceOf(input, before)
   const money = { currency, micros: amount }
   const card_token = source.phone === null ? idOf('cardToken', source.cardToken) : null
@@ -170,16 +170,16 @@ function sourceOf(input: Static<typeof RechargeSet>, before: RechargeRow | null)
   const isPhone = phone !== undefined || provider !== undefined || method === 'mobile_money'
   const isCard = card_token !== undefined || method === 'card'
   if (isPhone && isCard)
-    throw invalid('card_token', 'goes with no phone and no provider: the wallet is filled from a card, or from a phone')
+    throw invalid('card_token', 'cannot be combined with phone or provider: choose a card or a phone')
   const kept = isPhone || isCard ? null : before?.card_token
   if (isCard || kept) {
     const token = card_token === undefined ? (before?.card_token ?? null) : uuidOf('cardToken', card_token)
-    if (token === null && card_token === undefined) throw invalid('card_token', 'must be given with method card')
-    if (token === null) throw new AppError('INVALID_CARD', 'card_token names no saved card')
+    if (token === null && card_token === undefined) throw invalid('card_token', 'is required with method card')
+    if (token === null) throw new AppError('INVALID_CARD', 'card_token is not the token of a saved card')
     return { phone: null, cardToken: token, provider: null }
   }
   const asked = phone ?? before?.phone ?? null
-  if (asked === null) throw invalid('phone', 'must be given the first time; or give card_token')
+  if (asked === null) throw invalid('phone', 'is required the first time, or card_token')
   return { phone: asked, cardToken: null, provider: provider ?? before?.provider ?? null }
 }
 

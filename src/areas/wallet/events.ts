@@ -10,10 +10,10 @@ const available = Amount({ description: 'Amount that can be spent: balance less 
 
 /** Automatic top-up of a wallet, in short. */
 export const RechargeFacts = Type.Object({
-  enabled: Type.Boolean({ description: 'Whether automatic top-up is on' }),
-  threshold: Amount({ description: 'Available amount below which the wallet is filled' }),
+  enabled: Type.Boolean({ description: 'True if automatic top-up is enabled' }),
+  threshold: Amount({ description: 'Available amount below which the wallet is topped up' }),
   amount: Amount({ description: 'Amount of each top-up, in major units' }),
-  status: OneOf(['active', 'paused', 'disabled'], { description: '`paused` after three failures in a row' }),
+  status: OneOf(['active', 'paused', 'disabled'], { description: 'Status; `paused` after three consecutive failures' }),
   consecutive_failures: Type.Integer({ description: 'Failures since the last success' }),
 })
 
@@ -24,12 +24,12 @@ const Wallet = Type.Object(
     balance: Amount({ description: 'Balance in major units, including held amounts' }),
     available,
     held: Amount({ description: 'Amount reserved for operations in progress' }),
-    pending: Amount({ description: 'Top-ups that are not paid yet' }),
+    pending: Amount({ description: 'Sum of pending top-ups' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
     auto_recharge: Nullable(RechargeFacts, {
-      description: 'Automatic top-up; null where it was never set',
+      description: 'Automatic top-up; null if it was never set',
     }),
-    updated_at: At({ description: 'When the balance last changed' }),
+    updated_at: At({ description: 'Time of the last change of the balance' }),
   },
   { title: 'Wallet', description: 'Current state of the wallet' },
 )
@@ -38,7 +38,7 @@ const flatWallet = {
   ...moneyFields,
   currency: Type.String({ description: 'Currency of the wallet, ISO 4217' }),
   available,
-  threshold: Nullable(Amount(), { description: 'Lower limit of `available`' }),
+  threshold: Nullable(Amount(), { description: 'Threshold of `available`' }),
 }
 
 const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'WalletLowEvent' })
@@ -46,8 +46,8 @@ const LowBalance = Type.Object({ ...flatWallet, wallet: Wallet }, { title: 'Wall
 const TopupCompleted = Type.Object(
   {
     ...flatWallet,
-    amount: Amount({ description: 'Amount that came in' }),
-    payment_id: Type.String({ description: 'Id of the payment that filled it, such as `pay_…`' }),
+    amount: Amount({ description: 'Amount of the top-up' }),
+    payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     wallet: Wallet,
   },
   { title: 'WalletTopupEvent' },
@@ -57,7 +57,7 @@ const RechargeFailed = Type.Object(
   {
     ...flatWallet,
     failure_reason: Type.String({ description: 'Code of the failure, such as `CARD_DECLINED`' }),
-    payment_id: Nullable(Type.String({ description: 'Id of the payment that failed; null where there was none' })),
+    payment_id: Nullable(Type.String({ description: 'Id of the failed payment; null if there was none' })),
     wallet: Wallet,
   },
   { title: 'WalletRechargeFailedEvent' },
@@ -83,21 +83,21 @@ const paused = { ...low, auto_recharge: { ...recharge, status: 'paused', consecu
 export const walletEvents = {
   lowBalance: eventType({
     name: 'wallet.low_balance',
-    summary: 'A wallet holds less than its threshold',
+    summary: 'The balance of a wallet is below its threshold',
     head: moneyHead,
     payload: LowBalance,
     sample: { ...place, available: low.available, wallet: low },
   }),
   topupCompleted: eventType({
     name: 'wallet.topup_completed',
-    summary: 'Money arrived in a wallet',
+    summary: 'A wallet was topped up',
     head: moneyHead,
     payload: TopupCompleted,
     sample: { ...place, available: filled.available, amount: recharge.amount, payment_id, wallet: filled },
   }),
   autoRechargeFailed: eventType({
     name: 'wallet.auto_recharge_failed',
-    summary: 'Automatic top-up failed three times and is paused',
+    summary: 'Automatic top-up failed three times in a row and is paused',
     head: moneyHead,
     payload: RechargeFailed,
     sample: { ...place, available: low.available, failure_reason: 'CARD_DECLINED', payment_id, wallet: paused },

@@ -20,7 +20,7 @@ const figures = {
   balance: Amount({ description: 'Balance in major units, including held amounts' }),
   available: Amount({ description: 'Amount that can be spent: balance less held amounts, plus the credit limit' }),
   held: Amount({ description: 'Amount reserved for operations whose outcome is pending' }),
-  pending: Amount({ description: 'Amount collected, and not yet paid to us by the provider' }),
+  pending: Amount({ description: 'Amount collected, but not yet settled by the provider' }),
 }
 
 const Balance = Type.Object(
@@ -31,9 +31,9 @@ const Balance = Type.Object(
     balances: Type.Array(Type.Object(figures), { description: 'Balances of all currencies' }),
     low_balance: Type.Boolean({ description: 'True below the account’s low_balance_threshold' }),
     auto_recharge: Nullable(RechargeFacts, {
-      description: 'Automatic top-up; null where it was never set',
+      description: 'Automatic top-up; null if it was never set',
     }),
-    updated_at: At({ description: 'When the balance last changed' }),
+    updated_at: At({ description: 'Time of the last change of the balance' }),
   },
   { title: 'WalletBalance' },
 )
@@ -62,7 +62,7 @@ const topup = write({
   operation: 'wallet.topup',
   summary: 'Top up the wallet',
   description:
-    'A payment without a fee, requested on the phone and checked by your rules and blacklists like any other. The money can be used at once; live money can be paid out some days later. Sent as payment.completed and wallet.topup_completed, and listed like every payment.',
+    'Creates a payment without a fee, requested on the phone and checked by your fraud rules and blacklists. The money can be spent at once; live money can be paid out some days later. Sent as payment.completed and wallet.topup_completed, and listed with your payments.',
   scope: 'wallet:write',
   body: TopupCreate,
   reply: {
@@ -82,14 +82,14 @@ const transactions = list({
   operation: 'wallet.transactions',
   summary: 'List wallet transactions',
   description:
-    'With `type`, a page may hold fewer rows than requested, even none, and still have a next one: go on while there is a `next_cursor`. `include=holds` adds what is or was held, as rows of the type `hold`; `type=hold` lists nothing else.',
+    'With `type`, a page may have fewer rows than requested, even none, and still be followed by another: continue while `next_cursor` is set. `include=holds` adds current and past holds, as rows of the type `hold`; `type=hold` lists holds only.',
   scope: 'wallet:read',
   query: TransactionQuery,
   row: WalletTransaction,
   errors: ['INVALID_DATE_RANGE'],
   examples: [
     { name: 'Top-ups', query: { type: 'topup' } },
-    { name: 'With what is set aside', query: { include: 'holds' } },
+    { name: 'Transactions and holds', query: { include: 'holds' } },
   ],
   handle: (app, { query }, caller) => listTransactions(app, query, caller),
 })
@@ -100,7 +100,7 @@ const setAutoRecharge = write({
   operation: 'wallet.setAutoRecharge',
   summary: 'Set up or disable automatic top-up',
   description:
-    'When less than the threshold is available, a top-up is requested on the phone, or charged to the saved card: one at a time, at most `max_per_day`. Three failures in a row pause it, sent as wallet.auto_recharge_failed; setting it again resumes it.',
+    'When the available amount falls below the threshold, a top-up is requested on the phone or charged to the saved card: one at a time, at most `max_per_day`. Three consecutive failures pause it (wallet.auto_recharge_failed); setting it again resumes it.',
   scope: 'wallet:write',
   limit: 'payments',
   body: RechargeSet,

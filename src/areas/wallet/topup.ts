@@ -38,7 +38,7 @@ const { reference, metadata, callback_url } = PaymentCreate.properties
 export const TopupCreate = Type.Object({
   amount,
   currency: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Currency of the wallet to fill; default: the account’s' }),
+    Type.String({ maxLength: 40, description: 'Currency of the wallet to top up; default: the account’s' }),
   ),
   method,
   provider,

@@ -31,10 +31,10 @@ export const TransactionQuery = Type.Object({
   type: Type.Optional(
     OneOf([...rowTypes, ...comingTypes], {
       description:
-        'Kind of transaction; `hold` lists what is or was held. Nothing makes payment_fee, plan_fee and conversion yet: their lists are empty',
+        'Filter by kind of transaction; `hold` lists current and past holds. payment_fee, plan_fee and conversion are not used yet',
     }),
   ),
-  include: Type.Optional(OneOf(['holds'], { description: 'Include what is or was held' })),
+  include: Type.Optional(OneOf(['holds'], { description: '`holds` includes current and past holds' })),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of the wallet; default: the account’s' })),
 })
 
@@ -42,11 +42,13 @@ export const WalletTransaction = Type.Object(
   {
     transaction_id: Type.Optional(Type.String({ description: 'Id of the transaction; absent for a hold' })),
     type: OneOf(rowTypes, { description: 'Kind of transaction' }),
-    direction: OneOf(['debit', 'credit'], { description: '`debit` takes from the wallet, `credit` adds to it' }),
-    amount: Amount({ description: 'In major units; always positive' }),
+    direction: OneOf(['debit', 'credit'], {
+      description: 'Direction: `debit` takes from the wallet, `credit` adds to it',
+    }),
+    amount: Amount({ description: 'Amount in major units; always positive' }),
     currency: Type.String({ description: 'Currency of the wallet, ISO 4217' }),
     balance_after: Type.Optional(
-      Amount({ description: 'Balance afterwards; absent for a hold, which changes only what is available' }),
+      Amount({ description: 'Balance afterwards; absent for a hold, which changes the available amount only' }),
     ),
     description: Nullable(Type.String({ description: 'Description in words' })),
     source: Type.Object(
@@ -64,13 +66,13 @@ export const WalletTransaction = Type.Object(
     hold_id: Type.Optional(Type.String({ description: 'Id of the hold; present for a hold, with the fields below' })),
     status: Type.Optional(
       OneOf(['open', 'captured', 'released'], {
-        description: 'Status of the hold; captured: all or a part of it was paid',
+        description: 'Status of the hold; `captured`: paid in full or in part',
       }),
     ),
-    captured: Type.Optional(Amount({ description: 'Amount paid from it' })),
-    released: Type.Optional(Amount({ description: 'What was given back of it' })),
+    captured: Type.Optional(Amount({ description: 'Amount paid from the hold' })),
+    released: Type.Optional(Amount({ description: 'Amount released from the hold' })),
     expires_at: Type.Optional(
-      Nullable(At({ description: 'Expiry time of the hold; null: it stays until the outcome is certain' })),
+      Nullable(At({ description: 'Expiry time of the hold; null: held until the outcome is certain' })),
     ),
   },
   { title: 'WalletTransaction' },
@@ -225,7 +227,7 @@ function heldFor(hold: Hold, isSinglePayout: boolean): Row['source'] {
 
 function cursorOf(text: string): { id: string; openingMicros: bigint | null } {
   const [, id, opening] = cursorForm.exec(Buffer.from(text, 'base64url').toString()) ?? []
-  if (id === undefined) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (id === undefined) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   return { id, openingMicros: opening === undefined ? null : BigInt(opening) }
 }
 

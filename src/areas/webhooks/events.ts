@@ -7,7 +7,7 @@ import { At, Nullable, OneOf } from '../../platform/schema/fields.ts'
 const Test = Type.Object(
   {
     webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
-    message: Type.String({ description: 'Greeting to read' }),
+    message: Type.String({ description: 'Text of the test event' }),
   },
   { title: 'WebhookTestEvent' },
 )
@@ -17,9 +17,9 @@ const Disabled = Type.Object(
     webhook_id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
     url: Type.String({ description: 'URL of the webhook' }),
     disabled_reason: OneOf(['gone', 'failing'], {
-      description: '`gone`: it answered 410; `failing`: it failed for too long',
+      description: 'Reason; `gone`: the endpoint replied with 410, `failing`: it failed for too long',
     }),
-    failing_since: Nullable(At({ description: 'Time of the first of its latest failures; null if none was before' })),
+    failing_since: Nullable(At({ description: 'Time of the first of its latest failures; null if there were none' })),
     failed_deliveries: Type.Integer({ description: 'Deliveries that failed since then' }),
   },
   { title: 'WebhookDisabledEvent' },
@@ -30,7 +30,7 @@ const webhook_id = 'wh_01jb2c3d4e5f6g7h8j9kamnpqr'
 export const webhookEvents = {
   test: eventType({
     name: 'webhook.test',
-    summary: 'You asked for a test of an endpoint',
+    summary: 'A test of an endpoint was requested',
     payload: Test,
     sample: { webhook_id, message: 'This is a test; nothing happened' },
   }),

@@ -33,15 +33,16 @@ export const listenWebhooks = stream({
   operation: 'webhooks.listen',
   summary: 'Receive deliveries over a stream',
   description:
-    'For a machine without a public address: `npm start -- listen --forward-to http://localhost:3000/hook` reads this stream and posts each event to a server on it. Signed with the callback secret (`GET /v1/webhooks/callback-secret`). It resumes after `Last-Event-ID` or `after`, and begins now without.',
+    'For machines without a public address: `npm start -- listen --forward-to http://localhost:3000/hook` reads this stream and posts each event to a local server. Signed with the callback secret (`GET /v1/webhooks/callback-secret`). It resumes after `Last-Event-ID` or `after`, and starts now without them.',
   scope: 'webhooks:read',
   query: Type.Object({
     events: Type.Optional(
       Type.Array(Type.String({ maxLength: 60 }), {
-        description: 'As in a webhook, separated by commas: names such as `sms.delivered`, or `sms.*`; all without',
+        description:
+          'Event names or patterns as in a webhook, separated by commas, such as `sms.delivered` or `sms.*`; default all',
       }),
     ),
-    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event you have' })),
+    after: Type.Optional(Type.String({ maxLength: 60, description: 'Id of the last event that you received' })),
   }),
   message: Listened,
   errors: ['INVALID_EVENT'],

@@ -36,7 +36,7 @@ export const portalTexts = {
     ar: 'وصف، إن شئت',
   },
   events: {
-    en: 'Events to be told of',
+    en: 'Subscribed events',
     fr: 'Événements à signaler',
     pt: 'Eventos a comunicar',
     sw: 'Matukio ya kuarifiwa',
@@ -67,7 +67,7 @@ export const portalTexts = {
     ar: 'أجاب الخادم بـ {status}. حاول مرة أخرى بعد قليل.',
   },
   none: {
-    en: 'No endpoints yet. Add one to be told what happens, as it happens.',
+    en: 'No endpoints yet. Add one to receive events as they happen.',
     fr: 'Aucune adresse pour l’instant. Ajoutez-en une pour savoir ce qui se passe, au moment même.',
     pt: 'Ainda não há endereços. Adicione um para saber o que acontece, quando acontece.',
     sw: 'Hakuna anwani bado. Ongeza moja ili uarifiwe yanapotokea.',

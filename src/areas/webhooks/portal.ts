@@ -40,7 +40,7 @@ export const openPortal = read({
   operation: 'webhooks.openPortal',
   summary: 'Create a webhook portal session',
   description:
-    'For your own customers: endpoints, their health, tests, secrets and the delivery log, in a frame or a tab. Anyone with the URL can use it until it expires, or until the key it was made with is revoked.',
+    'Creates a page for your own customers with endpoints, their health, tests, secrets and the delivery log, for a frame or a tab. Anyone with the URL can use it until it expires, or until the key that created it is revoked.',
   scope: 'webhooks:write',
   body: Type.Object({
     expires_in: Type.Optional(
@@ -49,7 +49,7 @@ export const openPortal = read({
         maximum: maxSeconds,
         default: defaultSeconds,
         rule: `must be 60 to ${maxSeconds} seconds`,
-        description: 'Seconds for which the URL works',
+        description: 'Validity of the URL in seconds',
       }),
     ),
     read_only: Type.Optional(
@@ -57,7 +57,7 @@ export const openPortal = read({
     ),
   }),
   reply: { status: 200, schema: PortalSession },
-  examples: [{ name: 'An hour to look around', body: { expires_in: 3_600, read_only: true } }],
+  examples: [{ name: 'A read-only hour', body: { expires_in: 3_600, read_only: true } }],
   handle: async (app, { body }, caller) => {
     requireApiKey(caller)
     const { principal, accountId, tenant, receivedMs } = caller

@@ -55,7 +55,7 @@ const createWebhook = write({
   errors: ['INVALID_URL', 'INVALID_EVENT', 'WEBHOOK_LIMIT_REACHED'],
   examples: [
     {
-      name: 'Payments, and texts that arrived',
+      name: 'Payments and delivered texts',
       body: {
         url: 'https://app.example/hooks',
         events: ['sms.delivered', 'payment.*'],
@@ -63,7 +63,7 @@ const createWebhook = write({
       },
     },
     {
-      name: 'One shop only, in order, with a key of its own',
+      name: 'Ordered events of one shop, with a custom header',
       body: {
         url: 'https://app.example/hooks?shop=A',
         events: ['*'],
@@ -86,7 +86,7 @@ const listWebhooks = list({
   query: WebhookList,
   row: WebhookRecord,
   errors: ['INVALID_EVENT'],
-  examples: [{ name: 'Those that hear of delivered texts', query: { event: 'sms.delivered', enabled: true } }],
+  examples: [{ name: 'Webhooks subscribed to sms.delivered', query: { event: 'sms.delivered', enabled: true } }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const window = windowOf(query)
     const words =
@@ -136,7 +136,7 @@ const updateWebhook = write({
   path: '/v1/webhooks/:id',
   operation: 'webhooks.update',
   summary: 'Update a webhook',
-  description: 'The secret stays. `enabled: true` also resets earlier failures and resumes pending deliveries.',
+  description: 'The secret is unchanged. `enabled: true` also resets earlier failures and resumes pending deliveries.',
   scope: 'webhooks:write',
   params: IdParam,
   body: WebhookUpdate,
@@ -144,7 +144,7 @@ const updateWebhook = write({
   errors: ['WEBHOOK_NOT_FOUND', 'INVALID_URL', 'INVALID_EVENT'],
   examples: [
     { name: 'Another URL and other events', body: { url: 'https://app.example/v2/hooks', events: ['sms.*'] } },
-    { name: 'Stop for now', body: { enabled: false } },
+    { name: 'Pause deliveries', body: { enabled: false } },
   ],
   prepare: (app, { params, body }, caller) => prepareChange(app, params.id, body, caller),
   handle: (app, tx, { params, body }, caller, change) => changeEndpoint(app, tx, params.id, body, caller, change),
@@ -168,13 +168,13 @@ const testWebhook = read({
   path: '/v1/webhooks/:id/test',
   operation: 'webhooks.test',
   summary: 'Send a test event to a webhook',
-  description: 'One attempt, also while the webhook is disabled; the reply has its result. 10 a minute.',
+  description: 'Makes one attempt, even if the webhook is disabled, and returns its result. At most 10 a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Trial,
   reply: { status: 200, schema: TrialOutcome },
   errors: ['WEBHOOK_NOT_FOUND', 'INVALID_EVENT'],
-  examples: [{ name: 'A text that arrived', body: { event: 'sms.delivered' } }],
+  examples: [{ name: 'A delivered text', body: { event: 'sms.delivered' } }],
   handle: (app, { params, body }, caller) => tryEndpoint(app, params.id, body, caller),
 })
 
@@ -184,13 +184,13 @@ const rotateWebhookSecret = write({
   operation: 'webhooks.rotateSecret',
   summary: 'Rotate a webhook’s secret',
   description:
-    'Until `activates_at` deliveries carry the signatures of both. The new secret is shown only in this reply.',
+    'Until `activates_at` deliveries are signed with both secrets. The new secret is shown only in this reply.',
   scope: 'webhooks:write',
   params: IdParam,
   body: SecretRotate,
   reply: { status: 200, schema: RotatedSecret },
   errors: ['WEBHOOK_NOT_FOUND'],
-  examples: [{ name: 'Two days to change over', body: { overlap_hours: 48 } }],
+  examples: [{ name: 'An overlap of two days', body: { overlap_hours: 48 } }],
   prepare: (app, { params }, caller) => prepareSuccessor(app, params.id, caller),
   handle: (app, tx, { params, body }, caller, made) => rotateSecret(app, tx, params.id, body, caller, made),
 })
@@ -226,7 +226,8 @@ const getCallbackSecret = read({
   path: '/v1/webhooks/callback-secret',
   operation: 'webhooks.callbackSecret',
   summary: 'Get the callback signing secret',
-  description: 'The secret can be used to forge such requests, so reading it requires the scope that changes webhooks.',
+  description:
+    'Secret for requests to URLs given in single requests. It could be used to forge such requests, so reading it requires the scope `webhooks:write`.',
   scope: 'webhooks:write',
   reply: { status: 200, schema: CallbackSecret },
   examples: [{ name: 'The secret' }],
@@ -242,11 +243,11 @@ const rotateAccountCallbackSecret = write({
   operation: 'webhooks.rotateCallbackSecret',
   summary: 'Rotate the callback signing secret',
   description:
-    'During the overlap deliveries are signed with both secrets, so that your server can be changed in its own time.',
+    'During the overlap deliveries are signed with both secrets, so that you can update your server without interruption.',
   scope: 'webhooks:write',
   body: SecretRotate,
   reply: { status: 200, schema: RotatedCallbackSecret },
-  examples: [{ name: 'At once', body: { overlap_hours: 0 } }],
+  examples: [{ name: 'Without an overlap', body: { overlap_hours: 0 } }],
   prepare: (app, _input, caller) => {
     refuseVisitor(caller)
     return prepareCallbackSuccessor(app, caller)

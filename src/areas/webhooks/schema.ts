@@ -30,7 +30,7 @@ const settings = {
     Type.Boolean({
       default: true,
       rule: 'must be true or false',
-      description: 'False keeps the webhook and delivers nothing to it',
+      description: 'False disables deliveries to the webhook',
     }),
   ),
   headers: Type.Optional(
@@ -38,7 +38,7 @@ const settings = {
       sensitive: true,
       rule: 'must be an object of header names with text values',
       description:
-        'Custom headers of every delivery; stored encrypted and shown masked. At most 10, of 1 KiB together, none that this service sets itself. A masked value keeps the stored one',
+        'Custom headers of every delivery; stored encrypted and shown masked. At most 10, with 1 KiB in all, except those that Pamoja sets. A masked value keeps the stored one',
     }),
   ),
   ordered: Type.Optional(
@@ -51,14 +51,14 @@ const settings = {
   rate_limit: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: maxRatePerSecond }), {
       rule: `must be a whole number from 1 to ${maxRatePerSecond}, or null`,
-      description: 'Deliveries per second at most',
+      description: 'Maximum deliveries per second; null for no limit',
     }),
   ),
   filters: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: maxFilterPath }), FilterValue, {
       maxProperties: maxFilters,
       rule: `must be an object of at most ${maxFilters} payload paths, such as metadata.shop, with text, number or boolean values`,
-      description: 'Payload values that an event must have exactly to be delivered',
+      description: 'Filter by payload values: only events with exactly these values are delivered',
     }),
   ),
   verify_token: Type.Optional(
@@ -68,17 +68,18 @@ const settings = {
       sensitive: true,
       rule: 'must have 1 to 200 characters',
       description:
-        'The URL is first asked with GET, hub.mode=subscribe, this as hub.verify_token, and must answer with hub.challenge, a whole number, within 5 seconds',
+        'Token for verification of the URL: Pamoja first sends a GET with hub.mode=subscribe and this hub.verify_token, and the URL must return hub.challenge within 5 seconds',
     }),
   ),
 }
 
 const Url = Type.String({
-  description: 'https://, at most 2048 characters, no user name, no fragment, port 443 or from 1024 up',
+  description:
+    'URL of the endpoint: https://, at most 2048 characters, without user name and fragment, on port 443 or from 1024 up',
 })
 const Events = Type.Array(Type.String(), {
   rule: 'must be a list of event names',
-  description: `1 to ${maxEvents} names of the catalogue, \`area.*\` or \`*\``,
+  description: `Subscribed events: 1 to ${maxEvents} event names, \`area.*\` or \`*\``,
 })
 
 export const WebhookCreate = Type.Object({ url: Url, events: Events, ...settings })
@@ -93,23 +94,26 @@ export const WebhookList = Type.Object({
   ...listQuery,
   include: Type.Optional(
     OneOf(['system'], {
-      description: '`system` also lists those that an area keeps, such as the email tracking webhook',
+      description: '`system` includes webhooks set by other operations, such as the email tracking webhook',
     }),
   ),
   enabled: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'Filter by enabled or disabled' })),
-  event: Type.Optional(Type.String({ maxLength: 60, description: 'Filter by event delivered to them' })),
+  event: Type.Optional(Type.String({ maxLength: 60, description: 'Filter by subscribed event' })),
 })
 
 export const Health = Type.Object(
   {
     state: OneOf(['healthy', 'degraded', 'failing', 'disabled'], {
-      description: '`degraded`: the last attempt failed, or it is being tried; `failing`: ten attempts failed in a row',
+      description:
+        'State; `degraded`: the last attempt failed, or recovery is being tested; `failing`: ten attempts failed in a row',
     }),
     success_24h: Type.Integer({ description: 'Attempts that succeeded in the last 24 hours' }),
     failure_24h: Type.Integer({ description: 'Attempts that failed in the last 24 hours' }),
-    pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt, on whichever node' }),
-    p50_ms: Nullable(Type.Integer({ description: 'Milliseconds within which half of the successful attempts ended' })),
-    p95_ms: Nullable(Type.Integer({ description: 'Milliseconds within which 95 % of the successful attempts ended' })),
+    pending: Type.Integer({ description: 'Number of deliveries awaiting an attempt, on all nodes' }),
+    p50_ms: Nullable(Type.Integer({ description: 'Median duration of successful attempts in milliseconds' })),
+    p95_ms: Nullable(
+      Type.Integer({ description: '95th percentile of the duration of successful attempts in milliseconds' }),
+    ),
     last_success_at: Nullable(At({ description: 'Time of the last success; null if none' })),
     last_failure_at: Nullable(At({ description: 'Time of the last failure; null if none' })),
     last_status: Nullable(Type.Integer({ description: 'The last HTTP status of the endpoint' })),
@@ -123,7 +127,7 @@ const recordFields = {
   dialect: DialectName,
   events: Type.Array(Type.String(), { description: 'Names of the subscribed events' }),
   enabled: Type.Boolean({ description: 'False stops deliveries' }),
-  description: Nullable(Type.String({ description: 'Your note' })),
+  description: Nullable(Type.String({ description: 'Internal note; null if none' })),
   created_at: At({ description: 'Time of creation' }),
   updated_at: At({ description: 'Time of the last change' }),
   ordered: Type.Boolean({ description: 'True delivers one event at a time, in order' }),
@@ -132,9 +136,7 @@ const recordFields = {
     description: 'Payload values that an event must have to be delivered',
   }),
   headers: Type.Record(Type.String(), Type.String(), { description: 'Names of the custom headers; values are masked' }),
-  disabled_reason: Nullable(
-    Type.String({ description: '`gone` or `failing` when this service disabled it, else null' }),
-  ),
+  disabled_reason: Nullable(Type.String({ description: 'Reason for an automatic disabling; null if there was none' })),
   secret_activates_at: Nullable(
     At({ description: 'Time at which the new secret of a rotation takes over; null if there is none' }),
   ),
@@ -154,7 +156,7 @@ export const SecretRotate = Type.Object({
       maximum: maxOverlapHours,
       default: defaultOverlapHours,
       rule: `must be a whole number from 0 to ${maxOverlapHours}`,
-      description: 'Hours during which deliveries are signed with both secrets; 0 changes over at once',
+      description: 'Hours during which deliveries are signed with both secrets; 0 switches at once',
     }),
   ),
 })
@@ -163,29 +165,27 @@ export const RotatedSecret = Type.Object(
   {
     id: Type.String({ description: 'Id of the webhook, such as `wh_…`' }),
     secret: Secret,
-    activates_at: At({ description: 'Time from which deliveries are signed with it alone' }),
+    activates_at: At({ description: 'Time from which only the new secret is used' }),
   },
   { title: 'RotatedWebhookSecret' },
 )
 
 const CallbackSecretText = Type.String({
   sensitive: true,
-  description: 'Secret that signs requests to URLs given in single requests',
+  description: 'Secret for the signatures of requests to URLs given in single requests',
 })
 
 export const CallbackSecret = Type.Object(
   {
     secret: CallbackSecretText,
-    next_secret: Nullable(
-      Type.String({ sensitive: true, description: 'The secret that takes over at `activates_at`' }),
-    ),
-    activates_at: Nullable(At({ description: 'Time at which `next_secret` takes over; null when none waits' })),
+    next_secret: Nullable(Type.String({ sensitive: true, description: 'Secret that takes over at `activates_at`' })),
+    activates_at: Nullable(At({ description: 'Time at which `next_secret` takes over; null if none is pending' })),
   },
   { title: 'CallbackSecret' },
 )
 
 export const RotatedCallbackSecret = Type.Object(
-  { secret: CallbackSecretText, activates_at: At({ description: 'Time from which it signs alone' }) },
+  { secret: CallbackSecretText, activates_at: At({ description: 'Time from which only the new secret is used' }) },
   { title: 'RotatedCallbackSecret' },
 )
 
@@ -195,7 +195,7 @@ export const Trial = Type.Object({
 
 export const TrialOutcome = Type.Object(
   {
-    delivered: Type.Boolean({ description: 'Whether the endpoint accepted it' }),
+    delivered: Type.Boolean({ description: 'True if the endpoint accepted it' }),
     delivery_id: Type.String({ description: 'Id of the delivery, such as `dlv_…`' }),
     event: Type.String({ description: 'Name of the event that was sent' }),
     response_status: Nullable(Type.Integer({ description: 'HTTP status of the answer' })),
@@ -210,8 +210,8 @@ export const TrialOutcome = Type.Object(
 export const CatalogueRecord = Type.Object(
   {
     name: Type.String({ description: 'Event name used in subscriptions, such as `sms.delivered`' }),
-    area: Type.String({ description: 'Part of the API that it comes from, such as `sms`' }),
-    summary: Type.String({ description: 'Occurrence of the event, in a sentence' }),
+    area: Type.String({ description: 'Area of the API, such as `sms`' }),
+    summary: Type.String({ description: 'Description of the event, in a sentence' }),
     aliases: Type.Array(Type.String(), { description: 'Other names that a subscription may use' }),
     schema: Type.Unknown({ description: 'JSON Schema of the body' }),
     example: Type.Unknown({ description: 'A body' }),

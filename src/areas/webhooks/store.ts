@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL of endpoints: who wants to hear of what, and how they have been doing.
+import { stored } from '../../platform/db/stored.ts'
 import { statement } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 
@@ -24,18 +25,15 @@ export interface EndpointRow {
   updated_at: Date
 }
 
+const settings = stored(
+  'url, events::text[], description, enabled, disabled_reason, headers, ordered, rate_limit, filters::jsonb',
+)
+
 /** Fields that a customer may change, as they are stored. */
-type Settings = {
-  url: string
-  events: readonly string[]
-  description: string | null
-  enabled: boolean
-  disabledReason: string | null
-  headers: Buffer | null
-  ordered: boolean
-  rateLimit: number | null
-  filters: string
-}
+type Settings = Pick<
+  EndpointRow,
+  'url' | 'events' | 'description' | 'enabled' | 'disabled_reason' | 'headers' | 'ordered' | 'rate_limit'
+> & { filters: string }
 
 const columns = `id, version, url, events, description, enabled, disabled_reason, headers, ordered, rate_limit, filters,
   secret, next_secret, activates_at, created_at, updated_at`
@@ -56,10 +54,8 @@ export const insertEndpoint = statement.tenant<
   EndpointRow
 >(
   'webhooks.insert_endpoint',
-  `insert into webhooks.endpoints (bucket, account_id, environment, id, url, events, description, enabled,
-     disabled_reason, headers, ordered, rate_limit, filters, secret, system, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $url, $events::text[], $description, $enabled, $disabledReason, $headers,
-     $ordered, $rateLimit, $filters::jsonb, $secret, $system, $at::timestamptz, $at)
+  `insert into webhooks.endpoints (bucket, account_id, environment, id, ${settings.names}, secret, system, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, ${settings.values}, $secret, $system, $at::timestamptz, $at)
    returning ${columns}`,
 )
 
@@ -109,10 +105,7 @@ export const secretsOfUrl = statement.tenant<
 
 export const updateEndpoint = statement.tenant<Tenant & Settings & { id: string; at: Date }, EndpointRow>(
   'webhooks.update_endpoint',
-  `update webhooks.endpoints
-      set version = version + 1, url = $url, events = $events::text[], description = $description, enabled = $enabled,
-          disabled_reason = $disabledReason, headers = $headers, ordered = $ordered, rate_limit = $rateLimit,
-          filters = $filters::jsonb, updated_at = $at
+  `update webhooks.endpoints set version = version + 1, ${settings.set}, updated_at = $at
     where ${mine} and id = $id
    returning ${columns}`,
 )

@@ -31,7 +31,7 @@ export function requireAccount(call: DoorCall): string {
     .toString()
     .split(':', 1)[0]
   const named = [call.params.account, user?.startsWith('AC') ? user : undefined].filter((one) => one !== undefined)
-  if (named.some((one) => one !== sid)) throw new AppError('UNAUTHORIZED', 'the account is not that of the key')
+  if (named.some((one) => one !== sid)) throw new AppError('UNAUTHORIZED', 'the account differs from that of the key')
   return sid
 }
 

@@ -3,12 +3,13 @@ create type email.submit_item as (
   source text, content uuid, content_body jsonb, content_raw bytea, content_files bytea, template text, variables jsonb, tags jsonb,
   metadata text, track_opens boolean, track_clicks boolean, callback_url text, reference text, request text, recipients jsonb,
   size int, unit_price bigint, cost bigint, currency text, reason text, scheduled_at timestamptz, expires_at timestamptz,
-  created_at timestamptz, lane text, owner uuid, delay_ms bigint, events jsonb,
+  created_at timestamptz, lane text, owner uuid, delay_ms bigint, events jsonb, unsuppressed jsonb,
   charge ledger.charge_item, audit platform.audit_item, key platform.idempotency_item
 );
 
 -- Accepts messages: key, reference, charge, content, message, recipients and a job for each, events and audit in one commit. A
--- content that is null was stored before. Verdicts: accepted, duplicate (of the reference), insufficient.
+-- content that is null was stored before. Verdicts: accepted, duplicate (of the reference), insufficient, suppressed (one of the
+-- addresses in `unsuppressed`, which are in lower case, gets no such mail).
 create or replace function email.submit(node uuid, items email.submit_item[])
   returns table (seen text, verdict text, existing uuid, deliveries text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -24,10 +25,22 @@ declare
   jobs     work.job_item[];
   audits   platform.audit_item[] := '{}';
   told     text[];
+  blocked  int[];
 begin
   known := platform.claim_keys(keys);
+  blocked := array(
+    select i.n
+      from (select u.*, row_number() over () as n from unnest(items) u) i
+     where exists (
+       select from jsonb_array_elements_text(i.unsuppressed) a
+         join email.suppressions s on s.bucket = i.bucket and s.account_id = i.account and s.environment = i.environment and s.email = a
+        where (s.applies_to = 'all' or i.stream = 'bulk') and (s.expires_at is null or s.expires_at > i.created_at)));
   for n in 1 .. cardinality(items) loop
     continue when known[n] is not null;
+    if n = any(blocked) then
+      verdicts[n] := 'suppressed';
+      continue;
+    end if;
     item := items[n];
     if item.reference is not null then
       insert into email.references (bucket, account_id, environment, reference, message_id)

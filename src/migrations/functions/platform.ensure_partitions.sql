@@ -1,7 +1,8 @@
 -- Makes the partitions of a table from the current period to `ahead` periods on. The first one reaches back to the
 -- beginning of time; a default partition catches what maintenance, if it stood still for long, did not foresee. Such
 -- rows move to their partition when it is made, told by the column that the table is divided by: PostgreSQL makes none over
--- rows that lie in the default one. `fill` leaves room in each page for rows that change soon after they are written.
+-- rows that lie in the default one. `fill` leaves room in each page for rows that change soon after they are written; other
+-- storage parameters of a new partition are those of the default one.
 create or replace function platform.ensure_partitions(parent text, period text, ahead int, fill int default 100) returns void
   language plpgsql as $$
 declare
@@ -12,6 +13,7 @@ declare
   key    text := (select a.attname from pg_partitioned_table p
                     join pg_attribute a on a.attrelid = p.partrelid and a.attnum = p.partattrs[0]
                    where p.partrelid = parent::regclass);
+  stored text;
   child  text;
   since  uuid;
   upto   uuid;
@@ -19,13 +21,16 @@ begin
   if first then
     execute format('create table if not exists %s_default partition of %s default', parent, parent);
   end if;
+  select concat_ws(', ', 'fillfactor = ' || fill, string_agg(o.option, ', ')) into stored
+    from unnest((select c.reloptions from pg_class c where c.oid = to_regclass(parent || '_default'))) o(option)
+   where o.option not like 'fillfactor=%';
   for i in 0 .. ahead loop
     child := parent || to_char(start + i * step, '_YYYYMMDD');
     since := platform.uuid_at((start + i * step) at time zone 'UTC');
     upto := platform.uuid_at((start + (i + 1) * step) at time zone 'UTC');
     if to_regclass(child) is null then
       execute format('lock table %s_default in access exclusive mode', parent);
-      execute format('create table %s (like %s including all) with (fillfactor = %s)', child, parent, fill);
+      execute format('create table %s (like %s including all) with (%s)', child, parent, stored);
       execute format('with moved as (delete from %s_default where %I >= %L and %I < %L returning *)
                       insert into %s select * from moved', parent, key, since, key, upto, child);
       execute format('alter table %s attach partition %s for values from (%s) to (%L)', parent, child,

@@ -43,7 +43,7 @@ export function refuseForgery(method: string, headers: IncomingHttpHeaders, toke
   const given = Buffer.from(String(headers['x-pamoja-csrf'] ?? ''))
   const expected = Buffer.from(csrfOf(token))
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw new AppError('FORBIDDEN', 'X-Pamoja-CSRF is missing or is not the csrf of GET /console/api/session')
+    throw new AppError('FORBIDDEN', 'X-Pamoja-CSRF is missing or differs from csrf of GET /console/api/session')
 }
 
 export function refuseOtherOrigins(headers: IncomingHttpHeaders): void {
@@ -51,7 +51,7 @@ export function refuseOtherOrigins(headers: IncomingHttpHeaders): void {
   const { origin } = headers
   const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === headers.host)
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return
-  throw new AppError('FORBIDDEN', 'this request was made by a page of another site')
+  throw new AppError('FORBIDDEN', 'requests from other sites are refused')
 }
 
 /** Environment of a session's request; test by default. */
@@ -69,7 +69,7 @@ export function confirmationRefusal(
 ): AppError | null {
   if (signedInAtMs === null || method === 'GET' || !confirmedScopes.has(scope)) return null
   if (nowMs - signedInAtMs <= confirmedForMs) return null
-  return new AppError('FORBIDDEN', 'sign in again: this takes a password that was given within the last 10 minutes', {
+  return new AppError('FORBIDDEN', 'sign in again: this requires a password entered within the last 10 minutes', {
     extra: { confirm: 'password' },
   })
 }

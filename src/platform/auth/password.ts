@@ -49,7 +49,7 @@ async function derive(password: string, salt: Buffer, n: number, r: number): Pro
 async function turn(): Promise<void> {
   if (running >= atOnce) {
     if (waiting.length >= maxWaiting)
-      throw new AppError('RATE_LIMITED', 'too many people are signing in at this moment', { retryAfterSeconds: 2 })
+      throw new AppError('RATE_LIMITED', 'too many sign-ins at this moment', { retryAfterSeconds: 2 })
     await new Promise<void>((resolve) => waiting.push(resolve))
   }
   running++

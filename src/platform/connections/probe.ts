@@ -14,11 +14,11 @@ type StepName = (typeof stepNames)[number]
 
 /** What to do when a step fails. */
 const remedies: Readonly<Record<StepName, string>> = {
-  name: 'Check the host for typing errors, and that this machine asks the right name servers.',
-  connection: 'Check the port, and ask the other side whether it lets the address of this machine in.',
-  tls: 'Check whether this port speaks TLS, and the name and the authority of its certificate.',
-  sign_in: 'Check the name and the secrets with those who gave them; some are good for one environment only.',
-  answer: 'Ask the other side: it is reached and lets us in, and does not do what was asked.',
+  name: 'Check the host for typing errors, and the name servers of this machine.',
+  connection: 'Check the port, and ask the provider whether it allows the address of this machine.',
+  tls: 'Check that this port uses TLS, and the name and authority of its certificate.',
+  sign_in: 'Check the user name and secrets with the provider; some are valid for one environment only.',
+  answer: 'Contact the provider: sign-in succeeds, but the request is refused.',
 }
 
 const stepMs = 8_000
@@ -28,14 +28,14 @@ const Step = Type.Object({
   status: OneOf(['passed', 'failed', 'skipped'], {
     description: '`skipped`: not tried, because one before it failed or this connection has no such step',
   }),
-  detail: Type.String({ description: 'Finding of the step' }),
+  detail: Type.String({ description: 'Result of the step' }),
   remedy: Nullable(Type.String({ description: 'Advice after a failure; null otherwise' })),
   duration_ms: Type.Integer({ description: 'Duration of the step in milliseconds' }),
 })
 
 export const ConnectionTest = Type.Object(
   {
-    is_good: Type.Boolean({ description: 'Whether no step failed' }),
+    is_good: Type.Boolean({ description: 'True if no step failed' }),
     steps: Type.Array(Step, { description: 'Steps in the order in which they were tried' }),
   },
   { title: 'ConnectionTest' },
@@ -49,7 +49,7 @@ export function testOf<P extends TSchema>(params: P) {
     params,
     needs: 'nothing',
     description:
-      'Resolves the name, connects, signs in and sends a harmless request with the stored settings, even where the connection is paused. Nothing is charged, and nothing reaches a phone. `steps` has the findings; the first failed one says what to do.',
+      'Resolves the name, connects, signs in and sends a harmless request with the stored settings, even if the connection is disabled. Nothing is charged, and nothing reaches a phone. `steps` has the results; the first failed one has advice.',
     reply: { status: 200, schema: ConnectionTest },
     errors: ['NOT_FOUND'],
   } as const
@@ -124,7 +124,7 @@ export class Probe {
 
 function opened(socket: ReturnType<typeof tcpConnect>, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.destroy(new Error('nobody answers')), stepMs)
+    const timer = setTimeout(() => socket.destroy(new Error('no response')), stepMs)
     const end = (error: Error | null): void => {
       clearTimeout(timer)
       if (error) reject(error)

@@ -136,7 +136,7 @@ export function bodySchema(
   const held = {
     name: { type: 'string', const: name, description: 'Event name used in subscriptions' },
     action: { type: 'string', const: actionOf(name), description: 'Event name without its area' },
-    id: { type: 'string', description: 'The same however often the event is told' },
+    id: { type: 'string', description: 'Id of the event, the same in repeated deliveries' },
     at: {
       type: 'string',
       format: 'date-time',

@@ -95,7 +95,7 @@ function credentialOf({ headers, raw: { rawHeaders } }: FastifyRequest): string 
     const given = rawHeaders[i]
     if (given?.length === name.length && given.toLowerCase() === name) found++
   }
-  if (found > 1) throw new AppError('UNAUTHORIZED', 'the header Authorization is there twice: send one credential')
+  if (found > 1) throw new AppError('UNAUTHORIZED', 'the header Authorization is given twice: send one credential')
   return headers.authorization
 }
 
@@ -108,7 +108,7 @@ export async function admitByForm(app: App, request: FastifyRequest, reply: Fast
     throw refusalOf(
       app,
       exchange,
-      new AppError('UNAUTHORIZED', 'there is neither an Authorization header nor a client_secret'),
+      new AppError('UNAUTHORIZED', 'the Authorization header and client_secret are missing'),
     )
   const principal = await authenticateForm(app, exchange, String(body.client_secret))
   await new Promise<void>((resolve, reject) => {

@@ -162,12 +162,12 @@ export function errorBody(
 
 const frameworkErrors: Readonly<Record<string, (error: Error, bodyLimit: number) => AppError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (_error, bodyLimit) =>
-    new AppError('PAYLOAD_TOO_LARGE', `the body has more than the ${bodyLimit} bytes that are taken here`),
+    new AppError('PAYLOAD_TOO_LARGE', `the body exceeds ${bodyLimit} bytes`),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new AppError('INVALID_REQUEST', 'the body is not as long as Content-Length says'),
+    new AppError('INVALID_REQUEST', 'the length of the body differs from Content-Length'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not known'),
   FST_ERR_BAD_URL: () => new AppError('INVALID_REQUEST', 'the path is not a valid URL'),
-  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND', 'a part of the path is too long to name anything'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('NOT_FOUND', 'a segment of the path is too long'),
 }
 
 /** Time of the last write the database refused although it is up: disk full or read-only. */
@@ -200,13 +200,13 @@ export function asAppError(
   const translate = frameworkErrors[errorCode(error)]
   if (translate) return translate(error, bodyLimit)
   if (refusesWrites(error))
-    return new AppError('SERVICE_UNAVAILABLE', 'the database takes no writes just now', { retryAfterSeconds: 5 })
+    return new AppError('SERVICE_UNAVAILABLE', 'the database is read-only at the moment', { retryAfterSeconds: 5 })
   if (isUnavailable(error)) {
     app.log.warn(
       { error, request: id },
       'database out of reach: requests get 503; check that it runs and that DATABASE_URL is right',
     )
-    return new AppError('SERVICE_UNAVAILABLE', 'the database is out of reach', { retryAfterSeconds: 1 })
+    return new AppError('SERVICE_UNAVAILABLE', 'the database is unreachable', { retryAfterSeconds: 1 })
   }
   app.log.error(
     { error, request: id, operation: compiled?.route.operation },
@@ -214,5 +214,5 @@ export function asAppError(
   )
   const trouble = temporaryFailure(error)
   if (trouble !== null) return new AppError('SERVICE_UNAVAILABLE', trouble, { retryAfterSeconds: 1 })
-  return new AppError('INTERNAL_ERROR', `give the request id ${id} when you report this`)
+  return new AppError('INTERNAL_ERROR', `include the request id ${id} when you report this`)
 }

@@ -19,7 +19,7 @@ export async function handleDownload(
   const { route } = compiled
   if (route.kind !== 'download') throw new Error(`${route.operation} is no download`)
   if (request.exchange.principal?.masksPeople)
-    throw new AppError('FORBIDDEN', 'your role reads without personal data, which files may hold')
+    throw new AppError('FORBIDDEN', 'your role has no access to personal data, which files may contain')
   const input = checked(compiled, request, reply)
   return giveDownload(request, reply, await route.handle(app, input, callerOf(request.exchange)))
 }

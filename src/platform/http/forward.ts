@@ -58,7 +58,7 @@ export function forward(app: App, request: FastifyRequest, reply: FastifyReply, 
     if (reply.sent || reply.raw.destroyed) return
     app.sandbox.look()
     const extras = { cause, retryAfterSeconds: 1 }
-    done(new AppError('SERVICE_UNAVAILABLE', 'the node that runs the sandbox does not answer', extras))
+    done(new AppError('SERVICE_UNAVAILABLE', 'the sandbox node does not respond', extras))
   })
   raw.pipe(outgoing)
 }

@@ -47,8 +47,7 @@ export async function readParts<T>(reading: Reading<T>): Promise<Parts> {
       const { done, value } = await arriving.orFailed(next)
       if (done) break
       total += value.length
-      if (total > maxBytes)
-        throw new AppError('PAYLOAD_TOO_LARGE', `the body has more than the ${maxBytes} bytes that are taken here`)
+      if (total > maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', `the body exceeds ${maxBytes} bytes`)
       if (!parser.write(value)) await arriving.orFailed(once(parser, 'drain'))
     }
     const finished = once(parser, 'finish')
@@ -143,8 +142,7 @@ class Arriving<T> {
     async function* read(): AsyncGenerator<Buffer> {
       for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
         size += chunk.length
-        if (size > maxBytes)
-          throw new AppError('PAYLOAD_TOO_LARGE', `${part} has more than the ${maxBytes} bytes that are taken here`)
+        if (size > maxBytes) throw new AppError('PAYLOAD_TOO_LARGE', `${part} exceeds ${maxBytes} bytes`)
         sha.update(chunk)
         yield chunk
       }

@@ -131,8 +131,7 @@ export function checked(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Input<never, never, never> {
-  if (holdsNul(request.params))
-    throw new AppError('NOT_FOUND', 'the path contains the character U+0000, so it names nothing')
+  if (holdsNul(request.params)) throw new AppError('NOT_FOUND', 'the path contains the character U+0000')
   if (holdsNul(request.query)) throw new AppError('INVALID_REQUEST', 'the query contains the character U+0000')
   envelopeOf(request)
   const params = compiled.checkParams(request.params)

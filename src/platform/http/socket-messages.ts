@@ -40,7 +40,7 @@ export async function answerMessage<M extends { type: PropertyKey }>(
   const reply = id === null ? {} : { id }
   try {
     const message = read(given)
-    if (!message) throw new AppError('INVALID_REQUEST', 'there is no message of this type')
+    if (!message) throw new AppError('INVALID_REQUEST', 'the message type is unknown')
     const result = await take(message)
     if (message.type === 'ping') connection.send({ type: 'pong', ...reply })
     else if (id !== null) connection.send({ type: 'done', id, ...(result ? { result } : {}) })
@@ -49,9 +49,9 @@ export async function answerMessage<M extends { type: PropertyKey }>(
     if (!known)
       app.log.error(
         { error, operation },
-        'message of a websocket failed inside this program: the client is told; report the error',
+        'message of a websocket failed inside this program: the client gets an error; report the error',
       )
-    const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'it failed here']
+    const [code, words] = known ? [known.code, known.details] : ['INTERNAL_ERROR', 'an internal error occurred']
     connection.send({ type: 'error', ...reply, code, message: words })
   }
 }

@@ -79,9 +79,11 @@ export class Sockets {
     const [path = ''] = (request.url ?? '').split('?')
     const declared = this.#declared.get(path.replace(/^\/api(?=\/v1\/)/, '').replace(/\/$/, ''))
     if (!declared || request.headers.upgrade?.toLowerCase() !== 'websocket')
-      throw new AppError('NOT_FOUND', 'nothing at this address can be upgraded; send the request without Upgrade')
+      throw new AppError('NOT_FOUND', 'this path does not support WebSockets; send the request without Upgrade')
     if (this.#isClosed || this.#open.size >= maxConnections)
-      throw new AppError('SERVICE_UNAVAILABLE', 'this node takes no more connections', { retryAfterSeconds: 5 })
+      throw new AppError('SERVICE_UNAVAILABLE', 'this node has reached its limit of connections', {
+        retryAfterSeconds: 5,
+      })
     return declared
   }
 
@@ -92,7 +94,7 @@ export class Sockets {
     const session = credential === undefined ? sessionTokenOf(request.headers) : null
     if (session === null) return () => authenticator.authenticate(credential, ip)
     if (request.headers.origin === undefined)
-      throw new AppError('FORBIDDEN', 'a session opens a websocket from a page of the console only')
+      throw new AppError('FORBIDDEN', 'WebSockets of a session are limited to pages of the console')
     refuseOtherOrigins(request.headers)
     const environment = environmentOf({ 'pamoja-environment': queryOf(request).get('environment') ?? 'test' })
     return () => authenticator.authenticateSession(session, environment, ip)
@@ -227,7 +229,11 @@ class Talk implements Connection {
         { error, operation: this.#declared.operation },
         'websocket failed inside this program and is closed: report the error',
       )
-    this.send({ type: 'error', code: known?.code ?? 'INTERNAL_ERROR', message: known?.details ?? 'it failed here' })
+    this.send({
+      type: 'error',
+      code: known?.code ?? 'INTERNAL_ERROR',
+      message: known?.details ?? 'an internal error occurred',
+    })
     this.close(known ? 4_000 + (known.status % 1_000) : 1_011, known?.code ?? 'INTERNAL_ERROR')
   }
 
@@ -296,7 +302,7 @@ function callerOf(app: App, principal: Principal, ip: string): Caller {
 
 /** Refuses an upgrade with an HTTP reply and closes the connection. */
 function refuse(app: App, socket: Duplex, thrown: unknown): void {
-  const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'it failed here')
+  const error = thrown instanceof AppError ? thrown : new AppError('INTERNAL_ERROR', 'an internal error occurred')
   if (!(thrown instanceof AppError))
     app.log.error(
       { error: asError(thrown) },

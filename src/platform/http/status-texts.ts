@@ -25,7 +25,7 @@ export const statusTexts = {
     ar: 'بعض الأجزاء بها مشكلة',
   },
   noneWorks: {
-    en: 'Requests are not taken just now',
+    en: 'Requests are currently not accepted',
     fr: 'Les requêtes ne sont pas acceptées pour l’instant',
     pt: 'De momento não são aceites pedidos',
     sw: 'Maombi hayapokelewi kwa sasa',

@@ -10,7 +10,7 @@ export function refuseStrayCard({ body: schema }: Route, body: unknown): void {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'card')) return
   if (takesCard(schema)) return
   const fields = [{ field: 'card', code: 'VALIDATION_ERROR', message: 'must not be sent here' } as const]
-  throw new AppError('VALIDATION_ERROR', 'card must not be sent here: cards are taken where payments are made', {
+  throw new AppError('VALIDATION_ERROR', 'card is not accepted here: send cards to payment operations only', {
     fields,
   })
 }

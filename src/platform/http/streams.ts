@@ -42,7 +42,7 @@ export class Streams {
     if (this.#isClosed) throw unavailable('this node is stopping')
     if (this.#open.size >= perNode) throw unavailable(`this node has ${perNode} streams open and takes no more`)
     if ([...this.#open].filter((stream) => stream.account === account).length >= perAccount)
-      throw new AppError('TOO_MANY_STREAMS', `the account has ${perAccount} streams open already`, {
+      throw new AppError('TOO_MANY_STREAMS', `the account has ${perAccount} open streams`, {
         retryAfterSeconds,
       })
     const stream = new Stream(account, verify, drainWithinMs, () => this.#open.delete(stream))

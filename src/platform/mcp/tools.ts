@@ -83,7 +83,7 @@ export class Tool {
     const [inPath, inQuery, inBody] = [propertiesOf(params), propertiesOf(query), propertiesOf(body)]
     const parts = { params: {}, query: {}, body: {} }
     for (const [name, value] of Object.entries(given)) {
-      if (hiddenFields.has(name)) throw new AppError('INVALID_REQUEST', `${name} is not taken from assistants`)
+      if (hiddenFields.has(name)) throw new AppError('INVALID_REQUEST', `${name} is not available to assistants`)
       const isQuery = Object.hasOwn(inQuery, name) && !Object.hasOwn(inBody, name)
       const place = Object.hasOwn(inPath, name) ? 'params' : isQuery || body === undefined ? 'query' : 'body'
       Object.assign(parts[place], { [name]: value })
@@ -103,7 +103,7 @@ export class Tool {
 function requireSegment(name: string, value: unknown): void {
   const isText = typeof value === 'string' || typeof value === 'number'
   if (!isText || /^\.{0,2}$/.test(String(value)))
-    throw new AppError('INVALID_REQUEST', `the argument ${name} must name what the call is about`)
+    throw new AppError('INVALID_REQUEST', `the argument ${name} is required`)
 }
 
 function checkOf({ query, body }: Route): (parts: Parts) => void {
@@ -125,7 +125,8 @@ function inputOf({ params, query, body }: Route, asks: boolean): JsonSchema {
     ? {
         [confirmField]: {
           type: 'string',
-          description: 'From the first call; with it, and the same arguments, it is done',
+          description:
+            'Confirmation returned by the first call; repeat the call with it and the same arguments to carry it out',
         },
       }
     : {}

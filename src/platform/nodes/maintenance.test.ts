@@ -63,6 +63,19 @@ test('partitions are made ahead of time', async () => {
   )
 })
 
+test('a partition that is made later has the storage parameters of the default one', async () => {
+  const optionsOf = async (table: string): Promise<string[]> =>
+    (await sql<{ reloptions: string[] }>('select reloptions from pg_class where oid = $1::regclass', [table])).flatMap(
+      ({ reloptions }) => reloptions,
+    )
+  const [last] = (await partitions('email.contents')).slice(-1)
+  assert.ok(last)
+  const name = `email.contents_${last.from.replaceAll('-', '')}`
+  await sql(`drop table ${name}`)
+  await doChores(world.app, [chore('partitions')])
+  assert.deepEqual((await optionsOf(name)).sort(), ['fillfactor=100', 'toast_tuple_target=8160'])
+})
+
 test('a node that slept through the end of its lease makes no partitions', async () => {
   const last = `platform.requests_${day(3).replaceAll('-', '')}`
   await sql(`drop table ${last}`)

@@ -69,7 +69,7 @@ function downloads(types: readonly string[]): Record<string, object> {
 const succeeded = { $ref: '#/components/schemas/Succeeded' }
 
 function envelope(schema: JsonSchema): JsonSchema {
-  const data = { ...schema, description: 'The same fields, nested' }
+  const data = { ...schema, description: 'The same fields, as an object' }
   return { allOf: [schema, succeeded, { type: 'object', required: ['data'], properties: { data } }] }
 }
 
@@ -85,7 +85,7 @@ function listEnvelope(schema: JsonSchema): JsonSchema {
     properties: {
       success: succeededSchema.properties.success,
       data: { type: 'array', items: schema, description: 'Rows of this page' },
-      has_more: { type: 'boolean', description: 'Whether another page follows' },
+      has_more: { type: 'boolean', description: 'True if another page follows' },
       next_cursor: { type: ['string', 'null'], description: '`cursor` of the next page; null on the last' },
     },
   }

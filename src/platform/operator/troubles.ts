@@ -131,7 +131,7 @@ function webhook(app: App, url: string): Channel {
     if (!isTold)
       app.log.warn(
         { trouble: name, outcome: outcome.kind === 'answered' ? outcome.status : outcome.kind },
-        'operator not told of a trouble by webhook: tried again; check PAMOJA_NOTICE_WEBHOOK if this repeats',
+        'operator alert not delivered by webhook: tried again; check PAMOJA_NOTICE_WEBHOOK if this repeats',
       )
     return isTold
   }

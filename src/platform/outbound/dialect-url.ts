@@ -26,7 +26,7 @@ type NamedDialect = (typeof named)[number]
 
 /** Dialect of a standing address, as requests and replies name it. */
 export const DialectName = OneOf(named, {
-  description: 'Payload format: `pamoja` (default), or the format of the other provider whose clients listen',
+  description: 'Payload format: `pamoja` (default), or the format of another provider, for clients written for it',
 })
 
 /** Address of a URL and a dialect. A URL never names its own. */

@@ -38,7 +38,7 @@ export class DrawingDesk<Paper> {
   /** Draws one PDF at a time. */
   draw(name: string, paper: Paper): Promise<Buffer> {
     if (this.#waiting >= maxWaiting)
-      throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being made', { retryAfterSeconds })
+      throw new AppError('SERVICE_UNAVAILABLE', 'too many documents are being rendered', { retryAfterSeconds })
     this.#waiting++
     // An earlier request in the queue may have filled the cache.
     const mine = this.#last.then(async () => this.#kept.get(name) ?? this.#keep(name, await this.#ask(paper)))

@@ -23,8 +23,7 @@ export interface Window {
 
 export function windowOf({ limit = defaultLimit, cursor, order = 'desc' }: ListQuery): Window {
   const after = cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString()
-  if (after !== null && !uuidForm.test(after))
-    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (after !== null && !uuidForm.test(after)) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   return { limit, descending: order === 'desc', after }
 }
 
@@ -54,7 +53,7 @@ export function pageOfWhole<Row>(
   const rows = order === 'asc' ? all.toReversed() : all
   const last = cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString()
   const before = last === null ? -1 : rows.findIndex((row) => nameOf(row) === last)
-  if (last !== null && before === -1) throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+  if (last !== null && before === -1) throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   const rest = rows.slice(before + 1)
   const page = rest.slice(0, limit)
   const end = page.length < rest.length ? page.at(-1) : undefined

@@ -14,7 +14,7 @@ export const signedFiles = hook({
   limits: [{ by: 'token', perMinute: 600 }],
   async handle(app, { params }) {
     const opened = await app.storage.openByToken(params.token)
-    if (opened === null) throw new AppError('NOT_FOUND', 'there is no file at this address, or its time is over')
+    if (opened === null) throw new AppError('NOT_FOUND', 'there is no file at this URL, or the URL has expired')
     return downloadOf(opened)
   },
 })

@@ -199,7 +199,7 @@ test('a ledger that does not add up shows, and the operator is told of it', asyn
 test('a figure that cannot be had is left out, and the others are shown', async () => {
   const metrics = new Metrics('1.2.3')
   metrics.gauges('pamoja_test_broken', 'Broken.', ['lane'], async () => {
-    throw new Error('the database is out of reach')
+    throw new Error('the database is unreachable')
   })
   metrics.gauge('pamoja_test_unknown', 'Not known yet.', () => null)
   metrics.gauge('pamoja_test_fine', 'Fine.', () => 7)

@@ -15,7 +15,7 @@ const Pdu = Type.Object(
         length: Type.Integer({ description: 'Number of octets' }),
         value: Type.String({ description: 'Value in words' }),
       }),
-      { description: 'Its fields, in the order of the octets' },
+      { description: 'Fields of the PDU, in the order of the octets' },
     ),
   },
   { title: 'TimelinePdu' },
@@ -31,7 +31,7 @@ const TimelineFrame = Type.Object(
     title: Type.String({ description: 'Title, such as `submit_sm`, a method and path, or the status' }),
     peer: Nullable(Type.String({ description: 'Other side: a bind, a host, an address' })),
     status: Nullable(Type.String({ description: 'Status of the answer, such as 200; for a state, a note; or null' })),
-    is_ok: Nullable(Type.Boolean({ description: 'Whether it succeeded; null where that is not known' })),
+    is_ok: Nullable(Type.Boolean({ description: 'True on success, false on failure; null where it is not known' })),
     duration_ms: Nullable(Type.Number({ description: 'Milliseconds until the answer; null where none was expected' })),
     request: Nullable(Type.String({ description: 'Content that was sent, redacted and cut; null for PDUs' })),
     answer: Nullable(

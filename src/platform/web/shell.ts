@@ -34,13 +34,15 @@ export interface Page {
   readonly content: Html
   /** Script of the few pages that cannot do without, such as one that uses the camera: its address, and its own style. */
   readonly script?: { readonly src: string; readonly style: string }
+  /** Origin of the one site that may show the page in a frame; none unless given. */
+  readonly framedBy?: string | null
 }
 
 /** Form targets (CSP); a form that redirects to another site cannot be limited to this one. */
 type Forms = 'none' | 'here' | 'anywhere'
 
 export function page(status: number, content: Page, forms: Forms = 'none'): HookAnswer {
-  return { status, headers: pageHeaders(forms, content.brand ?? {}, content.script), body: written(content) }
+  return { status, headers: pageHeaders(forms, content), body: written(content) }
 }
 
 /** Style of the account's brand colour. */
@@ -53,7 +55,7 @@ function hashOf(style: string): string {
   return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }
 
-function pageHeaders(forms: Forms, brand: Brand, script: Page['script']): Readonly<Record<string, string>> {
+function pageHeaders(forms: Forms, { brand = {}, script, framedBy }: Page): Readonly<Record<string, string>> {
   const own = [ownStyle(brand), ...(script ? [dense(script.style)] : [])].filter((one) => one !== '')
   const styles = [`'sha256-${styleHash}'`, ...own.map(hashOf)].join(' ')
   const runs = "script-src 'self'; connect-src 'self'; media-src blob:; img-src data: blob:;"
@@ -61,7 +63,7 @@ function pageHeaders(forms: Forms, brand: Brand, script: Page['script']): Readon
   const action = { none: "; form-action 'none'", here: "; form-action 'self'", anywhere: '' }[forms]
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src ${styles};${pictures} base-uri 'none'; frame-ancestors 'none'${action}`,
+    'content-security-policy': `default-src 'none'; style-src ${styles};${pictures} base-uri 'none'; frame-ancestors ${framedBy ?? "'none'"}${action}`,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex',

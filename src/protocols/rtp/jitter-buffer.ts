@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evens out packets that come early, late, twice or not at all into one frame every 20 ms. The depth follows what the line
 // does: an empty buffer makes it deeper, one that stays too full gives a frame up. A lost frame is the last one, fading. A
-// telephone that falls silent sends how loud its surroundings are instead, and is heard as noise of that level (RFC 3389).
+// telephone that falls silent sends how loud its surroundings are instead, and is heard as noise of that level (RFC 3389). A codec
+// that conceals losses itself does so, from the packet after the lost one where that carries a copy.
 import type { AudioDecoder } from '../audio/codec.ts'
 import { frameSamples } from '../audio/g711.ts'
 
@@ -9,7 +10,8 @@ const deepest = 15
 const shallowest = 2
 const fadeFrames = 3
 const patienceFrames = 250
-const maxPayloadBytes = 3 * frameSamples
+/** Longest payload of a datagram; of G.711 that is more than any telephone sends. */
+const maxPayloadBytes = 1_500
 
 /** What a packet brought: audio as it was encoded, or the level of silence. */
 type Packet = { payload: Buffer; decoder: AudioDecoder } | { noise: number }
@@ -21,8 +23,11 @@ export class JitterBuffer {
   #depth = shallowest
   #missing = 0
   #calm = 0
-  /** Samples of the present packet that are still to be heard. */
-  #rest = new Int16Array(0)
+  /** Samples that were decoded and are still to be heard. */
+  #rest: Int16Array = new Int16Array(0)
+  #decoder: AudioDecoder | null = null
+  /** Samples of the last packet. */
+  #packetSamples = frameSamples
   #noise = 0
   readonly #lastFrame = new Int16Array(frameSamples)
   concealed = 0
@@ -52,13 +57,13 @@ export class JitterBuffer {
 
   reset(): void {
     this.#packets.clear()
-    this.#rest = new Int16Array(0)
     this.#pauseAfter(null)
   }
 
   /** Waits for as many packets as the line needs, which play from the first of them. */
   #pauseAfter(sequence: number | null): void {
     if (sequence !== null) for (const old of this.#packets.keys()) if (old <= sequence) this.#packets.delete(old)
+    this.#rest = new Int16Array(0)
     this.#next = null
     this.#filling = true
     this.#missing = 0
@@ -66,7 +71,7 @@ export class JitterBuffer {
 
   /** Next 20 ms; false during silence. */
   take(into: Int16Array): boolean {
-    if (this.#rest.length > 0) return this.#play(into)
+    if (this.#rest.length >= frameSamples) return this.#play(into)
     if (this.#filling && !this.#isReady()) {
       for (let i = 0; i < frameSamples; i++) into[i] = this.#noise === 0 ? 0 : (2 * Math.random() - 1) * this.#noise
       return false
@@ -81,15 +86,19 @@ export class JitterBuffer {
     }
     this.#noise = 0
     this.#missing = 0
-    this.#rest = new Int16Array(frameSamples * Math.ceil(packet.payload.length / frameSamples))
-    packet.decoder.decode(packet.payload, this.#rest)
+    this.#decoder = packet.decoder
+    const samples = packet.decoder.decode(packet.payload)
+    this.#packetSamples = samples.length
+    this.#rest = this.#rest.length === 0 ? samples : Int16Array.of(...this.#rest, ...samples)
     this.#advance(next)
-    return this.#play(into)
+    // A packet of less than 20 ms is heard together with the next one.
+    const isWhole = this.#rest.length >= frameSamples || !this.#packets.has(this.#next ?? 0)
+    return isWhole ? this.#play(into) : this.take(into)
   }
 
   /** A packet of more than 20 ms is heard in several turns. */
   #play(into: Int16Array): true {
-    into.set(this.#rest.subarray(0, frameSamples))
+    into.fill(0).set(this.#rest.subarray(0, frameSamples))
     this.#rest = this.#rest.subarray(frameSamples)
     this.#lastFrame.set(into)
     return true
@@ -121,13 +130,25 @@ export class JitterBuffer {
   #conceal(into: Int16Array): boolean {
     this.#missing++
     this.concealed++
-    const gain = Math.max(0, 1 - this.#missing / fadeFrames)
-    for (let i = 0; i < frameSamples; i++) into[i] = (this.#lastFrame[i] ?? 0) * gain
-    if (this.#packets.size > 0) this.#next = (this.#next ?? 0) + 1
+    const isLost = this.#packets.size > 0
+    const following = this.#packets.get((this.#next ?? 0) + 1)
+    const next = following && 'payload' in following ? following.payload : null
+    const made = this.#decoder?.conceal?.(next, isLost ? this.#packetSamples : frameSamples)
+    if (made) {
+      this.#rest = made
+      this.#play(into)
+    } else this.#fade(into)
+    if (isLost) this.#next = (this.#next ?? 0) + 1
     else if (this.#missing > fadeFrames) {
       this.#deepen()
       this.reset()
     }
     return true
+  }
+
+  #fade(into: Int16Array): void {
+    const gain = Math.max(0, 1 - this.#missing / fadeFrames)
+    for (let i = 0; i < frameSamples; i++) into[i] = (this.#lastFrame[i] ?? 0) * gain
+    this.#rest = new Int16Array(0)
   }
 }

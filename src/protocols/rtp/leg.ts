@@ -7,8 +7,9 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
-import { type AudioDecoder, type AudioEncoder, type Codec, decoderOf, encoderOf } from '../audio/codec.ts'
-import { frameSamples } from '../audio/g711.ts'
+import { type AudioDecoder, type AudioEncoder, type Codec, clockOf, decoderOf, encoderOf } from '../audio/codec.ts'
+import { frameSamples, sampleRate } from '../audio/g711.ts'
+import type { OpusWishes } from '../audio/opus.ts'
 import { keyIn, keyTones } from '../audio/tones.ts'
 import { JitterBuffer } from './jitter-buffer.ts'
 import { headerBytes, parseRtp, type RtpPacket, readDigit, writeDigit, writeRtpHeader } from './packet.ts'
@@ -22,7 +23,14 @@ export interface RemoteAudio {
   rtcpPort: number
   codec: Codec
   payloadType: number
+  /** Payload type of digits (RFC 4733); null if the other side takes none. */
   digits: number | null
+  /** Rate of the durations of digits; 8,000 unless told. */
+  digitClock?: number
+  /** Payload types that its packets may have; unless told, those above. */
+  takes?: Readonly<Record<number, Codec | 'digits'>>
+  /** How it wants Opus. */
+  opus?: OpusWishes
   /** Whether the other side wants to hear. */
   hears: boolean
   /** Address of the other side's signalling, which its audio may come from too; absent where there is none. */
@@ -45,6 +53,7 @@ const reportEveryMs = 5_000
 const relatchAfterMs = 2_000
 const triesForPort = 50
 const frameMs = 20
+const framesPerSecond = 1_000 / frameMs
 const digitFrames = 8
 const pauseFrames = 4
 const maxDigits = 64
@@ -64,7 +73,7 @@ export class RtpLeg {
   #remote: RemoteAudio | null = null
   #latched: { host: string; port: number } | null = null
   #encoder: AudioEncoder = encoderOf('PCMU')
-  #decoder: AudioDecoder = decoderOf('PCMU')
+  readonly #decoders = new Map<Codec, AudioDecoder>()
   #sealing: SrtpStream | null = null
   #opening: SrtpStream | null = null
   readonly #buffer = new JitterBuffer()
@@ -73,6 +82,7 @@ export class RtpLeg {
   #sequence = randomInt(2 ** 15)
   #timestamp = randomInt(2 ** 31)
   #sent = 0
+  #octets = 0
   /** Frames that came too late to be sent. */
   #skipped = 0
   #lastDigitAt: number | null = null
@@ -117,8 +127,8 @@ export class RtpLeg {
     if (this.#remote?.host !== remote.host || this.#remote.port !== remote.port) this.#latched = null
     this.lastHeardMs = this.#options.nowMs()
     if (this.#remote?.codec !== remote.codec) {
-      this.#encoder = encoderOf(remote.codec)
-      this.#decoder = decoderOf(remote.codec)
+      this.#encoder.close?.()
+      this.#encoder = encoderOf(remote.codec, remote.opus)
     }
     this.#remote = remote
     this.#sealing = streamOf(remote.srtp?.send, this.#sealing)
@@ -135,15 +145,36 @@ export class RtpLeg {
     if (!this.#isOfPeer(host)) return
     const plain = opening ? opening.open(bytes) : bytes
     const packet = plain && parseRtp(plain)
-    if (!packet || !remote || ![remote.payloadType, remote.digits, comfortNoise].includes(packet.payloadType)) return
+    const kind = packet && remote && kindOf(remote, packet.payloadType)
+    if (!packet || !kind) return
     const nowMs = this.#options.nowMs()
     if (!this.#isFrom(host, port, nowMs)) return
     this.lastHeardMs = nowMs
-    const number = this.#reception.take(packet, nowMs)
+    // Another source is another encoder, which what is known of the last one does not fit.
+    if (packet.source !== this.#reception.source) this.#closeDecoders()
+    const number = this.#reception.take(packet, nowMs, this.#clock)
     if (number === null) return
-    if (packet.payloadType === remote.digits) this.#takeDigit(packet)
-    else if (packet.payloadType === comfortNoise) this.#buffer.putSilence(number, packet.payload)
-    else this.#buffer.put(number, this.#decoder, packet.payload)
+    if (kind === 'digits') this.#takeDigit(packet)
+    else if (kind === 'silence') this.#buffer.putSilence(number, packet.payload)
+    else this.#buffer.put(number, this.#decoderOf(kind), packet.payload)
+  }
+
+  #decoderOf(codec: Codec): AudioDecoder {
+    const known = this.#decoders.get(codec)
+    if (known) return known
+    const decoder = decoderOf(codec)
+    this.#decoders.set(codec, decoder)
+    return decoder
+  }
+
+  #closeDecoders(): void {
+    for (const decoder of this.#decoders.values()) decoder.close?.()
+    this.#decoders.clear()
+  }
+
+  /** Rate of the timestamps of both directions. */
+  get #clock(): number {
+    return clockOf(this.#remote?.codec ?? 'PCMU')
   }
 
   /**
@@ -179,7 +210,9 @@ export class RtpLeg {
     for (const { sentAt, reports } of plain ? parseRtcp(plain) : []) {
       if (sentAt !== null) this.#heardReport = { middle: sentAt, atMs: nowMs }
       for (const report of reports)
-        if (report.source === this.#source && report.lastSenderReport !== 0) {
+        if (report.source === this.#source) {
+          this.#encoder.lost?.((100 * report.fractionLost) / 256)
+          if (report.lastSenderReport === 0) continue
           const elapsed = (ntpMiddle(nowMs) - report.lastSenderReport - report.delaySinceLast) >>> 0
           if (elapsed < 10 * 65_536) this.#reception.rttMs = (1_000 * elapsed) / 65_536
         }
@@ -203,18 +236,23 @@ export class RtpLeg {
   /** Sends 20 ms, or the key that is being pressed instead of them. */
   say(frame: Int16Array): void {
     const remote = this.#remote
-    this.#timestamp = (this.#timestamp + frameSamples) >>> 0
+    this.#pass(1)
     if (!remote || this.#isClosed || !remote.hears) return
-    if (remote.digits !== null && this.#press(remote.digits)) return
-    const packet = Buffer.allocUnsafe(headerBytes + frameSamples)
-    this.#encoder.encode(remote.digits === null ? this.#tonesOver(frame) : frame, packet, headerBytes)
-    this.#transmit(packet, remote.payloadType, this.#timestamp, this.#sent === 0)
+    if (remote.digits !== null && this.#press(remote.digits, remote.digitClock ?? sampleRate)) return
+    const packet = Buffer.allocUnsafe(headerBytes + this.#encoder.maxBytes)
+    const length = this.#encoder.encode(remote.digits === null ? this.#tonesOver(frame) : frame, packet, headerBytes)
+    if (length === 0) return
+    this.#transmit(packet.subarray(0, headerBytes + length), remote.payloadType, this.#timestamp, this.#sent === 0)
     this.#reportWhenDue()
+  }
+
+  #pass(frames: number): void {
+    this.#timestamp = (this.#timestamp + frames * (this.#clock / framesPerSecond)) >>> 0
   }
 
   /** Time that passed without a frame, so that the other side does not play it late. */
   skip(frames: number): void {
-    this.#timestamp = (this.#timestamp + frames * frameSamples) >>> 0
+    this.#pass(frames)
     if (this.#remote?.hears) this.#skipped += frames
   }
 
@@ -235,7 +273,7 @@ export class RtpLeg {
     return part
   }
 
-  #press(payloadType: number): boolean {
+  #press(payloadType: number, clock: number): boolean {
     if (this.#pause > 0) {
       this.#pause--
       return false
@@ -248,7 +286,7 @@ export class RtpLeg {
     const pressing = this.#pressing
     pressing.frame++
     const isEnd = pressing.frame >= digitFrames
-    const payload = writeDigit({ digit: pressing.digit, isEnd, duration: pressing.frame * frameSamples })
+    const payload = writeDigit({ digit: pressing.digit, isEnd, duration: pressing.frame * (clock / framesPerSecond) })
     // The end is said three times, since nothing follows from which a loss could be seen.
     for (let i = 0; i < (isEnd ? 3 : 1); i++) {
       const packet = Buffer.concat([Buffer.alloc(headerBytes), payload])
@@ -265,6 +303,7 @@ export class RtpLeg {
     this.#sequence = (this.#sequence + 1) & 0xffff
     writeRtpHeader(packet, { payloadType, marker, sequence: this.#sequence, timestamp, source: this.#source })
     this.#sent++
+    this.#octets += packet.length - headerBytes
     const sealed = this.#sealing ? this.#sealing.protect(packet) : packet
     const delay = this.#options.impair ? this.#options.impair() : 0
     if (delay === null) return
@@ -287,7 +326,7 @@ export class RtpLeg {
       nowMs,
       timestamp: this.#timestamp,
       packets: this.#sent,
-      octets: this.#sent * frameSamples,
+      octets: this.#octets,
     }
     const report = writeReport(own, this.#reception.report(this.#heardReport?.middle ?? 0, since))
     const sealed = this.#sealing ? this.#sealing.protectRtcp(report) : report
@@ -305,9 +344,20 @@ export class RtpLeg {
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    this.#encoder.close?.()
+    this.#closeDecoders()
     this.#socket.close()
     this.#control.close()
   }
+}
+
+/** What a packet brings; null for types that were not agreed. */
+function kindOf(remote: RemoteAudio, payloadType: number): Codec | 'digits' | 'silence' | null {
+  const { codec, digits, takes } = remote
+  if (takes?.[payloadType] !== undefined) return takes[payloadType]
+  if (payloadType === comfortNoise) return 'silence'
+  if (takes) return null
+  return payloadType === remote.payloadType ? codec : payloadType === digits ? 'digits' : null
 }
 
 /** Stream of a key: the one that is there goes on counting while the key is the same. */

@@ -21,12 +21,14 @@ export class Reception {
   #reportedReceived = 0
   source: number | null = null
   received = 0
-  /** Jitter in samples. */
+  /** Jitter in units of the timestamps, of which a millisecond has so many. */
   jitter = 0
+  #perMs = 8
   rttMs = 0
 
   /** Notes a packet; its number without wrap-around, or null if it belongs to no stream that this is. */
-  take({ sequence, timestamp, source }: RtpPacket, arrivedMs: number): number | null {
+  take({ sequence, timestamp, source }: RtpPacket, arrivedMs: number, clock = 8_000): number | null {
+    this.#measureBy(clock / 1_000)
     if (this.source !== source) this.#restart(source)
     if (this.#first === null) {
       this.#first = sequence
@@ -41,11 +43,19 @@ export class Reception {
       }
     }
     this.received++
-    const transit = arrivedMs * 8 - timestamp
-    if (this.#transit !== null) this.jitter += (Math.min(Math.abs(transit - this.#transit), 8_000) - this.jitter) / 16
+    const transit = arrivedMs * this.#perMs - timestamp
+    if (this.#transit !== null)
+      this.jitter += (Math.min(Math.abs(transit - this.#transit), 1_000 * this.#perMs) - this.jitter) / 16
     this.#transit = transit
     const isOlderCycle = sequence > this.#last && sequence - this.#last > 0x8000
     return this.#cycles + sequence - (isOlderCycle ? 0x1_0000 : 0)
+  }
+
+  #measureBy(perMs: number): void {
+    if (perMs === this.#perMs) return
+    this.jitter *= perMs / this.#perMs
+    this.#perMs = perMs
+    this.#transit = null
   }
 
   #restart(source: number, sequence: number | null = null): void {
@@ -88,7 +98,7 @@ export class Reception {
   quality(unsent = 0): Quality | null {
     if (this.expected === 0) return null
     const lossPercent = 100 * Math.max(this.lost / this.expected, unsent)
-    const jitterMs = this.jitter / 8
+    const jitterMs = this.jitter / this.#perMs
     return { mos: mos(lossPercent, jitterMs, this.rttMs), jitterMs, lossPercent, rttMs: this.rttMs }
   }
 }

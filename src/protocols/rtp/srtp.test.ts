@@ -70,7 +70,7 @@ test('keys are offered and answered by the policy of each side', () => {
   const outcome = (offer: keyof typeof offers, policy: keyof typeof offers) => {
     const answer = answerAudio(offers[offer], { ...own, srtp: { policy, key: newSrtpKey() } })
     if (answer === null) return 'refused'
-    return agreedAudio(answer, offer)?.crypto ? 'encrypted' : 'plain'
+    return agreedAudio(answer, { srtp: offer })?.crypto ? 'encrypted' : 'plain'
   }
   const policies = ['off', 'optional', 'required'] as const
   const outcomes = policies.map((offer) => policies.map((answer) => outcome(offer, answer)))
@@ -79,12 +79,12 @@ test('keys are offered and answered by the policy of each side', () => {
     ['plain', 'encrypted', 'encrypted'],
     ['refused', 'encrypted', 'encrypted'],
   ])
-  assert.equal(agreedAudio(offers.off, 'required'), null, 'an answer without a key is none')
+  assert.equal(agreedAudio(offers.off, { srtp: 'required' }), null, 'an answer without a key is none')
   const unusable = ['|2^20|1:4', ' KDR=1', ' UNENCRYPTED_SRTP'].map((end) =>
     offers.required.replace(/(inline:\S+)/, `$1${end}`),
   )
-  for (const offer of unusable) assert.equal(agreedAudio(offer, 'optional'), null)
-  assert.ok(agreedAudio(offers.required.replace(/(inline:\S+)/, '$1|2^31'), 'optional')?.crypto)
+  for (const offer of unusable) assert.equal(agreedAudio(offer, { srtp: 'optional' }), null)
+  assert.ok(agreedAudio(offers.required.replace(/(inline:\S+)/, '$1|2^31'), { srtp: 'optional' })?.crypto)
 })
 
 test('an encrypted leg is deaf to plain packets, and what it says is no plain packet', async (t) => {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session descriptions (RFC 8866) as far as a telephone needs them: one audio stream of G.711 or G.722 with digits beside it,
-// offered and answered by RFC 3264, encrypted by keys in the description (SDES, RFC 4568) where both sides want it. Other
+// Session descriptions (RFC 8866) as far as a telephone needs them: one audio stream of G.711, G.722 or Opus with digits beside
+// it, offered and answered by RFC 3264, encrypted by keys in the description (SDES, RFC 4568) where both sides want it. Other
 // streams of an offer are refused by port 0.
 import { isIP } from 'node:net'
-import type { Codec } from '../audio/codec.ts'
+import { type Codec, clockOf } from '../audio/codec.ts'
+import type { OpusWishes } from '../audio/opus.ts'
 import { isSrtpKey, type SrtpKey, srtpSuites } from '../rtp/srtp.ts'
 
 type Direction = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive'
@@ -12,6 +13,8 @@ interface MediaFormat {
   payloadType: number
   name: string
   rate: number
+  /** Its attribute `fmtp`. */
+  parameters: string
 }
 
 interface MediaSection {
@@ -47,9 +50,15 @@ const statics: Readonly<Record<number, [string, number]>> = {
   8: ['PCMA', 8_000],
   9: ['G722', 8_000],
 }
-/** Codecs that are taken, the best first: inside, audio has 8,000 samples a second, so that G.722 adds nothing to G.711. */
-const codecs: readonly (readonly Codec[])[] = [['PCMU', 'PCMA'], ['G722']]
-const payloadTypes: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8, G722: 9 }
+/** Codecs without another wish, the best first: inside, audio has 8,000 samples a second, so that G.722 adds nothing to G.711. */
+export const usualCodecs: readonly Codec[] = ['PCMU', 'PCMA', 'G722']
+/** Payload types of this side's offers. */
+const payloadTypes: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8, G722: 9, opus: 107 }
+/** Payload types of digits in this side's offers, by their rate, which is to be that of the audio (RFC 4733 §2.1). */
+const digitTypes: Readonly<Record<number, number>> = { 8000: 101, 48000: 102 }
+const digitName = 'telephone-event'
+/** What this side hears and says in Opus: 8,000 samples a second, and losses are corrected. */
+const opusParameters = 'useinbandfec=1;maxplaybackrate=8000;sprop-maxcapturerate=8000'
 const maxLines = 500
 const directions = ['sendrecv', 'sendonly', 'recvonly', 'inactive'] as const
 
@@ -111,7 +120,7 @@ function readMedia(value: string, direction: Direction): MediaSection | null {
 
 function knownFormat(payloadType: number): MediaFormat {
   const [name, rate] = statics[payloadType] ?? ['', 0]
-  return { payloadType, name, rate }
+  return { payloadType, name, rate, parameters: '' }
 }
 
 function readAttribute(section: MediaSection, value: string, direction: Direction | null): void {
@@ -121,11 +130,15 @@ function readAttribute(section: MediaSection, value: string, direction: Directio
   if (rtcp) section.rtcpPort = Number(rtcp[1])
   const key = readKey(value)
   if (key && section.crypto.length < 16) section.crypto.push(key)
-  const map = /^rtpmap:(\d{1,3}) ([^/\s]+)\/(\d+)/.exec(value)
-  const format = map && section.formats.find(({ payloadType }) => payloadType === Number(map[1]))
-  if (!map || !format) return
-  format.name = map[2] ?? ''
-  format.rate = Number(map[3])
+  const named = /^(rtpmap|fmtp):(\d{1,3}) (.{1,500})$/.exec(value)
+  const format = named && section.formats.find(({ payloadType }) => payloadType === Number(named[2]))
+  if (!format) return
+  const text = named[3] ?? ''
+  const map = named[1] === 'rtpmap' ? /^([^/\s]+)\/(\d+)/.exec(text) : null
+  if (named[1] === 'fmtp') format.parameters = text
+  if (!map) return
+  format.name = map[1] ?? ''
+  format.rate = Number(map[2])
 }
 
 /** Key of an attribute `crypto`; null for a suite or a parameter that is not known, and for keys that are changed on the way. */
@@ -142,6 +155,12 @@ export interface AgreedAudio {
   payloadType: number
   /** Payload type of digits (RFC 4733); null if the other side takes none. */
   digits: number | null
+  /** Rate of the durations of digits. */
+  digitClock: number
+  /** Payload types that the packets of the other side may have. */
+  takes: Readonly<Record<number, Codec | 'digits'>>
+  /** How it wants Opus; absent for other codecs. */
+  opus?: OpusWishes
   host: string
   port: number
   rtcpPort: number
@@ -152,18 +171,38 @@ export interface AgreedAudio {
   crypto: AudioKey | null
 }
 
+export interface AudioTerms {
+  /** `off` unless told. */
+  srtp?: SrtpPolicy
+  /** The best first; the two forms of G.711 count as one, of which the other side chooses. */
+  codecs?: readonly Codec[]
+  /** Whether the description answers an offer of this side, whose payload types hold too. */
+  isAnswer?: boolean
+}
+
 /** Reads the other side's audio; null if there is nothing in common. */
-export function agreedAudio(text: string, srtp: SrtpPolicy = 'off'): AgreedAudio | null {
+export function agreedAudio(
+  text: string,
+  { srtp = 'off', codecs = usualCodecs, isAnswer = false }: AudioTerms = {},
+): AgreedAudio | null {
   const session = parseDescription(text)
-  const section = session && telephoneAudio(session, srtp)
-  const chosen = section && speechIn(section)
+  const section = session && telephoneAudio(session, srtp, codecs)
+  const chosen = section && speechIn(section, codecs)
   const host = section?.host ?? session?.host
   if (!session || !section || !chosen || !host) return null
-  const digits = section.formats.find(({ name, rate }) => name.toLowerCase() === 'telephone-event' && rate === 8_000)
+  const { codec, payloadType, parameters } = chosen
+  const digits = digitsFor(section, codec)
+  const answered: AgreedAudio['takes'] = {
+    ...(digits ? { [digits.payloadType]: 'digits' as const } : {}),
+    [payloadType]: codec,
+  }
   return {
-    codec: chosen.codec,
-    payloadType: chosen.payloadType,
+    codec,
+    payloadType,
     digits: digits?.payloadType ?? null,
+    digitClock: digits?.rate ?? 8_000,
+    takes: isAnswer ? { ...typesIn(section, codecs), ...typesOf(codecs) } : answered,
+    ...(codec === 'opus' ? { opus: opusWishes(parameters) } : {}),
     host,
     port: section.port,
     rtcpPort: section.rtcpMux ? section.port : (section.rtcpPort ?? section.port + 1),
@@ -174,20 +213,71 @@ export function agreedAudio(text: string, srtp: SrtpPolicy = 'off'): AgreedAudio
   }
 }
 
-/** The other side's first format of the best codecs that both have. */
-function speechIn({ formats }: MediaSection): { codec: Codec; payloadType: number } | null {
-  for (const group of codecs)
-    for (const { name, rate, payloadType } of formats) {
-      const codec = rate === 8_000 ? group.find((known) => known === name.toUpperCase()) : undefined
-      if (codec) return { codec, payloadType }
-    }
-  return null
+interface Speech {
+  codec: Codec
+  payloadType: number
+  parameters: string
+}
+
+/** The other side's first format of the best codec that both have. */
+function speechIn({ formats }: MediaSection, codecs: readonly Codec[]): Speech | null {
+  const known = formats.flatMap(({ payloadType, parameters, ...format }) => {
+    const codec = codecOf(format, codecs)
+    return codec ? [{ codec, payloadType, parameters }] : []
+  })
+  const isG711 = (codec: Codec) => codec === 'PCMU' || codec === 'PCMA'
+  const rank = ({ codec }: Speech) => (isG711(codec) ? codecs.findIndex(isG711) : codecs.indexOf(codec))
+  return known.sort((a, b) => rank(a) - rank(b))[0] ?? null
+}
+
+function codecOf({ name, rate }: Pick<MediaFormat, 'name' | 'rate'>, codecs: readonly Codec[]): Codec | null {
+  return codecs.find((codec) => codec.toLowerCase() === name.toLowerCase() && rate === clockOf(codec)) ?? null
+}
+
+/** Digits of the rate of a codec, or of 8,000 where there are none. */
+function digitsFor({ formats }: MediaSection, codec: Codec): MediaFormat | null {
+  const all = formats.filter(({ name }) => name.toLowerCase() === digitName)
+  return all.find(({ rate }) => rate === clockOf(codec)) ?? all.find(({ rate }) => rate === 8_000) ?? null
+}
+
+/** Payload types of everything in common that a description has. */
+function typesIn({ formats }: MediaSection, codecs: readonly Codec[]): AgreedAudio['takes'] {
+  const all = formats.flatMap(({ payloadType, ...format }) => {
+    const kind = format.name.toLowerCase() === digitName ? ('digits' as const) : codecOf(format, codecs)
+    return kind ? [[payloadType, kind] as const] : []
+  })
+  return Object.fromEntries(all)
+}
+
+/** Payload types of an offer of this side. */
+function typesOf(codecs: readonly Codec[]): AgreedAudio['takes'] {
+  const digits = digitClocksOf(codecs).map((clock) => [digitTypes[clock], 'digits' as const])
+  return Object.fromEntries([...digits, ...codecs.map((codec) => [payloadTypes[codec], codec])])
+}
+
+function digitClocksOf(codecs: readonly Codec[]): number[] {
+  return [...new Set(codecs.map(clockOf))]
+}
+
+/** Wishes of a receiver of Opus (RFC 7587 §6.1), as far as they are met: this side sends one channel and 8,000 samples anyway. */
+function opusWishes(parameters: string): OpusWishes {
+  const told = new Map(parameters.split(';').map((each) => [each.split('=')[0]?.trim(), Number(each.split('=')[1])]))
+  return {
+    correctsLosses: told.get('useinbandfec') === 1,
+    maxBitrate: told.get('maxaveragebitrate') || null,
+    isConstant: told.get('cbr') === 1,
+  }
 }
 
 /** The stream that is taken: one that can be encrypted before one that cannot. */
-function telephoneAudio({ media }: SessionDescription, srtp: SrtpPolicy): MediaSection | null {
+function telephoneAudio(
+  { media }: SessionDescription,
+  srtp: SrtpPolicy,
+  codecs: readonly Codec[],
+): MediaSection | null {
   const audio = media.filter(
-    (section) => section.kind === 'audio' && section.port > 0 && isAllowed(section, srtp) && speechIn(section) !== null,
+    (section) =>
+      section.kind === 'audio' && section.port > 0 && isAllowed(section, srtp) && speechIn(section, codecs) !== null,
   )
   return (srtp === 'off' ? null : audio.find(({ crypto }) => crypto.length > 0)) ?? audio[0] ?? null
 }
@@ -207,26 +297,32 @@ export interface OwnAudio {
   direction?: Direction
   /** Whether audio is to be encrypted, and the key of what this side sends then; absent never encrypts. */
   srtp?: { policy: SrtpPolicy; key: SrtpKey }
+  /** The best first; the usual ones unless told. */
+  codecs?: readonly Codec[]
 }
 
 export function offerAudio(own: OwnAudio): string {
-  const formats = codecs.flat().map((codec) => ({ codec, payloadType: payloadTypes[codec] }))
+  const { codecs = usualCodecs } = own
+  const formats = codecs.map((codec) => ({ codec, payloadType: payloadTypes[codec] }))
+  const digits = digitClocksOf(codecs).map((clock) => ({ clock, payloadType: digitTypes[clock] ?? 0 }))
   const { policy, key } = own.srtp ?? { policy: 'off', key: null }
   const protocol = policy === 'required' ? 'RTP/SAVP' : 'RTP/AVP'
   const crypto = policy === 'off' || !key ? null : { ...key, tag: 1 }
-  return describe(own, [audioLines(own, { protocol, formats, digits: 101, crypto })])
+  return describe(own, [audioLines(own, { protocol, formats, digits, crypto })])
 }
 
 /** The answer to an offer, stream by stream; null if no audio of it can be taken. */
 export function answerAudio(offer: string, own: OwnAudio): string | null {
-  const policy = own.srtp?.policy ?? 'off'
+  const { codecs = usualCodecs } = own
+  const srtp = own.srtp?.policy ?? 'off'
   const session = parseDescription(offer)
-  const agreed = agreedAudio(offer, policy)
-  const chosen = session && telephoneAudio(session, policy)
+  const agreed = agreedAudio(offer, { srtp, codecs })
+  const chosen = session && telephoneAudio(session, srtp, codecs)
   if (!session || !agreed || !chosen) return null
   const direction = own.direction ?? opposite(chosen.direction)
   const { protocol } = chosen
-  const { digits, crypto: theirs } = agreed
+  const { crypto: theirs } = agreed
+  const digits = agreed.digits === null ? [] : [{ clock: agreed.digitClock, payloadType: agreed.digits }]
   const crypto = theirs && own.srtp ? { ...theirs, key: own.srtp.key.key } : null
   const sections = session.media.map((section) =>
     section === chosen
@@ -249,17 +345,23 @@ function describe({ host, version }: OwnAudio, sections: readonly string[][]): s
 interface Stream {
   protocol: string
   formats: readonly { codec: Codec; payloadType: number }[]
-  digits: number | null
+  digits: readonly { clock: number; payloadType: number }[]
   crypto: AudioKey | null
 }
 
 function audioLines({ port, direction }: OwnAudio, { protocol, formats, digits, crypto }: Stream): string[] {
-  const types = formats.map(({ payloadType }) => payloadType)
-  const all = digits === null ? types : [...types, digits]
+  const types = [...formats, ...digits].map(({ payloadType }) => payloadType)
   return [
-    `m=audio ${port} ${protocol} ${all.join(' ')}`,
-    ...formats.map(({ codec, payloadType }) => `a=rtpmap:${payloadType} ${codec}/8000`),
-    ...(digits === null ? [] : [`a=rtpmap:${digits} telephone-event/8000`, `a=fmtp:${digits} 0-15`]),
+    `m=audio ${port} ${protocol} ${types.join(' ')}`,
+    ...formats.flatMap(({ codec, payloadType }) =>
+      codec === 'opus'
+        ? [`a=rtpmap:${payloadType} opus/48000/2`, `a=fmtp:${payloadType} ${opusParameters}`]
+        : [`a=rtpmap:${payloadType} ${codec}/8000`],
+    ),
+    ...digits.flatMap(({ clock, payloadType }) => [
+      `a=rtpmap:${payloadType} ${digitName}/${clock}`,
+      `a=fmtp:${payloadType} 0-15`,
+    ]),
     ...(crypto ? [`a=crypto:${crypto.tag} ${crypto.suite} inline:${crypto.key}`] : []),
     'a=ptime:20',
     `a=rtcp:${port + 1}`,

@@ -81,18 +81,21 @@ export class SipCall {
 
   static invite(endpoint: Switchboard<SipCall>, invitation: Invitation, handlers: CallHandlers): SipCall {
     const to = invitation.to ?? `<${invitation.uri}>`
-    const dialog = new Dialog({
-      callId: `${newTag()}${newTag()}`,
-      localAddress: invitation.from,
-      remoteAddress: to,
-      localTag: newTag(),
-      remoteTag: null,
-      localSeq: 0,
-      remoteSeq: null,
-      target: invitation.uri,
-      routes: [],
-      peer: invitation.peer,
-    })
+    const dialog = new Dialog(
+      {
+        callId: `${newTag()}${newTag()}`,
+        localAddress: invitation.from,
+        remoteAddress: to,
+        localTag: newTag(),
+        remoteTag: null,
+        localSeq: 0,
+        remoteSeq: null,
+        target: invitation.uri,
+        routes: [],
+        peer: invitation.peer,
+      },
+      invitation.mayReach,
+    )
     const { from, uri: requestUri, peer: source } = invitation
     const about = { direction: 'outgoing' as const, offer: null, from, to, requestUri, source }
     const call = new SipCall(endpoint, dialog, handlers, about, invitation)
@@ -199,7 +202,7 @@ export class SipCall {
   }
 
   #acknowledgeProvisional(response: SipResponse, seq: number): void {
-    const early = new Dialog({ ...this.#dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+    const early = this.#dialog.with(tagOf(response.headers.get('to')))
     early.learn(response, this.#dialog.state.peer, true)
     const prack = early.request('PRACK', this.#endpoint.contact(early.state.peer))
     this.#dialog.state.localSeq = early.state.localSeq
@@ -239,7 +242,7 @@ export class SipCall {
   }
 
   #dismiss(response: SipResponse, from: Peer, seq: number): void {
-    const other = new Dialog({ ...this.#dialog.state, remoteTag: tagOf(response.headers.get('to')) })
+    const other = this.#dialog.with(tagOf(response.headers.get('to')))
     other.learn(response, from, true)
     this.#acknowledge(other, seq)
     const bye = other.request('BYE', this.#endpoint.contact(other.state.peer))
@@ -595,7 +598,8 @@ export class SipCall {
   #send(request: SipRequest): void {
     this.#transmit(request, this.#dialog.state.peer, {
       final: (response) => {
-        if (request.method !== 'BYE') this.#takeDialogFailure(response.status)
+        // A notice of a transfer that nobody waits for any more says nothing of the call (RFC 5057 §5.2).
+        if (request.method !== 'BYE' && request.method !== 'NOTIFY') this.#takeDialogFailure(response.status)
       },
       failed: () => undefined,
     })

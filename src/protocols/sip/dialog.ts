@@ -26,9 +26,17 @@ export function newTag(): string {
 
 export class Dialog {
   readonly state: DialogState
+  readonly #mayReach: (host: string) => boolean
 
-  constructor(state: DialogState) {
+  /** `mayReach` says which other hosts than the one that writes requests may be sent to; all unless told. */
+  constructor(state: DialogState, mayReach: (host: string) => boolean = () => true) {
     this.state = state
+    this.#mayReach = mayReach
+  }
+
+  /** The same call with another phone that answered it. */
+  with(remoteTag: string | null): Dialog {
+    return new Dialog({ ...this.state, remoteTag }, this.#mayReach)
   }
 
   get id(): string {
@@ -80,7 +88,10 @@ export class Dialog {
    */
   #nextHop(from: Peer): Peer {
     const [route] = this.state.routes
-    if (route) return peerOf(parseAddress(route).uri, from.transport)
+    if (route) {
+      const hop = peerOf(parseAddress(route).uri, from.transport)
+      return hop.host === from.host || this.#mayReach(hop.host) ? hop : from
+    }
     if (from.transport !== 'udp') return from
     const target = peerOf(parseUri(this.state.target), from.transport)
     return target.host === from.host ? target : from

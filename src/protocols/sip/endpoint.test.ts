@@ -174,6 +174,57 @@ for (const [target, is, status] of [
     call.hangup()
   })
 
+test('a notice of a transfer that the other side knows nothing of any more ends no call', async (t) => {
+  const carrier = await byHand(t)
+  const calling = await endpoint(t)
+  const here = diary()
+  const peer = { transport: 'udp' as const, host, port: carrier.port }
+  const call = calling.invite({ ...invitation(calling), uri: `sip:x@${host}:${carrier.port}`, peer }, here.handlers)
+  const answer = (request: SipRequest, status: number, body = '') => {
+    const response = makeResponse(request, status, 'carrier')
+    response.headers.add('contact', `<sip:x@${host}:${carrier.port}>`).add('content-type', 'application/sdp')
+    carrier.socket.send(serialise({ ...response, body: Buffer.from(body) }), calling.ports.udp ?? 0, host)
+  }
+  const invited = await nextRequest(carrier, 'INVITE')
+  answer(invited, 200, offer)
+  await here.until('answered')
+  const { callId, localTag } = call.dialogState
+  const headers = SipHeaders.of([
+    ['via', `SIP/2.0/UDP ${host}:${carrier.port};branch=z9hG4bKrefer`],
+    ['from', `<sip:x@${host}>;tag=carrier`],
+    ['to', `<sip:a@${host}>;tag=${localTag}`],
+    ['call-id', callId],
+    ['cseq', '7 REFER'],
+    ['refer-to', '<sip:+254711000002@127.0.0.1>'],
+  ])
+  const refer: SipRequest = { kind: 'request', method: 'REFER', uri: 'sip:a', headers, body: Buffer.alloc(0) }
+  carrier.socket.send(serialise(refer), calling.ports.udp ?? 0, host)
+  for (let notices = 0; notices < 2; notices++) answer(await nextRequest(carrier, 'NOTIFY', 1 + notices), 481)
+  call.hangup()
+  answer(await nextRequest(carrier, 'BYE'), 200)
+  assert.deepEqual(here.lines.slice(1), ['referred sip:+254711000002@127.0.0.1', 'ended local hung up'])
+})
+
+test('a call to an address that may lead nowhere else goes on with where its answer came from', async (t) => {
+  for (const [mayReach, isFollowed] of [
+    [() => false, false],
+    [() => true, true],
+  ] as const) {
+    const [phone, elsewhere] = [await byHand(t), await byHand(t)]
+    const calling = await endpoint(t)
+    const here = diary()
+    const peer = { transport: 'udp' as const, host, port: phone.port }
+    const wanted = { ...invitation(calling), uri: `sip:x@${host}:${phone.port}`, peer, mayReach }
+    calling.invite(wanted, here.handlers)
+    const response = makeResponse(await nextRequest(phone, 'INVITE'), 200, 'phone')
+    response.headers.add('contact', `<sip:x@${host}:${phone.port}>`).add('content-type', 'application/sdp')
+    response.headers.add('record-route', `<sip:localhost:${elsewhere.port};lr>`)
+    phone.socket.send(serialise({ ...response, body: Buffer.from(offer) }), calling.ports.udp ?? 0, host)
+    const ack = await nextRequest(isFollowed ? elsewhere : phone, 'ACK')
+    assert.match(ack.headers.get('route') ?? '', /localhost/)
+  }
+})
+
 test('refusals keep their status, and an invitation that is given up is terminated', async (t) => {
   const rejecting = await endpoint(
     t,

@@ -45,4 +45,6 @@ export interface Invitation {
   /** Further headers, such as P-Asserted-Identity. */
   headers?: readonly (readonly [string, string])[]
   sessionSeconds?: number
+  /** Other hosts than the one that answers that its routes may lead to; absent allows all. */
+  mayReach?(host: string): boolean
 }

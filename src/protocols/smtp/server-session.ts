@@ -67,7 +67,7 @@ interface Draft {
 const ready = reply(250, '2.0.0 Ok')
 const badSequence = reply(503, '5.5.1 Bad sequence of commands')
 const notSupported = reply(555, '5.5.4 A parameter is not supported')
-const smuggling = reply(521, '5.5.2 Lines must end in CR LF; nothing was taken')
+const smuggling = reply(521, '5.5.2 Lines must end in CR LF; nothing was imported')
 const mailParams = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID', 'AUTH'])
 const recipientParams = new Set(['NOTIFY', 'ORCPT'])
 

@@ -10,13 +10,13 @@ import { type Row, textOf } from '../../kit/list-page.tsx'
 import { LogoField } from './logo.tsx'
 
 const keyFields: readonly FieldOf[] = [
-  { name: 'name', label: 'Name', isRequired: true, hint: 'Where it is used, such as Shop backend' },
-  { name: 'scopes', label: 'May', as: 'list', hint: 'None ticked allows everything', show: severalAmong(allScopes) },
+  { name: 'name', label: 'Name', isRequired: true, hint: 'Such as Shop backend' },
+  { name: 'scopes', label: 'May', as: 'list', hint: 'Select none to allow all', show: severalAmong(allScopes) },
   {
     name: 'allowed_ips',
     label: 'Allowed IP addresses',
     as: 'list',
-    hint: 'For example 203.0.113.0/24; empty allows all',
+    hint: 'Such as 203.0.113.0/24; empty allows all addresses',
   },
   { name: 'expires_at', label: 'Expires', as: 'moment' },
 ]

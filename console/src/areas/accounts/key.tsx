@@ -17,7 +17,7 @@ export const KeyPage = recordPage<ApiKey>({
     { name: 'May', field: 'scopes' },
     { name: 'Allowed IP addresses', field: 'allowed_ips' },
     { name: 'Expires', field: 'expires_at', as: 'time' },
-    { name: 'Rotate by', field: 'rotation_due_at', as: 'time' },
+    { name: 'Rotation due', field: 'rotation_due_at', as: 'time' },
     { name: 'Last used', field: 'last_used_at', as: 'time' },
     { name: 'Last used from', field: 'last_used_ip', as: 'mono' },
     { name: 'Created', field: 'created_at', as: 'time' },

@@ -49,7 +49,7 @@ function keysOf(show: (secret: string) => void): ListOf {
       { name: 'Expires', field: 'expires_at', as: 'time', priority: 5 },
       { name: 'State', field: 'status', as: 'state', priority: 1, card: 'state' },
     ],
-    none: { title: 'No keys', advice: 'A program needs one to use the API.' },
+    none: { title: 'No keys', advice: 'Programs use keys to call the API.' },
     open: ['/keys/', 'id'],
     actions: [
       { name: 'Change', scope: 'keys:write', shows: ({ status }) => status !== 'revoked', form: changeKey },
@@ -59,7 +59,7 @@ function keysOf(show: (secret: string) => void): ListOf {
         shows: ({ status }) => status !== 'revoked',
         asks: ({ name }) => ({
           title: t('Rotate {name}?', { name: textOf(name) }),
-          consequences: [t('A new key is shown once.'), t('The old one works for another day.')],
+          consequences: [t('A new key is shown once.'), t('The old key stays valid for another day.')],
           action: t('Rotate {name}', { name: textOf(name) }),
           isDanger: false,
         }),
@@ -72,7 +72,7 @@ function keysOf(show: (secret: string) => void): ListOf {
         shows: ({ status }) => status !== 'revoked',
         asks: ({ name }) => ({
           title: t('Revoke {name}?', { name: textOf(name) }),
-          consequences: [t('Every program that uses it is refused at once.'), t('It cannot be brought back.')],
+          consequences: [t('Programs that use it are refused at once.'), t('It cannot be restored.')],
           action: t('Revoke {name} for good', { name: textOf(name) }),
           keep: t('Keep it'),
         }),

@@ -17,7 +17,7 @@ export const requests: ListOf = {
     { name: 'Path', field: 'path', as: 'mono', priority: 1, card: 'title', grows: true },
     { name: 'Status', field: 'status', as: 'mono', priority: 1, card: 'state', text: statusText },
     { name: 'Key', field: 'key_id', as: 'id', priority: 3, card: 'sub' },
-    { name: 'Took', field: 'duration_ms', priority: 2, text: (value) => `${Math.round(Number(value))} ms` },
+    { name: 'Duration', field: 'duration_ms', priority: 2, text: (value) => `${Math.round(Number(value))} ms` },
   ],
   filters: [
     { name: 'method', label: 'Method', among: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
@@ -30,7 +30,7 @@ export const requests: ListOf = {
   ],
   none: {
     title: 'No requests',
-    advice: 'What your programs ask with a key of this environment is listed here.',
+    advice: 'API requests with keys of this environment are listed here.',
     to: '/keys',
     action: 'Keys',
   },
@@ -42,7 +42,7 @@ function statusText(status: unknown, { error_code }: Readonly<Record<string, unk
 
 export const audit: ListOf = {
   title: 'Audit log',
-  note: 'who changed what',
+  note: 'changes by member and key',
   icon: 'book',
   path: auditLogList.at(),
   keyField: 'id',
@@ -50,14 +50,14 @@ export const audit: ListOf = {
   sorts: true,
   columns: [
     { name: 'Time', field: 'at', as: 'time', isDay: true, priority: 1 },
-    { name: 'Who', field: 'actor.name', orField: 'actor.id', priority: 1, card: 'title' },
-    { name: 'What', field: 'action', as: 'mono', priority: 1, card: 'sub', grows: true },
-    { name: 'On', field: 'target', as: 'id', priority: 2 },
+    { name: 'Actor', field: 'actor.name', orField: 'actor.id', priority: 1, card: 'title' },
+    { name: 'Action', field: 'action', as: 'mono', priority: 1, card: 'sub', grows: true },
+    { name: 'Object', field: 'target', as: 'id', priority: 2 },
     { name: 'After', field: 'after', as: 'json', priority: 4 },
     { name: 'From', field: 'ip', as: 'mono', priority: 4 },
   ],
   filters: [
-    { name: 'action', label: 'What' },
-    { name: 'target', label: 'On' },
+    { name: 'action', label: 'Action' },
+    { name: 'target', label: 'Object' },
   ],
 }

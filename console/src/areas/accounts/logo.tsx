@@ -14,7 +14,7 @@ export function LogoField({ label, hint, value, problem, onInput }: Control) {
   const choose = (file: File | undefined): void => {
     setFailed(undefined)
     if (!file) return
-    smallPicture(file).then(onInput, () => setFailed(t('This file is no picture.')))
+    smallPicture(file).then(onInput, () => setFailed(t('This file is not a picture.')))
   }
   return (
     <div class="logo-field">

@@ -27,7 +27,7 @@ export function RequestPage({ id }: PageProps) {
               rows={[
                 [t('Status'), [value.status, value.error_code].filter(Boolean).join(' ')],
                 [t('Time'), <Ago at={value.at} />],
-                [t('Took'), `${Math.round(value.duration_ms)} ms`],
+                [t('Duration'), `${Math.round(value.duration_ms)} ms`],
                 [t('Operation'), value.operation],
                 [t('Key'), <CopyId id={value.key_id} />],
                 [t('From'), value.ip],
@@ -35,7 +35,7 @@ export function RequestPage({ id }: PageProps) {
               ]}
             />
           </Card>
-          <Raw title={t('Asked')} value={pretty(value.request_body)} isOpen />
+          <Raw title={t('Request')} value={pretty(value.request_body)} isOpen />
           <Raw title={t('Answered')} value={pretty(value.response_body)} isOpen />
         </Detail>
       )}
@@ -44,7 +44,7 @@ export function RequestPage({ id }: PageProps) {
 }
 
 function pretty(body: string | null): string {
-  if (body === null || body === '') return t('No body')
+  if (body === null || body === '') return t('Empty')
   try {
     return JSON.stringify(JSON.parse(body), null, 2)
   } catch {

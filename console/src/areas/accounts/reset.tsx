@@ -28,8 +28,8 @@ export function Reset() {
       {isDone ? (
         <p role="status">
           {isAsking
-            ? t('If somebody has this address, a link is on its way to it. It works for an hour.')
-            : t('It is changed. Sign in with it.')}
+            ? t('If a member has this address, a link was sent to it. The link is valid for an hour.')
+            : t('The password is changed. Sign in with it.')}
         </p>
       ) : (
         <form class="form" onSubmit={submit}>

@@ -51,7 +51,7 @@ export function Sessions() {
   }
   return (
     <div class="page">
-      <PageHead title="Sessions" note="where you are signed in" />
+      <PageHead title="Sessions" note="your sessions" />
       {(error ?? refused) && <Problem error={error ?? refused ?? new Error()} retry={reload} />}
       {!value && !error && <Waiting />}
       {value && (

@@ -21,7 +21,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
     <SignInFrame title={t('Sign in')}>
       {leftBehind === '#refused' && (
         <div class="callout bad" role="alert">
-          <p>{t('That sign-in is not known here, or its address is not verified. Sign in another way.')}</p>
+          <p>{t('The sign-in is unknown here, or its address is not verified. Sign in another way.')}</p>
         </div>
       )}
       <PasswordForm email={email} onSignedIn={onSignedIn} action={t('Sign in')}>
@@ -62,7 +62,7 @@ function CodeOnly({ onSignedIn }: { onSignedIn(session: Session): void }) {
           </div>
         )}
         <Field
-          label={t('Code of the authenticator')}
+          label={t('Code from the authenticator')}
           autocomplete="one-time-code"
           required
           value={code}
@@ -150,7 +150,7 @@ export function PasswordForm({ email, action, onSignedIn, children }: PasswordFo
       />
       {code !== null && (
         <Field
-          label={t('Code of the authenticator')}
+          label={t('Code from the authenticator')}
           autocomplete="one-time-code"
           required
           value={code}

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Usage and limits: what was asked and spent, and how much of each limit is left.
 import { usageGet } from '#sdk/operations.ts'
+import type { Usage } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
-import { Card, PageHead, Problem, Waiting } from '../../kit/kit.tsx'
+import { Columns } from '../../kit/chart.tsx'
+import { Card, Facts, Figures, FiguresRow, PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, money, words } from '../../kit/words.ts'
+import { count, date, money, percent, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+
+const dayMs = 86_400_000
 
 /** Areas whose name in the API is no word that people use. */
 function areaName(area: string | null): string {
@@ -16,64 +20,104 @@ function areaName(area: string | null): string {
   return words(area ?? '')
 }
 
+/** Name of a limit: that of all requests, or of an area. */
+const limitName = (policy: string): string =>
+  policy === 'key' ? t('All requests') : areaName(policy.replace(/^plan-/, ''))
+
 export function UsagePage() {
   const { value, error, reload } = useLoad('usage', () => usageGet(api, { query: { group_by: ['area'] } }))
+  const days = useLoad('usage by day', () => usageGet(api, { query: { group_by: ['day'] } }))
   if (error && !value) return <Problem error={error} retry={reload} />
-  if (!value) return <Waiting />
   return (
     <div class="page">
       <PageHead title={t('Usage and limits')} note={t('the last 30 days')} />
+      <FiguresRow
+        figures={[
+          [t('Requests'), value && count(value.requests)],
+          [t('Refused'), value && count(value.errors), value && share(value)],
+          ...spentOf(value).map(([currency, cost]) => [t('Cost'), money(cost, currency)] as const),
+        ]}
+      />
+      {days.value && <OverTime usage={days.value} />}
+      {!value && <Waiting />}
+      {value && <Details usage={value} />}
+    </div>
+  )
+}
+
+const share = ({ requests, errors }: Usage): string | null =>
+  requests === 0 ? null : t('{share} of all', { share: percent(errors / requests) })
+
+/** What was spent, in each currency. */
+function spentOf(usage: Usage | null): [currency: string, cost: number][] {
+  const sums = new Map<string, number>()
+  for (const { currency, cost } of usage?.spend ?? []) sums.set(currency, (sums.get(currency) ?? 0) + cost)
+  return [...sums]
+}
+
+function OverTime({ usage: { rows, start_date, end_date, requests, errors } }: { usage: Usage }) {
+  const days = Math.round((Date.parse(end_date) - Date.parse(start_date)) / dayMs) + 1
+  const names = Array.from({ length: days }, (_, i) =>
+    new Date(Date.parse(start_date) + i * dayMs).toISOString().slice(0, 10),
+  )
+  const onDay = (name: string) => rows.find(({ day }) => day === name)
+  return (
+    <Card title={t('Requests a day')}>
+      <Columns
+        label={t('{count} requests over time', { count: count(requests) })}
+        labels={names.map(date)}
+        series={[
+          { name: t('Requests'), total: count(requests), values: names.map((one) => onDay(one)?.requests ?? 0) },
+          { name: t('Refused'), total: count(errors), values: names.map((one) => onDay(one)?.errors ?? 0) },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function Details({ usage: { rows, spend, limits } }: { usage: Usage }) {
+  return (
+    <div class="cols half">
       <Card title={t('Requests')}>
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">{t('Area')}</th>
-              <th scope="col" class="number">
-                {t('Requests')}
-              </th>
-              <th scope="col" class="number">
-                {t('Refused')}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {value.rows.map(({ area, requests, errors }) => (
-              <tr key={area}>
-                <td>{areaName(area)}</td>
-                <td class="number">{count(requests)}</td>
-                <td class="number">{count(errors)}</td>
-              </tr>
+        <Figures
+          names={['Area', 'Requests', 'Refused']}
+          rows={[...rows]
+            .sort((a, b) => b.requests - a.requests)
+            .map(({ area, requests, errors }) => ({
+              key: area ?? '',
+              name: areaName(area),
+              figures: [count(requests), count(errors)],
+            }))}
+        />
+      </Card>
+      <div class="stack">
+        <Card title={t('Cost')}>
+          {spend.length === 0 && <p class="soft">{t('No costs')}</p>}
+          <Facts
+            rows={spend.map(({ area, country, currency, cost }) => [
+              [areaName(area), country].filter(Boolean).join(', '),
+              money(cost, currency),
+            ])}
+          />
+        </Card>
+        <Card title={t('Limits')}>
+          <ul class="lines">
+            {limits.map(({ policy, limit, remaining, window }) => (
+              <li key={policy}>
+                <span class="strong">{limitName(policy)}</span>
+                <span>
+                  <meter min={0} max={limit} value={limit - remaining} aria-label={limitName(policy)} />{' '}
+                  {t('{left} of {limit} left in {seconds} s', {
+                    left: count(remaining),
+                    limit: count(limit),
+                    seconds: window,
+                  })}
+                </span>
+              </li>
             ))}
-          </tbody>
-        </table>
-      </Card>
-      <Card title={t('Spent')}>
-        <dl class="facts">
-          {value.spend.map(({ area, country, currency, cost }) => (
-            <div key={`${area} ${country} ${currency}`}>
-              <dt>{[areaName(area), country].filter(Boolean).join(', ')}</dt>
-              <dd>{money(cost, currency)}</dd>
-            </div>
-          ))}
-        </dl>
-      </Card>
-      <Card title={t('Limits')}>
-        <ul class="lines">
-          {value.limits.map(({ policy, limit, remaining, window }) => (
-            <li key={policy}>
-              <span class="strong">{policy}</span>
-              <span>
-                <meter min={0} max={limit} value={limit - remaining} aria-label={policy} />{' '}
-                {t('{left} of {limit} left in {seconds} s', {
-                  left: count(remaining),
-                  limit: count(limit),
-                  seconds: window,
-                })}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </Card>
+          </ul>
+        </Card>
+      </div>
     </div>
   )
 }

@@ -14,7 +14,7 @@ import { billingPlans } from '../../kit/known.ts'
 import { go } from '../../place.tsx'
 
 const planFields: readonly FieldOf[] = [
-  { name: 'name', label: 'Name', isRequired: true, hint: 'As customers read it on invoices' },
+  { name: 'name', label: 'Name', isRequired: true, hint: 'Shown on invoices' },
   { name: 'amount', label: 'Amount', isRequired: true },
   { name: 'currency', label: 'Currency', isRequired: true, hint: 'Three letters, such as KES' },
   { name: 'interval', label: 'Every', among: ['month', 'day', 'week', 'year'] },
@@ -37,20 +37,23 @@ export const changePlan = (plan: BillingPlan): FormOf =>
     title: 'Edit plan',
     action: 'Save',
     given: { plan_id: plan.plan_id },
-    fields: [...planFields, { name: 'active', label: 'Open to new customers', as: 'flag' }],
-    initial: {
-      ...{ name: plan.name, amount: String(plan.amount), currency: plan.currency, interval: plan.interval },
-      ...{ interval_count: String(plan.interval_count), trial_days: String(plan.trial_days) },
-      ...{ setup_fee: String(plan.setup_fee), tax_rate: String(plan.tax_rate) },
-      ...{ description: plan.description ?? undefined, active: plan.active ? 'yes' : 'no' },
-    },
+    fields: [
+      ...planFields.filter(({ name }) => ['name', 'description'].includes(name)),
+      {
+        name: 'active',
+        label: 'Open to new customers',
+        as: 'flag',
+        hint: 'Price and interval cannot be changed. Create another plan for another price.',
+      },
+    ],
+    initial: { name: plan.name, description: plan.description ?? undefined, active: plan.active ? 'yes' : 'no' },
   })
 
 const how: readonly FieldOf[] = [
   { name: 'quantity', label: 'Quantity', as: 'number' },
-  { name: 'payment_method.type', label: 'Paid by', among: ['invoice', 'mobile_money', 'card'] },
-  { name: 'payment_method.phone', label: 'Phone that pays' },
-  { name: 'payment_method.card_token', label: 'Or a saved card' },
+  { name: 'payment_method.type', label: 'Paid by', among: ['invoice', 'mobile_money', 'card'], isWhole: true },
+  { name: 'payment_method.phone', label: 'Phone number of the payer', isWhole: true },
+  { name: 'payment_method.card_token', label: 'Or a saved card', isWhole: true },
 ]
 
 export const newSubscription: FormOf = formOf(billingCreateSubscription, {

@@ -19,7 +19,7 @@ export const invoices: ListOf = {
   links: [{ to: '/invoices/new', name: 'Create invoice', scope: 'billing:write', icon: 'plus' }],
   none: {
     title: 'No invoices',
-    advice: 'An invoice is written, sent with a link to pay, and followed until it is paid.',
+    advice: 'Create an invoice, send it with a payment link, and track it until it is paid.',
     to: '/invoices/new',
     action: 'Create invoice',
   },
@@ -50,7 +50,7 @@ export const subscriptions: ListOf = {
   title: 'Subscriptions',
   icon: 'again',
   deeds: [{ name: 'Subscribe a customer', icon: 'plus', isMain: true, scope: 'billing:write', form: newSubscription }],
-  none: { title: 'No subscriptions', advice: 'A customer on a plan is billed by itself, each period.' },
+  none: { title: 'No subscriptions', advice: 'A subscription bills a customer automatically for each period.' },
   path: billingListSubscriptions.at(),
   keyField: 'subscription_id',
   open: ['/subscriptions/', 'subscription_id'],

@@ -57,7 +57,7 @@ export function NewInvoice({ session }: PageProps) {
       {error && <Problem error={error} />}
       <form onSubmit={make} class="form wide">
         <Card title="Customer">
-          <div class="form in-line">
+          <div class="form in-line even">
             <Field
               label="Name"
               value={name}
@@ -71,7 +71,7 @@ export function NewInvoice({ session }: PageProps) {
         </Card>
         <Card title="Lines">
           {lines.map((line, i) => (
-            <div class="form in-line" key={i}>
+            <div class="form in-line even" key={i}>
               <Field
                 label="Description"
                 value={line.description}
@@ -104,7 +104,7 @@ export function NewInvoice({ session }: PageProps) {
           </button>
         </Card>
         <Card title="Details">
-          <div class="form in-line">
+          <div class="form in-line even">
             <Field label="Currency" value={currency} onInput={setCurrency} required />
             <Field label="Due on" type="date" value={due} onInput={set('due')} />
           </div>

@@ -23,7 +23,7 @@ export const plans: ListOf = {
     { name: 'Open to new customers', field: 'active', as: 'flag', priority: 3, card: 'state' },
     amount,
   ],
-  none: { title: 'No plans', advice: 'A plan is what customers subscribe to: an amount, and how often.' },
+  none: { title: 'No plans', advice: 'A plan sets the price and interval of subscriptions.' },
 }
 
 function everyOf(interval: unknown, { interval_count }: Readonly<Record<string, unknown>>): string {

@@ -2,6 +2,7 @@
 // One subscription: what it costs, until when it is paid for, and pausing, resuming or ending it.
 import {
   billingCancelSubscription,
+  billingGetPlan,
   billingGetSubscription,
   billingPauseSubscription,
   billingResumeSubscription,
@@ -14,8 +15,9 @@ import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { RecordLink } from '../../kit/record-link.tsx'
 import { Story } from '../../kit/story.tsx'
-import { count, date, money, words } from '../../kit/words.ts'
+import { count, date, money, shortId, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
+import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { changeSubscription } from './forms.ts'
 
@@ -40,7 +42,7 @@ export function SubscriptionPage({ id }: PageProps) {
           <Card title={t('Details')}>
             <Facts
               rows={[
-                [t('Plan'), <RecordLink id={value.plan_id} />],
+                [t('Plan'), <PlanName id={value.plan_id} />],
                 [t('Quantity'), count(value.quantity)],
                 [t('Paid until'), date(value.current_period_end)],
                 [t('Next bill'), <Ago at={value.next_billing_at} />],
@@ -58,6 +60,11 @@ export function SubscriptionPage({ id }: PageProps) {
   )
 }
 
+function PlanName({ id }: { id: string }) {
+  const plan = useLoad(id, () => billingGetPlan(api, { plan_id: id }))
+  return <Link to={`/plans/${id}`}>{plan.value?.name ?? shortId(id)}</Link>
+}
+
 function deedsOf(subscription: Subscription): Deed[] {
   const { subscription_id, status, customer, current_period_end } = subscription
   if (!may('billing:write') || status === 'cancelled') return []
@@ -69,7 +76,7 @@ function deedsOf(subscription: Subscription): Deed[] {
       title: t('End the subscription of {name}?', { name }),
       consequences: [
         t('It ends on {date} and is not renewed.', { date: date(current_period_end) }),
-        t('What was paid stays paid.'),
+        t('Payments made are not refunded.'),
       ],
       reason: t('Reason'),
       action: t('End it on {date}', { date: date(current_period_end) }),

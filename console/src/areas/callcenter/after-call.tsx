@@ -56,7 +56,7 @@ export function AfterCall({
   })
   return (
     <Card
-      title={t('How did it go with {name}?', { name: who })}
+      title={t('Outcome of the call with {name}', { name: who })}
       action={
         isAfter && (
           <span class="push call-time">
@@ -78,7 +78,7 @@ export function AfterCall({
         onInput={keepNotes}
         rows={3}
         maxLength={4_000}
-        hint="The next colleague reads them"
+        hint="Shown to the next agent"
       />
       <Field label="Tags" value={tags} onInput={setTags} hint="Separated by commas" />
       {error && <Problem error={error} />}

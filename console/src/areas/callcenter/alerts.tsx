@@ -121,7 +121,7 @@ export function AlertLimits() {
   }
   return (
     <Card title="Alerts">
-      <p class="soft">{t('Kept in this browser. 0 is no alert. The service level is each queue’s own.')}</p>
+      <p class="soft">{t('Stored in this browser. 0 disables an alert. The service level is that of each queue.')}</p>
       <div class="form in-line">
         <Limit label="Callers who wait" value={waiting} onChange={(count) => keep({ waiting: count })} />
         <Limit label="Longest wait, seconds" value={seconds} onChange={(count) => keep({ seconds: count })} />

@@ -10,11 +10,26 @@ import { type Names, useNames } from './names.ts'
 export const SeveralAgents = (control: Control) => <Several {...control} among={useNames().agents} />
 export const SeveralQueues = (control: Control) => <Several {...control} among={useNames().queues} />
 
+/** Business hours by their name; none is always open. */
+export function OneOfHours({ label, value, onInput }: Control) {
+  const { hours } = useNames()
+  return (
+    <Choice
+      label={label}
+      value={value}
+      among={['', ...Object.keys(hours), ...(value !== '' && hours[value] === undefined ? [value] : [])]}
+      names={{ '': t('Always open'), ...hours }}
+      isRequired
+      onChange={onInput}
+    />
+  )
+}
+
 /** Kinds of destinations that take a text of their own, and its label. */
 const written: Readonly<Record<string, string>> = {
   phone: 'Phone',
   sip: 'SIP address',
-  application: 'Address of your program',
+  application: 'URL of your application',
   message: 'Prompt',
   voicemail: 'Announcement',
 }
@@ -32,16 +47,16 @@ function placesOf({ queues, agents, menus }: Names): Record<string, string> {
     ...named('agent', agents, 'Agent {name}'),
     ['phone', t('A telephone')],
     ['sip', t('A SIP phone')],
-    ['message', t('A message is said')],
-    ['voicemail', t('A message can be left')],
-    ['application', t('A program of yours')],
+    ['message', t('Play a message')],
+    ['voicemail', t('Voicemail')],
+    ['application', t('Your own application')],
     ['hangup', t('The call ends')],
   ])
 }
 
 /** A destination in words. */
 export function placeName(place: CallDestination | null, names: Names): string {
-  if (place === null) return t('Nobody answers')
+  if (place === null) return t('No answer')
   const { type, id = '' } = place
   const known = placesOf(names)[isWritten(type) || type === 'hangup' ? type : `${type}:${id}`]
   const more = isWritten(type) ? place[fieldOf[type]] : undefined
@@ -54,7 +69,7 @@ export const destinationIn = (text: string): CallDestination | null => (text ===
 /** Where a call goes; `more` are places that only this form has, such as another step of a menu. */
 export function Where({
   more = {},
-  none = t('Nowhere yet'),
+  none = t('No destination yet'),
   isRequired = false,
   ...control
 }: Control & {

@@ -75,7 +75,7 @@ export function Conditions({ label, value, problem, onInput }: Control) {
       {rows.map(({ field, op, value: compared }, i) => (
         <div class="form in-line" key={i}>
           <Choice
-            label="What"
+            label="Field"
             value={field}
             among={[...new Set([...Object.keys(fields), field])]}
             names={{ ...fields, ...(field in fields ? {} : { [field]: words(field) }) }}
@@ -83,7 +83,7 @@ export function Conditions({ label, value, problem, onInput }: Control) {
             onChange={(next) => set(i, { field: next })}
           />
           <Choice
-            label="How"
+            label="Comparison"
             value={op}
             among={Object.keys(operators)}
             names={operators}

@@ -13,6 +13,7 @@ import { Card, Pill, Problem } from '../../kit/kit.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
 import { t } from '../../words.ts'
 import { addToConference } from './forms.tsx'
+import { useNames } from './names.ts'
 
 const scope = 'callcenter:write'
 
@@ -36,9 +37,9 @@ export const ConferencePage = recordPage<Conference>({
             ...{ name: 'End it', icon: 'hangup', isDanger: true, scope },
             asks: {
               title: t('End {name}?', { name }),
-              consequences: [t('Everybody is hung up on.')],
+              consequences: [t('The call ends for all participants.')],
               action: t('End it'),
-              keep: t('Let it go on'),
+              keep: t('Continue'),
             },
             run: () => callcenterEndConference(api, { conference_id }),
           },
@@ -50,6 +51,7 @@ type Participant = Conference['participants'][number]
 
 function People({ conference, reload }: { conference: Conference; reload(): Promise<void> }) {
   const { run, error, isBusy } = useDoing()
+  const { agents } = useNames()
   const { conference_id, participants } = conference
   const change = ({ participant_id }: Participant, body: { muted?: boolean; held?: boolean }): void =>
     run(async () => {
@@ -67,8 +69,8 @@ function People({ conference, reload }: { conference: Conference; reload(): Prom
       <ul class="story">
         {participants.map((one) => (
           <li key={one.participant_id}>
-            <span class="strong" dir="ltr">
-              {one.endpoint}
+            <span class="strong" dir="auto">
+              {agents[one.endpoint] ?? one.endpoint}
             </span>
             <Pill state={one.status} />
             {one.muted && <Pill state="muted" />}
@@ -80,7 +82,7 @@ function People({ conference, reload }: { conference: Conference; reload(): Prom
                   disabled={isBusy}
                   onClick={() => change(one, { muted: !one.muted })}
                 >
-                  {one.muted ? t('Let be heard') : t('Mute')}
+                  {one.muted ? t('Unmute') : t('Mute')}
                 </button>
                 <button
                   type="button"

@@ -8,6 +8,7 @@ import type { AgentContext, CallTransfer } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment } from '../../api.ts'
 import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
+import { numberText } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 import { store } from '../../store.ts'
 import { keepClock } from '../../waiting.ts'
@@ -210,7 +211,7 @@ async function lost(own: Line, code: number, wasOpen: boolean): Promise<void> {
   const { call } = desk.get()
   const told =
     code === 4002
-      ? 'No sound came up: check the microphone, and that the network lets UDP through.'
+      ? 'No audio received: check the microphone, and that the network allows UDP.'
       : call.state === 'connected' || call.state === 'on_hold'
         ? 'The connection was lost. The caller hears music for 30 seconds; you speak on as soon as it is back.'
         : call.state === 'ringing'
@@ -300,7 +301,7 @@ function hear(own: Line, message: object): void {
     case 'call.state':
       return callChanged(given)
     case 'transfer.state':
-      return set({ transfer: given.transfer })
+      return transferChanged(given.transfer)
     case 'clock':
       return keepClock(given.ahead_seconds)
     case 'queue.live':
@@ -335,7 +336,7 @@ function settle(id: string, how: (one: { done(result: unknown): void; failed(err
 
 /** Who calls, as far as it is known. */
 export function whoIn({ from, context }: Offer): string {
-  return context.customer?.name ?? from ?? t('Unknown caller')
+  return context.customer?.name ?? (from ? numberText(from) : t('Unknown caller'))
 }
 
 function callChanged(call: CallNow): void {
@@ -351,6 +352,20 @@ function callChanged(call: CallNow): void {
       ? { toNote: { call_id: before.call.call_id, who: before.offer ? whoIn(before.offer) : t('Unknown caller') } }
       : {}),
   })
+}
+
+/** Transfer that the agent takes back: nothing is said of its end. */
+let takenBack: string | null = null
+export function takesBack(transfer_id: string): void {
+  takenBack = transfer_id
+}
+
+function transferChanged(transfer: CallTransfer | null): void {
+  const { transfer: before, call } = desk.get()
+  const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
+  const isInVain = before?.status === 'ringing' && transfer === null && before.transfer_id !== takenBack
+  set({ transfer })
+  if (isInVain && isSpeaking) say(t('The call was not answered: you speak with the caller again.'))
 }
 
 export const noted = (): void => set({ toNote: null })

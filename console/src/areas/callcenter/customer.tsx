@@ -6,7 +6,7 @@ import type { AgentContext } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, Card, Facts, Pill } from '../../kit/kit.tsx'
-import { words } from '../../kit/words.ts'
+import { numberText, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { clockOf } from './states.tsx'
 
@@ -89,17 +89,17 @@ export function Customer({ context }: { context: AgentContext }) {
   const past = storyOf(context)
   const chosen = call?.ivr_path.map(({ digit, label }) => [digit, label].filter(Boolean).join(' ')).join(', ')
   return (
-    <Card title={customer.name ?? customer.phone}>
+    <Card title={customer.name ?? numberText(customer.phone)}>
       <Facts
         rows={[
-          [t('Phone'), <span dir="ltr">{customer.phone}</span>],
+          [t('Phone'), <span dir="auto">{numberText(customer.phone)}</span>],
           ...(call ? [[t('Waited'), clockOf(call.wait_seconds)] as [string, string]] : []),
           ...(chosen ? [[t('Menu choice'), chosen] as [string, string]] : []),
           ...(customer.language ? [[t('Language'), customer.language] as [string, string]] : []),
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
-      {past.length === 0 && <p class="soft">{t('Nothing is known of them yet.')}</p>}
+      {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
         {past.map(({ key, at, icon, name, state, note }) => (
           <li key={key}>

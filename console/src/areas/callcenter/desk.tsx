@@ -10,7 +10,7 @@ import { Field, problemOf } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, Figures, PageHead, Problem } from '../../kit/kit.tsx'
 import { allowSound } from '../../kit/sound.ts'
-import { count } from '../../kit/words.ts'
+import { count, numberText } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { AfterCall } from './after-call.tsx'
 import {
@@ -31,7 +31,7 @@ import { InCall } from './in-call.tsx'
 import { useKeys } from './keys.ts'
 import { allowNotices } from './ring.ts'
 import { SoundTest } from './sound-test.tsx'
-import { AgentState, chosenStates, clockOf, isChosen, lookOf, Since } from './states.tsx'
+import { AgentState, chosenStates, clockOf, isChosen, lookOf, reasonNames, Since } from './states.tsx'
 
 export function DeskPage({ session }: PageProps) {
   const now = desk.use()
@@ -40,7 +40,9 @@ export function DeskPage({ session }: PageProps) {
   const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const customer = useCustomer(session.member.id, link === 'closed' ? null : call.call_id, call.state)
   const name =
-    customer?.call?.call_id === toNote?.call_id ? (customer?.customer?.name ?? customer?.customer?.phone) : null
+    customer?.call?.call_id === toNote?.call_id
+      ? (customer?.customer?.name ?? numberText(customer?.customer?.phone ?? ''))
+      : null
   const known = name ? { who: name } : {}
   return (
     <div class="page">
@@ -143,7 +145,7 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
         <fieldset class="reasons" aria-label={t('Reason')}>
           {(reasons[asked] ?? []).map((reason) => (
             <button key={reason} type="button" class="btn small" onClick={() => set(asked, reason)}>
-              {t(reasonWords[reason] ?? reason)}
+              {t(reasonNames[reason] ?? reason)}
             </button>
           ))}
         </fieldset>
@@ -151,11 +153,6 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
       {next && <span class="soft">{t('{name} after this call', { name: t(lookOf(next).name) })}</span>}
     </div>
   )
-}
-
-const reasonWords: Readonly<Record<string, string>> = {
-  ...{ lunch: 'Lunch', tea: 'Tea', prayer: 'Prayer', rest: 'Rest' },
-  ...{ errand: 'Errand', technical: 'Technical problem', personal: 'Personal' },
 }
 
 function Ringing({ offer }: { offer: Offer }) {
@@ -221,13 +218,13 @@ function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId
   }
   const isFree = status === 'available'
   return (
-    <Card title={isFree ? 'The next call comes by itself' : 'No calls come now'}>
+    <Card title={isFree ? 'The next call comes by itself' : 'No calls while away'}>
       {isFree && queues.length === 0 && link === 'open' && (
         <p class="callout note">{t('You serve no queue yet: a supervisor puts you into one.')}</p>
       )}
       {isFree && agent?.reason && (
         <p class="callout warn" role="alert">
-          {t('A call could not be offered to you: check the microphone and the network. You are tried again shortly.')}
+          {t('A call could not be offered to you: check the microphone and the network. It is tried again shortly.')}
         </p>
       )}
       {agent?.reason === 'no_answer' && (

@@ -26,7 +26,7 @@ export function DirectoryFields({ directory, place, onChange, onKeys }: Director
   return (
     <>
       <p class="hint">
-        {t('Callers spell a name on the keys (2 is A, B or C) and press #, or say it where speech is taken.')}
+        {t('Callers spell a name on the keys (2 is A, B or C) and press #, or say it if speech is accepted.')}
       </p>
       <Switch
         label="Agents by their names"

@@ -3,6 +3,7 @@
 import {
   callcenterAddParticipant,
   callcenterChangeAgent,
+  callcenterChangeIvr,
   callcenterChangeQueue,
   callcenterChangeRule,
   callcenterCreateConference,
@@ -13,13 +14,13 @@ import {
   callcenterSetAgentStatus,
   callcenterSetBusinessHours,
 } from '#sdk/operations.ts'
-import type { BusinessHours, Queue, RoutingRule } from '#sdk/schemas.ts'
+import type { BusinessHours, Ivr, Queue, RoutingRule } from '#sdk/schemas.ts'
 import { listOf } from '../../kit/filled.ts'
 import { type FieldOf, type Filled, type FormOf, formOf } from '../../kit/form.tsx'
 import { type Row, textOf } from '../../kit/list-page.tsx'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
-import { destinationIn, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
+import { destinationIn, OneOfHours, SeveralAgents, SeveralQueues, Where } from './choose.tsx'
 import { Conditions, conditionsIn } from './conditions.tsx'
 import { chosenStates } from './states.tsx'
 
@@ -37,6 +38,11 @@ export const skillsText = (
 const skillHint = 'A word and a level from 1 to 5: billing 4, swahili 5'
 const language = { name: 'language', label: 'Language', hint: 'Such as en-KE or sw-KE' } as const
 
+const opening: FieldOf = {
+  ...{ name: 'business_hours_id', label: 'Business hours' },
+  show: (control) => <OneOfHours {...control} />,
+}
+
 const queueFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
   {
@@ -46,19 +52,19 @@ const queueFields: readonly FieldOf[] = [
   { name: 'agents', label: 'Agents', as: 'list', show: SeveralAgents },
   { name: 'skills_required', label: 'Skills', hint: skillHint, value: skillsIn('min_level') },
   { name: 'sla', label: 'Service level: percent within seconds', hint: 'Such as 80 within 20', value: promiseIn },
-  { name: 'max_wait_seconds', label: 'Maximum wait, seconds', as: 'number', hint: '0 is without end' },
+  { name: 'max_wait_seconds', label: 'Maximum wait, seconds', as: 'number', hint: '0 for no limit' },
   {
     ...{ name: 'overflow', label: 'Overflow: too long, full or closed', value: overflowIn },
     show: (control) => <Where {...control} />,
   },
   { name: 'record', label: 'Record it', as: 'flag' },
   {
-    ...{ name: 'recording_prompt', label: 'Said to both when it is recorded', isLong: true, isMore: true },
-    hint: 'Such as: This call is recorded.',
+    ...{ name: 'recording_prompt', label: 'Recording notice, played to both parties', isLong: true, isMore: true },
+    hint: 'Example: This call is recorded.',
   },
   {
-    ...{ name: 'agent_prompt', label: 'Whispered to the agent who answers', isLong: true, isMore: true },
-    hint: 'Such as: A call for sales.',
+    ...{ name: 'agent_prompt', label: 'Announcement to the answering agent', isLong: true, isMore: true },
+    hint: 'Example: A call for sales.',
   },
   { ...language, isMore: true },
   { name: 'max_size', label: 'Maximum waiting callers', as: 'number', isMore: true },
@@ -67,11 +73,16 @@ const queueFields: readonly FieldOf[] = [
   { name: 'skill_relax_seconds', label: 'Relax skills after, seconds', as: 'number', isMore: true },
   { name: 'aging_seconds', label: 'Raise priority after, seconds', as: 'number', isMore: true },
   { name: 'priority', label: 'Priority, 1 to 10', as: 'number', isMore: true },
-  { name: 'business_hours_id', label: 'Business hours', hint: 'Their id, bh_…', isMore: true },
-  { name: 'music_url', label: 'Address of the music', isMore: true },
-  { name: 'announcements', label: 'Said while they wait', isMore: true, value: (text) => ({ position: true, text }) },
+  { ...opening, isMore: true },
+  { name: 'music_url', label: 'URL of the hold music', isMore: true },
   {
-    ...{ name: 'callback', label: 'Key for a call back', hint: 'One of 0-9, * and #', isMore: true },
+    name: 'announcements',
+    label: 'Announcement while waiting',
+    isMore: true,
+    value: (text) => ({ position: true, text }),
+  },
+  {
+    ...{ name: 'callback', label: 'Key for a callback', hint: 'One of 0-9, * and #', isMore: true },
     value: (key) => ({ enabled: true, key }),
   },
 ]
@@ -119,7 +130,7 @@ const agentFields: readonly FieldOf[] = [
   { name: 'queues', label: 'Queues', as: 'list', show: SeveralQueues },
   { name: 'languages', label: 'Languages', as: 'list', hint: 'Such as en-KE or sw-KE' },
   {
-    ...{ name: 'endpoint', label: 'Telephone', hint: 'Empty for a desk in the browser' },
+    ...{ name: 'endpoint', label: 'Telephone', hint: 'Empty: the desk in the browser' },
     value: (number) => (number.startsWith('sip') ? { type: 'sip', uri: number } : { type: 'phone', number }),
   },
 ]
@@ -164,11 +175,11 @@ const ruleFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
   { name: 'priority', label: 'Order, lowest first', as: 'number', isRequired: true },
   {
-    ...{ name: 'conditions', label: 'When', value: conditionsIn },
+    ...{ name: 'conditions', label: 'Conditions', value: conditionsIn },
     show: (control) => <Conditions {...control} />,
   },
   { name: 'match', label: 'Conditions to match', among: ['all', 'any'] },
-  { name: 'action', label: 'The call goes to', value: destinationIn, show: (control) => <Where {...control} /> },
+  { name: 'action', label: 'Destination', value: destinationIn, show: (control) => <Where {...control} /> },
   { name: 'enabled', label: 'Enabled', as: 'flag' },
 ]
 
@@ -210,17 +221,37 @@ function intervalsIn(text: string): { open: string; close: string }[] {
 export const intervalsText = (intervals: readonly { open: string; close: string }[] = []): string =>
   intervals.map(({ open, close }) => `${open}-${close}`).join(', ')
 
-/** `2026-12-25 Christmas` on each line -> holidays. */
+/** Year of holidays of every year, which has a 29 February; only their day counts. */
+const everyYear = '2000'
+const intervalForm = /^\d\d:\d\d[-–]\d\d:\d\d,?$/
+
+/** `2026-03-20 Eid`, `12-25 Christmas` of every year, `12-24 08:00-12:00 Christmas Eve`, each on a line -> holidays. */
 function holidaysIn(text: string): object[] {
   return text
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
     .map((line) => {
-      const [date = '', ...name] = line.split(/\s+/)
-      return { date, ...(name.length > 0 ? { name: name.join(' ') } : {}) }
+      const [day = '', ...rest] = line.split(/\s+/)
+      const isEveryYear = /^\d\d-\d\d$/.test(day)
+      const open = rest.findIndex((word) => !intervalForm.test(word))
+      const name = open === -1 ? '' : rest.slice(open).join(' ')
+      const hours = rest.slice(0, open === -1 ? rest.length : open)
+      return {
+        date: isEveryYear ? `${everyYear}-${day}` : day,
+        ...(isEveryYear ? { every_year: true } : {}),
+        ...(hours.length > 0 ? { intervals: intervalsIn(hours.join(',')) } : {}),
+        ...(name === '' ? {} : { name }),
+      }
     })
 }
+
+const holidaysText = (holidays: BusinessHours['holidays'] = []): string =>
+  holidays
+    .map(({ date, every_year, intervals = [], name = '' }) =>
+      [every_year ? date.slice(5) : date, intervalsText(intervals), name].filter(Boolean).join(' '),
+    )
+    .join('\n')
 
 const hoursFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -231,17 +262,23 @@ const hoursFields: readonly FieldOf[] = [
       ...(i === 0 ? { hint: 'Such as 08:00-12:30, 14:00-17:00; empty is closed' } : {}),
     }),
   ),
-  { name: 'holidays', label: 'Holidays, one on a line', isLong: true, hint: '2026-12-25 Christmas', value: holidaysIn },
+  {
+    ...{ name: 'holidays', label: 'Holidays, one on a line', isLong: true, value: holidaysIn },
+    hint: '12-25 Christmas; 12-24 08:00-12:00 Christmas Eve; with a year, such as 2027-03-10, once',
+  },
   { name: 'queue_ids', label: 'Queues', as: 'list', show: SeveralQueues },
   {
-    ...{ name: 'closed_action', label: 'Out of hours the call goes to', value: destinationIn },
+    ...{ name: 'closed_action', label: 'Destination outside business hours', value: destinationIn },
     show: (control) => <Where {...control} />,
   },
 ]
 
-const setHours = (title: string, initial: Filled): FormOf =>
+const setHours = (title: string, initial: Filled, known?: { name: string }): FormOf =>
   formOf(callcenterSetBusinessHours, {
-    ...{ title, action: 'Save', fields: hoursFields, initial, fixed: { weekly: {} } },
+    ...{ title, action: 'Save', initial },
+    // Hours are known by their name, and what is emptied is sent as nothing.
+    fields: known ? hoursFields.filter(({ name }) => name !== 'name') : hoursFields,
+    fixed: known ? { ...known, weekly: {}, queue_ids: [] } : { weekly: {} },
     done: ({ business_hours_id }) => go(`/hours/${business_hours_id}`),
   })
 
@@ -249,13 +286,17 @@ const office = Object.fromEntries(weekdays.slice(0, 5).map((day) => [`weekly.${d
 export const makeHours = (): FormOf => setHours('Set business hours', { ...office })
 
 export const changeHours = ({ name, timezone, weekly, holidays, queue_ids, closed_action }: BusinessHours): FormOf =>
-  setHours('Edit hours', {
-    ...{ name, timezone },
-    ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
-    holidays: holidays?.map(({ date, name: called = '' }) => `${date} ${called}`.trim()).join('\n') || undefined,
-    queue_ids: queue_ids.join(',') || undefined,
-    closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
-  })
+  setHours(
+    'Edit hours',
+    {
+      timezone,
+      ...Object.fromEntries(weekdays.map((day) => [`weekly.${day}`, intervalsText(weekly[day]) || undefined])),
+      holidays: holidaysText(holidays) || undefined,
+      queue_ids: queue_ids.join(',') || undefined,
+      closed_action: closed_action ? JSON.stringify(closed_action) : undefined,
+    },
+    { name },
+  )
 
 export const makeMenu: FormOf = {
   title: 'Create voice menu',
@@ -280,6 +321,42 @@ export const makeMenu: FormOf = {
     }).make({}, {})
   },
 }
+
+/** `shop=Duka`, `vip=true`, each on a line -> variables; what is a number or yes and no is one. */
+function variablesIn(text: string): Record<string, string | number | boolean> {
+  const lines = text.split('\n').filter((line) => line.includes('='))
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...rest] = line.split('=')
+      const value = rest.join('=').trim()
+      const isNumber = value !== '' && String(Number(value)) === value
+      return [name.trim(), isNumber ? Number(value) : /^(true|false)$/.test(value) ? value === 'true' : value]
+    }),
+  )
+}
+
+export const changeMenu = ({ ivr_id, name, language: spoken, business_hours_id, closed, variables }: Ivr): FormOf =>
+  formOf(callcenterChangeIvr, {
+    ...{ title: 'Edit voice menu', action: 'Save', given: { ivr_id } },
+    fields: [
+      { name: 'name', label: 'Name', isRequired: true },
+      { ...language, isRequired: true },
+      opening,
+      {
+        ...{ name: 'closed', label: 'Destination outside business hours', value: destinationIn },
+        show: (control) => <Where {...control} />,
+      },
+      { name: 'variables', label: 'Variables, one on a line', isLong: true, hint: 'shop=Duka', value: variablesIn },
+    ],
+    initial: {
+      ...{ name, language: spoken, business_hours_id: business_hours_id ?? undefined },
+      closed: closed ? JSON.stringify(closed) : undefined,
+      variables:
+        Object.entries(variables)
+          .map(([one, value]) => `${one}=${value}`)
+          .join('\n') || undefined,
+    },
+  })
 
 export const startConference: FormOf = formOf(callcenterCreateConference, {
   title: 'Start a conference',

@@ -46,7 +46,7 @@ export function HearButton({ isReady, play }: { isReady: boolean; play(signal: A
     <>
       <button type="button" class="btn small" disabled={!isReady} onClick={press}>
         <Icon name={playing ? 'stop' : 'speaker'} />
-        {playing ? t('Stop the voice') : t('Hear the prompt')}
+        {playing ? t('Stop the prompt') : t('Play the prompt')}
       </button>
       {error && <Problem error={error} />}
     </>
@@ -59,7 +59,7 @@ async function hear(text: string, language: string, signal: AbortSignal): Promis
   const [tongue] = language.split('-')
   const row =
     usual.find((one) => one.language === language) ?? usual.find((one) => one.language.split('-')[0] === tongue)
-  if (!row) throw new Error(t('No voice speaks this language here.'))
+  if (!row) throw new Error(t('No voice supports this language.'))
   for (const piece of piecesOf(text)) {
     if (signal.aborted) return
     const query = { language: row.language, text: piece }

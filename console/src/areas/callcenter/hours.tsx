@@ -5,7 +5,7 @@ import type { BusinessHours } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { Card, Facts } from '../../kit/kit.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
-import { date } from '../../kit/words.ts'
+import { date, locale } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { placeName } from './choose.tsx'
 import { changeHours, days, intervalsText } from './forms.tsx'
@@ -25,6 +25,12 @@ export const HoursPage = recordPage<BusinessHours>({
   more: (own) => <Week hours={own} />,
 })
 
+/** A day of every year. */
+function dayOfYear(day: string): string {
+  const shown = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  return `${shown.format(new Date(day))}, ${t('every year')}`
+}
+
 function Week({ hours: { weekly, holidays = [], queue_ids, closed_action } }: { hours: BusinessHours }) {
   const names = useNames()
   return (
@@ -36,11 +42,11 @@ function Week({ hours: { weekly, holidays = [], queue_ids, closed_action } }: { 
         <Facts
           rows={[
             ...holidays.map((one): [string, string] => [
-              [date(one.date), one.name].filter(Boolean).join(', '),
+              [one.every_year ? dayOfYear(one.date) : date(one.date), one.name].filter(Boolean).join(', '),
               intervalsText(one.intervals) || t('Closed'),
             ]),
             [t('Queues'), queue_ids.map((id) => names.queues[id] ?? id).join(', ') || '–'],
-            [t('Out of hours the call goes to'), closed_action ? placeName(closed_action, names) : '–'],
+            [t('Destination outside business hours'), closed_action ? placeName(closed_action, names) : '–'],
           ]}
         />
       </Card>

@@ -9,9 +9,10 @@ import { Field, TextField } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Problem } from '../../kit/kit.tsx'
 import { useLevel } from '../../kit/microphone.ts'
+import { numberText } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { t } from '../../words.ts'
-import { ask, type DeskNow, microphoneNow, networkFigures, thirdIs } from './connection.ts'
+import { ask, type DeskNow, microphoneNow, networkFigures, takesBack, thirdIs } from './connection.ts'
 import { useKeys } from './keys.ts'
 import { AgentState, Since, skillNames } from './states.tsx'
 
@@ -50,12 +51,13 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
     ...{ h: hold, m: mute, d: toggle('keys'), p: toggle('pass'), r: record, 'Ctrl e': hangUp },
     ...(open === null ? {} : { Escape: () => setOpen(null) }),
   })
-  const who = customer?.customer?.name ?? customer?.customer?.phone ?? offer?.from ?? t('Unknown caller')
+  const phone = customer?.customer?.phone ?? offer?.from
+  const who = customer?.customer?.name ?? (phone ? numberText(phone) : t('Unknown caller'))
   return (
     <section class="card in-call" aria-label={t('Call with {name}', { name: who })}>
       <header>
         <span class="letters large" aria-hidden="true">
-          {who.startsWith('+') ? <Icon name="user" /> : initials(who)}
+          {customer?.customer?.name ? initials(who) : <Icon name="user" />}
         </span>
         <div class="grow">
           <h2 dir="auto">{who}</h2>
@@ -179,12 +181,13 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     doing.run(() => callcenterTransfer(api, { body: { call_id, destination, transfer_type } }))
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted === '' || name.toLowerCase().includes(wanted)
-  const isNumber = /^(\+\d{6,}|sips?:\S+)$/.test(wanted)
+  const number = typed.trim().replace(/^\+[\d\s()-]+$/, (text) => text.replace(/[^+\d]/g, ''))
+  const isNumber = /^(\+\d{6,}|sips?:\S+)$/i.test(number)
   const deeds = (destination: string, isWarm = true) => (
     <span class="push row">
       {isWarm && (
         <button type="button" class="btn small" disabled={doing.isBusy} onClick={() => pass(destination, 'warm')}>
-          {t('Ask first')}
+          {t('Warm: consult first')}
         </button>
       )}
       <button type="button" class="btn small" disabled={doing.isBusy} onClick={() => pass(destination, 'cold')}>
@@ -194,14 +197,14 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
   )
   return (
     <div class="pass-on">
-      <Field label="To whom" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
+      <Field label="Transfer to" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
       <ul class="story">
         {isNumber && (
           <li>
             <span class="strong" dir="ltr">
-              {typed}
+              {number}
             </span>
-            {deeds(typed.trim())}
+            {deeds(number)}
           </li>
         )}
         {targets.agents
@@ -261,6 +264,7 @@ function Consulting({
   }, [destination])
   const decide = (action: 'complete' | 'merge' | 'cancel') => (): void =>
     doing.run(async () => {
+      if (action === 'cancel') takesBack(transfer_id)
       await callcenterDecideTransfer(api, { transfer_id, body: { action } })
       if (action === 'merge') thirdIs(name)
     })

@@ -69,7 +69,7 @@ export const agents: ListOf = {
       ...{ name: 'State', field: 'status', priority: 1, card: 'state' },
       show: ({ status, reason }) => <AgentState status={textOf(status)} reason={textOf(reason) || null} />,
     },
-    { name: 'For', field: 'since', priority: 2, card: 'end', show: ({ since }) => <Since at={textOf(since)} /> },
+    { name: 'Applies to', field: 'since', priority: 2, card: 'end', show: ({ since }) => <Since at={textOf(since)} /> },
     {
       ...{ name: 'Queues', field: 'queues', priority: 2, card: 'sub' },
       show: ({ queues: ids }) => <QueueNames ids={idsIn(ids)} />,
@@ -90,16 +90,16 @@ export const agents: ListOf = {
       ...{ name: 'Sign out', scope, shows: isThere, isDanger: true },
       asks: ({ name, agent_id }) => ({
         title: t('Sign out {name}?', { name: textOf(name ?? agent_id) }),
-        consequences: [t('A call under way ends for the agent.'), t('No further calls are offered.')],
+        consequences: [t('A call in progress ends for the agent.'), t('No further calls are offered.')],
         action: t('Sign out'),
-        keep: t('Let them work'),
+        keep: t('Keep signed in'),
       }),
       run: ({ agent_id }) => callcenterLogout(api, { body: { agent_id: textOf(agent_id), force: true } }),
     },
   ],
   none: {
     title: 'No agents',
-    advice: 'Invite a member with the role agent: they are here once they have opened their desk.',
+    advice: 'Invite a member with the role agent, who is listed after opening the desk once.',
   },
 }
 
@@ -119,7 +119,7 @@ export const menus: ListOf = {
     { name: 'Updated', field: 'updated_at', as: 'time', priority: 3 },
     state,
   ],
-  none: { title: 'No voice menus', advice: 'A menu says what callers can choose, and where each key leads.' },
+  none: { title: 'No voice menus', advice: 'A voice menu offers callers choices by key or speech.' },
 }
 
 export const hours: ListOf = {
@@ -136,5 +136,5 @@ export const hours: ListOf = {
     { name: 'Until', field: 'next_change_at', as: 'time', priority: 2, card: 'end' },
     { name: 'Queues', field: 'queue_ids', priority: 3, show: ({ queue_ids }) => <QueueNames ids={idsIn(queue_ids)} /> },
   ],
-  none: { title: 'No business hours', advice: 'Hours say when queues and menus are open, with holidays.' },
+  none: { title: 'No business hours', advice: 'Opening hours of queues and menus, with holidays.' },
 }

@@ -14,6 +14,8 @@ interface Spot {
   /** Key that leads here; empty at the beginning. */
   readonly key: string
   readonly name: string
+  /** What is heard there; empty for what says nothing. */
+  readonly said: string
   /** Step that is edited here; null for an end. */
   readonly step: string | null
   readonly depth: number
@@ -24,20 +26,20 @@ interface Spot {
 /** Letters of a name on a key. */
 const maxShown = 6
 /** Of a spot, in rem. */
-const [width, height, gapX, gapY] = [11, 2.75, 2.5, 0.75]
+const [width, height, gapX, gapY] = [12, 3.25, 2.5, 0.75]
 const left = ({ depth }: Spot): number => depth * (width + gapX)
 const top = ({ row }: Spot): number => row * (height + gapY)
 
 /** Where an action leads, in words. */
 function endName({ webhook, repeat, back, type, ...rest }: Action, names: Names): string {
-  if (repeat) return t('It is said again')
+  if (repeat) return t('Repeat the menu')
   if (back) return t('The step before')
-  if (webhook !== undefined) return t('A program of yours')
-  return type === undefined ? t('Nowhere yet') : placeName({ type, ...rest }, names)
+  if (webhook !== undefined) return t('Your own application')
+  return type === undefined ? t('No destination yet') : placeName({ type, ...rest }, names)
 }
 
-/** All spots, each step where it is first reached; a row for each end. */
-function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
+/** All spots, each step where it is first reached; a row for each end. Hours stand before the first step. */
+function spotsOf(entry: string, steps: Steps, hours: Hours, names: Names): Spot[] {
   const spots: Spot[] = []
   const shown = new Set<string>()
   let rows = 0
@@ -45,8 +47,9 @@ function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
     shown.add(step)
     const index = spots.length
     const row = rows
-    spots.push({ key, name: step, step, depth, row, parent })
-    const { options = {}, collect, directory } = steps[step] ?? {}
+    const { prompt, options = {}, collect, directory } = steps[step] ?? {}
+    const said = prompt?.text ?? prompt?.url ?? (prompt?.prompt_id ? t('An uploaded sound') : '')
+    spots.push({ key, name: step, said, step, depth, row, parent })
     const ways: [string, Action][] = [
       ...Object.entries(options).map(([one, { action }]): [string, Action] => [one, action]),
       ...(collect ? [['#', collect.next] satisfies [string, Action]] : []),
@@ -58,30 +61,41 @@ function spotsOf(entry: string, steps: Steps, names: Names): Spot[] {
       if (menu !== undefined && steps[menu] && !shown.has(menu)) visit(menu, one, depth + 1, index)
       else {
         const name = menu === undefined ? endName(going, names) : t('Step {name}', { name: menu })
-        spots.push({ key: one, name, step: null, depth: depth + 1, row: rows, parent: index })
+        spots.push({ key: one, name, said: '', step: null, depth: depth + 1, row: rows, parent: index })
         rows++
       }
     }
     if (directory && directory.agents !== false) {
-      spots.push({ key: 'ABC', name: t('An agent by name'), step: null, depth: depth + 1, row: rows, parent: index })
+      const name = t('An agent by name')
+      spots.push({ key: 'ABC', name, said: '', step: null, depth: depth + 1, row: rows, parent: index })
       rows++
     } else if (ways.length === 0) rows++
   }
-  if (steps[entry]) visit(entry, '', 0, null)
+  if (hours) {
+    spots.push({ key: '', name: t('Is it open?'), said: '', step: null, depth: 0, row: 0, parent: null })
+    if (steps[entry]) visit(entry, t('yes'), 1, 0)
+    const name = hours.closed ? placeName(hours.closed, names) : t('As the hours say')
+    spots.push({ key: t('no'), name, said: '', step: null, depth: 1, row: rows, parent: 0 })
+    rows++
+  } else if (steps[entry]) visit(entry, '', 0, null)
   for (const step of Object.keys(steps)) if (!shown.has(step)) visit(step, '', 0, null)
   return spots
 }
 
+/** Where calls go while it is closed; null for what is always open. */
+type Hours = { readonly closed: Ivr['closed'] } | null
+
 interface MapProps {
   entry: string
   steps: Steps
+  hours: Hours
   /** What is wrong with a step. */
   problem(step: string): string | undefined
   onOpen(step: string): void
 }
 
-export function MenuMap({ entry, steps, problem, onOpen }: MapProps) {
-  const spots = spotsOf(entry, steps, useNames())
+export function MenuMap({ entry, steps, hours, problem, onOpen }: MapProps) {
+  const spots = spotsOf(entry, steps, hours, useNames())
   const box = useRef<HTMLDivElement>(null)
   const columns = Math.max(0, ...spots.map(({ depth }) => depth)) + 1
   const rows = Math.max(0, ...spots.map(({ row }) => row)) + 1
@@ -118,7 +132,7 @@ export function MenuMap({ entry, steps, problem, onOpen }: MapProps) {
           })}
         </svg>
         {spots.map((spot, i) => {
-          const { key, name, step } = spot
+          const { key, name, said, step } = spot
           const fault = step === null ? undefined : problem(step)
           const owner = step ?? spots[spot.parent ?? -1]?.step ?? entry
           return (
@@ -127,7 +141,7 @@ export function MenuMap({ entry, steps, problem, onOpen }: MapProps) {
               type="button"
               class={`spot${step === null ? ' end' : ''}${fault ? ' bad' : ''}`}
               style={{ insetInlineStart: `${left(spot)}rem`, top: `${top(spot)}rem` }}
-              title={fault ?? name}
+              title={fault ?? (said || name)}
               tabIndex={i === 0 ? 0 : -1}
               onKeyDown={(event) => walk(event, i)}
               onClick={() => onOpen(owner)}
@@ -136,6 +150,7 @@ export function MenuMap({ entry, steps, problem, onOpen }: MapProps) {
               {fault && <Icon name="bad" />}
               <span class="cut" dir="auto">
                 {name}
+                {said !== '' && <small class="soft cut">{said}</small>}
               </span>
             </button>
           )

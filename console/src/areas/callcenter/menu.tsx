@@ -12,13 +12,16 @@ import { undoable } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Choice, Field, problemOf, TextField } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
-import { Card, Problem } from '../../kit/kit.tsx'
+import { Card, Facts, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
+import { language } from '../../kit/words.ts'
 import { t } from '../../words.ts'
-import { Where } from './choose.tsx'
+import { placeName, Where } from './choose.tsx'
 import { DirectoryFields } from './directory.tsx'
+import { changeMenu } from './forms.tsx'
 import { HearIt } from './hear.tsx'
 import { MenuMap } from './menu-map.tsx'
+import { useNames } from './names.ts'
 import { PromptField } from './prompts.tsx'
 import { Versions } from './versions.tsx'
 
@@ -42,6 +45,7 @@ export function MenuPage({ id: ivr_id }: PageProps) {
           note={t('Version {count}', { count: value.version })}
           state={value.status}
           deeds={[
+            { name: 'Change', icon: 'pencil', scope, form: changeMenu(value) },
             value.status === 'active'
               ? {
                   ...{ name: 'Make it a draft', scope },
@@ -56,11 +60,40 @@ export function MenuPage({ id: ivr_id }: PageProps) {
           path={callcenterGetIvr.at({ ivr_id })}
           raw={value}
         >
+          <Opening menu={value} />
           <Builder key={value.version} menu={value} onSaved={menu.reload} />
           <Versions menu={value} onRestored={menu.reload} />
         </Detail>
       )}
     </Opened>
+  )
+}
+
+/** Language, hours and variables of the menu. */
+function Opening({ menu: { language: spoken, business_hours_id, closed, variables } }: { menu: Ivr }) {
+  const names = useNames()
+  const kept = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  return (
+    <Card title="Details">
+      <Facts
+        rows={[
+          [t('Language'), language(spoken)],
+          [
+            t('Business hours'),
+            business_hours_id === null ? t('Always open') : (names.hours[business_hours_id] ?? business_hours_id),
+          ],
+          ...(business_hours_id === null
+            ? []
+            : [
+                [t('Destination outside business hours'), closed ? placeName(closed, names) : t('Default')] as [
+                  string,
+                  string,
+                ],
+              ]),
+          ...(kept.length > 0 ? [[t('Variables'), kept.join(', ')] as [string, string]] : []),
+        ]}
+      />
+    </Card>
   )
 }
 
@@ -118,6 +151,7 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
       <MenuMap
         entry={entry}
         steps={steps}
+        hours={menu.business_hours_id === null ? null : { closed: menu.closed }}
         problem={(name) => problemOf(error, `menus.${name}`)}
         onOpen={(name) => document.querySelector<HTMLElement>(`[id="step-${name}"] :is(textarea, input)`)?.focus()}
       />
@@ -164,7 +198,7 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
         </button>
         {may(scope) && (
           <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
-            {t('Save the menu')}
+            {t('Save menu')}
           </button>
         )}
       </div>
@@ -173,6 +207,13 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
 }
 
 const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '*', '#']
+
+type Otherwise = NonNullable<Step['on_timeout']>
+
+/** What happens otherwise, led to another place; as usual where there is none. */
+function otherwise({ action: _before, ...rest }: Otherwise = {}, action: Action | undefined): Otherwise {
+  return action ? { ...rest, action } : rest
+}
 
 interface StepProps {
   menu: Ivr
@@ -198,7 +239,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
   const isWhole = problem('') !== undefined && !parts.some((part) => problem(part) !== undefined)
   const places = {
     ...Object.fromEntries(among.map((name) => [`menu:${name}`, t('Step {name}', { name })])),
-    repeat: t('It is said again'),
+    repeat: t('Repeat the menu'),
     back: t('The step before'),
   }
   const place = (
@@ -212,7 +253,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       more={places}
       value={action ? JSON.stringify(action) : ''}
       problem={problem(part)}
-      none={t('As usual')}
+      none={t('Default')}
       onInput={(text) => keep(text === '' ? undefined : JSON.parse(text))}
     />
   )
@@ -225,7 +266,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       options: Object.fromEntries(Object.entries(options ?? {}).map(([key, one]) => [key === from ? to : key, one])),
     })
   /** What the step takes, in place of what it took. */
-  const take = (part: Pick<Step, 'options' | 'directory'>): void => {
+  const take = (part: Pick<Step, 'options' | 'collect' | 'directory'>): void => {
     const { options: _options, collect: _collect, directory: _directory, ...rest } = step
     replace({ ...rest, ...part })
   }
@@ -238,13 +279,13 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
         </p>
       )}
       <Choice
-        label="What is heard"
+        label="Audio"
         value={kind}
         among={['text', 'prompt_id', 'url']}
         names={{
-          text: t('A text that is spoken'),
+          text: t('Text to speech'),
           prompt_id: t('An uploaded sound'),
-          url: t('A sound at an address'),
+          url: t('Audio file by URL'),
         }}
         isRequired
         onChange={(to) => set({ prompt: { [to]: '' } })}
@@ -267,7 +308,7 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       )}
       {kind === 'url' && (
         <Field
-          label="Address of the sound"
+          label="URL of the audio file"
           value={prompt?.url ?? ''}
           problem={problem('.prompt')}
           onInput={(url) => set({ prompt: { url } })}
@@ -303,11 +344,14 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
       {collect ? (
         <div class="form in-line">
           <Field
-            label="Digits are kept as"
+            label="Variable for the digits"
             value={collect.variable}
             onInput={(variable) => set({ collect: { ...collect, variable } })}
           />
           {place('Leads to', '.collect', collect.next, (next) => set({ collect: { ...collect, next: next ?? {} } }))}
+          <button type="button" class="btn small" onClick={() => take({ options: {} })}>
+            {t('Keys instead')}
+          </button>
         </div>
       ) : directory ? (
         <DirectoryFields
@@ -328,18 +372,23 @@ function StepFields({ menu, step, among, set, replace, problem }: StepProps) {
             </button>
           )}
           {Object.keys(options ?? {}).length === 0 && (
-            <button type="button" class="btn small" onClick={() => take({ directory: {} })}>
-              {t('Dial by name')}
-            </button>
+            <>
+              <button type="button" class="btn small" onClick={() => take({ collect: { variable: '', next: {} } })}>
+                {t('Ask for digits')}
+              </button>
+              <button type="button" class="btn small" onClick={() => take({ directory: {} })}>
+                {t('Dial by name')}
+              </button>
+            </>
           )}
         </div>
       )}
       <div class="form in-line">
-        {place('Nothing is pressed', '.on_timeout', step.on_timeout?.action, (action) =>
-          set({ on_timeout: { ...step.on_timeout, ...(action ? { action } : {}) } }),
+        {place('No key is pressed', '.on_timeout', step.on_timeout?.action, (action) =>
+          set({ on_timeout: otherwise(step.on_timeout, action) }),
         )}
         {place('Another key is pressed', '.on_invalid', step.on_invalid?.action, (action) =>
-          set({ on_invalid: { ...step.on_invalid, ...(action ? { action } : {}) } }),
+          set({ on_invalid: otherwise(step.on_invalid, action) }),
         )}
       </div>
     </div>

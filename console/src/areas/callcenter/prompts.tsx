@@ -82,7 +82,7 @@ const uploadForm: FormOf = {
   action: 'Upload',
   fields: [
     { name: 'file', label: 'File', as: 'file', isRequired: true, hint },
-    { name: 'name', label: 'Name', hint: 'The name of the file unless given' },
+    { name: 'name', label: 'Name', hint: 'Default: the file name' },
   ],
   async make({ name }, { file }) {
     if (file) await upload(file, name)
@@ -108,9 +108,9 @@ export const prompts: ListOf = {
   actions: [
     {
       ...{ name: 'Remove', scope, isDanger: true },
-      asks: ({ name }) => removing(textOf(name), t('A sound that a menu plays cannot be removed.')),
+      asks: ({ name }) => removing(textOf(name), t('Prompts used by a menu cannot be deleted.')),
       run: ({ prompt_id }) => callcenterDeletePrompt(api, { prompt_id: textOf(prompt_id) }),
     },
   ],
-  none: { title: 'No uploaded prompts', advice: 'A sound can be played in a menu in place of a spoken text.' },
+  none: { title: 'No uploaded prompts', advice: 'Menus can play an uploaded sound instead of a spoken text.' },
 }

@@ -5,7 +5,7 @@ import type { QueueStatus } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { Card, Figures, FiguresRow } from '../../kit/kit.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
-import { count } from '../../kit/words.ts'
+import { count, numberText } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { changeQueue, skillsText } from './forms.tsx'
@@ -50,7 +50,7 @@ export const QueuePage = recordPage<QueueStatus>({
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'paused' } }),
         }
       : {
-          ...{ name: 'Open it', icon: 'play', isMain: true, scope },
+          ...{ name: 'Open', icon: 'play', isMain: true, scope },
           run: () => callcenterChangeQueue(api, { queue_id: queue.queue_id, body: { status: 'open' } }),
         },
   ],
@@ -67,10 +67,10 @@ export const QueuePage = recordPage<QueueStatus>({
       {live.calls.length > 0 && (
         <Card title="Waiting callers">
           <Figures
-            names={['Phone', 'Place', 'Waited', 'Priority']}
+            names={['Phone', 'Position', 'Waited', 'Priority']}
             rows={live.calls.map(({ call_id, from, position, waited_seconds, priority }) => ({
               key: call_id,
-              name: <Link to={`/calls/${call_id}`}>{from}</Link>,
+              name: <Link to={`/calls/${call_id}`}>{numberText(from)}</Link>,
               figures: [count(position), clockOf(waited_seconds), count(priority)],
             }))}
           />

@@ -8,7 +8,7 @@ import { Choice, Field } from '../../kit/fields.tsx'
 import { ExportButton } from '../../kit/filters.tsx'
 import { Card, Figures, FiguresRow, Nothing, PageHead, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { clockTime, count, date, isoDay, nowMs, words } from '../../kit/words.ts'
+import { clockTime, count, date, isoDay, momentAt, nowMs, words } from '../../kit/words.ts'
 import { filterBy, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { share } from './lists.tsx'
@@ -35,9 +35,10 @@ export function CallReport({ session }: PageProps) {
   const outcomes = useLoad(`outcomes ${key}`, () => grouped('disposition'), { keeps: true })
   const totals = over.value?.totals
   const rows = over.value?.rows ?? []
-  const labels = rows.map(({ interval_start }) =>
-    interval === 'hour' ? clockTime(interval_start) : date(interval_start),
-  )
+  const nameOf = (start: string): string => (interval === 'hour' ? clockTime(start) : date(start))
+  const steps = rows.length === 0 ? [] : stepsOf(from, to, rows, session.account.timezone)
+  // Where nobody was answered or gave up there is no service level, which is not one of 0 %.
+  const levels = rows.filter(({ service_level_percent }) => service_level_percent !== null)
   return (
     <div class="page">
       <PageHead title="Call report">
@@ -64,13 +65,14 @@ export function CallReport({ session }: PageProps) {
           [t('Calls'), totals ? count(totals.offered ?? 0) : null],
           [t('Answered'), totals ? count(totals.answered ?? 0) : null, totals && gaveUp(totals.abandoned ?? 0)],
           [t('Within target'), totals ? share(totals.service_level_percent) : null],
-          [t('Average wait'), totals ? clockOf(totals.asa_seconds ?? 0) : null],
+          [t('Average wait'), totals ? clockOf(totals.asa_seconds ?? 0) : null, totals && waits(totals)],
           [t('Average call'), totals ? clockOf(totals.aht_seconds ?? 0) : null],
+          [t('Solved at once'), totals ? share(totals.first_call_resolution_percent) : null],
         ]}
       />
       {over.value && rows.length === 0 && (
         <Nothing title="No calls" icon="chart">
-          <p class="soft">{t('Nobody called in this time.')}</p>
+          <p class="soft">{t('No calls in this period.')}</p>
         </Nothing>
       )}
       {rows.length > 0 && (
@@ -78,17 +80,17 @@ export function CallReport({ session }: PageProps) {
           <Card title="Calls over time">
             <Columns
               label={t('Calls over time')}
-              labels={labels}
+              labels={steps.map(({ start }) => nameOf(start))}
               series={[
                 {
                   name: t('Answered'),
                   total: count(totals?.answered ?? 0),
-                  values: rows.map(({ answered }) => answered ?? 0),
+                  values: steps.map(({ row }) => row?.answered ?? 0),
                 },
                 {
                   name: t('Abandoned'),
                   total: count(totals?.abandoned ?? 0),
-                  values: rows.map(({ abandoned }) => abandoned ?? 0),
+                  values: steps.map(({ row }) => row?.abandoned ?? 0),
                 },
               ]}
             />
@@ -96,12 +98,12 @@ export function CallReport({ session }: PageProps) {
           <Card title="Service level, percent">
             <Columns
               label={t('Service level, percent')}
-              labels={labels}
+              labels={levels.map(({ interval_start }) => nameOf(interval_start))}
               series={[
                 {
                   name: t('Within target'),
                   total: share(totals?.service_level_percent),
-                  values: rows.map(({ service_level_percent }) => service_level_percent ?? 0),
+                  values: levels.map(({ service_level_percent }) => service_level_percent ?? 0),
                 },
               ]}
             />
@@ -115,7 +117,7 @@ export function CallReport({ session }: PageProps) {
               names={['Name', 'Answered', 'Average call', 'Passed on', 'Talk']}
               rows={together(people.value?.rows ?? [], 'agent_id').map((sum) => ({
                 key: sum.name,
-                name: <span dir="auto">{sum.name === '' ? t('Nobody') : (names.agents[sum.name] ?? sum.name)}</span>,
+                name: <span dir="auto">{sum.name === '' ? t('No agent') : (names.agents[sum.name] ?? sum.name)}</span>,
                 figures: [
                   count(sum.answered),
                   clockOf(sum.handledSeconds / Math.max(1, sum.answered)),
@@ -144,6 +146,26 @@ export function CallReport({ session }: PageProps) {
 
 type ReportRow = Awaited<ReturnType<typeof callcenterReport>>['rows'][number]
 
+interface Step {
+  readonly start: string
+  readonly row: ReportRow | undefined
+}
+
+/** Every day of a time, or every hour of a day, also those without calls, which a report has no row for. */
+function stepsOf(from: string, to: string, rows: readonly ReportRow[], timeZone: string): Step[] {
+  const parts = new Intl.DateTimeFormat('en-CA', {
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit' },
+    ...(from === to ? { hour: '2-digit' } : {}),
+  })
+  const named = new Map(rows.map((row) => [parts.format(new Date(row.interval_start)), row]))
+  const count = from === to ? 24 : Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1
+  const stepMs = from === to ? dayMs / 24 : dayMs
+  return Array.from({ length: Math.max(0, count) }, (_, i) => {
+    const start = momentAt(new Date(Date.parse(from) + i * stepMs).toISOString().slice(0, 16))
+    return { start, row: named.get(parts.format(new Date(start))) }
+  })
+}
+
 interface Sum {
   readonly name: string
   calls: number
@@ -169,4 +191,9 @@ function together(rows: readonly ReportRow[], by: 'agent_id' | 'disposition'): S
   return [...sums.values()].sort((a, b) => b.calls - a.calls)
 }
 
+const waits = ({ wait_p90, max_wait_seconds }: Partial<ReportRow>): string =>
+  t('nine of ten {time}, longest {longest}', {
+    time: clockOf(wait_p90 ?? 0),
+    longest: clockOf(max_wait_seconds ?? 0),
+  })
 const gaveUp = (number: number): string => t('{count} abandoned', { count: count(number) })

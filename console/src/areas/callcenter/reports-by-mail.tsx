@@ -14,7 +14,7 @@ import { Choice } from '../../kit/fields.tsx'
 import { type Control, type FieldOf, type FormOf, formOf } from '../../kit/form.tsx'
 import { Card, Pill } from '../../kit/kit.tsx'
 import { type ListOf, ListRecords, type Row, textOf } from '../../kit/list-page.tsx'
-import { moment, words } from '../../kit/words.ts'
+import { shortMoment, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { days } from './forms.tsx'
 import { useNames } from './names.ts'
@@ -71,7 +71,7 @@ const fields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
   { name: 'report', label: 'Report', show: (control) => <Kind {...control} /> },
   { name: 'recipients', label: 'Recipients', as: 'list', isRequired: true, hint: 'Mail addresses, at most 10' },
-  { name: 'every', label: 'How often', show: (control) => <Often {...control} /> },
+  { name: 'every', label: 'Frequency', show: (control) => <Often {...control} /> },
   { name: 'weekday', label: 'Day of the week', show: (control) => <Weekday {...control} /> },
   { name: 'day_of_month', label: 'Day of the month', as: 'number', show: (control) => <DayOfMonth {...control} /> },
   {
@@ -92,7 +92,7 @@ const initial = {
 }
 
 const make: FormOf = formOf(callcenterCreateReportSchedule, {
-  ...{ title: 'Schedule a report by mail', action: 'Schedule it', fields, initial },
+  ...{ title: 'Schedule a report by mail', action: 'Schedule', fields, initial },
 })
 
 function change(row: Row): FormOf {
@@ -119,22 +119,40 @@ function oftenText({ every, weekday, day_of_month, hour }: Row): string {
   return t('{day} at {time}', { day: t(day), time })
 }
 
+const whyNot: Readonly<Record<string, string>> = {
+  OPTED_OUT: 'mail to this address came back, or was not wanted',
+  INSUFFICIENT_BALANCE: 'the wallet had too little money',
+  MAIL_NOT_CONFIGURED: 'no domain to send from',
+  ACCOUNT_SUSPENDED: 'the account was suspended',
+}
+
 /** What became of the last one, and what is in the way of the next. */
 function Standing({ enabled, mail_configured, last }: Row) {
   if (enabled === false) return <Pill state="paused" />
   if (mail_configured === false) return <Pill state="failed" word={t('No mail can be sent')} tone="bad" />
-  const { status, at, code } = Object(last)
+  const { status, at, code, not_sent } = Object(last)
   if (status === undefined) return <Pill state="scheduled" />
-  const when = moment(String(at))
+  const when = shortMoment(String(at))
   if (status === 'sent') return <Pill state="sent" word={t('Sent {time}', { time: when })} tone="good" />
-  return <Pill state="failed" word={t('Not sent {time}: {why}', { time: when, why: words(String(code)) })} tone="bad" />
+  const why = whyNot[String(code)]
+  const missed = listed(not_sent)
+  return (
+    <>
+      <Pill
+        state="failed"
+        word={t('Not sent {time}: {why}', { time: when, why: why ? t(why) : words(String(code).toLowerCase()) })}
+        tone="bad"
+      />
+      {missed.length > 0 && <small class="soft cut">{t('To {name}', { name: missed.join(', ') })}</small>}
+    </>
+  )
 }
 
 const set = (enabled: boolean) => (row: Row) =>
   callcenterChangeReportSchedule(api, { report_schedule_id: textOf(row.report_schedule_id), body: { enabled } })
 
 const schedules: ListOf = {
-  title: 'Reports by mail',
+  title: 'Scheduled reports',
   icon: 'mail',
   path: callcenterListReportSchedules.at(),
   keyField: 'report_schedule_id',
@@ -144,7 +162,7 @@ const schedules: ListOf = {
       ...{ name: 'Report', field: 'report', priority: 2 },
       text: (report) => t(Object(reportNames)[textOf(report)] ?? textOf(report)),
     },
-    { name: 'How often', field: 'every', priority: 1, card: 'sub', show: (row) => oftenText(row) },
+    { name: 'Frequency', field: 'every', priority: 1, card: 'sub', show: (row) => oftenText(row) },
     {
       ...{ name: 'Recipients', field: 'recipients', priority: 3 },
       show: ({ recipients }) => <span class="cut">{listed(recipients).join(', ')}</span>,

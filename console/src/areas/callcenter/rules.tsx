@@ -44,7 +44,7 @@ const rules: ListOf = {
     { name: 'Order', field: 'priority', as: 'count', priority: 1 },
     { name: 'Name', field: 'name', priority: 1, card: 'title' },
     {
-      name: 'When',
+      name: 'Conditions',
       field: 'conditions',
       priority: 2,
       card: 'sub',
@@ -52,7 +52,7 @@ const rules: ListOf = {
       text: (_, row) => conditionWords(ruleOf(row)),
     },
     {
-      name: 'The call goes to',
+      name: 'Destination',
       field: 'action',
       priority: 1,
       card: 'end',
@@ -62,7 +62,7 @@ const rules: ListOf = {
   ],
   none: {
     title: 'No rules',
-    advice: 'Rules decide about calls to numbers that lead to nothing else: by country, language, time or customer.',
+    advice: 'Rules route calls to unassigned numbers by country, language, time or customer.',
   },
 }
 
@@ -78,15 +78,15 @@ export const RulePage = recordPage<RoutingRule>({
   state: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
   facts: [
     { name: 'Order', field: 'priority', as: 'count' },
-    { name: 'When', field: 'conditions', text: (_, row) => conditionWords(ruleOf(row)) },
-    { name: 'The call goes to', field: 'action', show: (row) => <Place place={ruleOf(row).action} /> },
+    { name: 'Conditions', field: 'conditions', text: (_, row) => conditionWords(ruleOf(row)) },
+    { name: 'Destination', field: 'action', show: (row) => <Place place={ruleOf(row).action} /> },
     { name: 'Updated', field: 'updated_at', as: 'time' },
   ],
   deeds: (rule) => [
     { name: 'Change', icon: 'pencil', scope, form: changeRule(rule) },
     {
       ...{ name: 'Remove', isDanger: true, scope, leadsTo: '/routing-rules' },
-      asks: removing(rule.name, t('Calls are decided by the other rules.')),
+      asks: removing(rule.name, t('Calls are then routed by the other rules.')),
       run: () => callcenterDeleteRule(api, { rule_id: rule.rule_id }),
     },
   ],
@@ -117,7 +117,7 @@ function WhatIf() {
   }
   const isNamed = ['to', 'from', 'at', 'language', 'digits'].some((name) => problemOf(error, name) !== undefined)
   return (
-    <Card title="Where would a call go?">
+    <Card title="Simulate routing">
       <form class="form in-line" onSubmit={ask}>
         <Field
           label="Called number"
@@ -139,13 +139,18 @@ function WhatIf() {
         />
         <Field label="Keys pressed" value={digits} onInput={setDigits} problem={problemOf(error, 'digits')} />
         <button type="submit" class="btn primary" disabled={isBusy}>
-          {t('Try it')}
+          {t('Try the menu')}
         </button>
       </form>
       {error && !isNamed && <Problem error={error} />}
       {told && <Told told={told} />}
     </Card>
   )
+}
+
+const kindNames: Readonly<Record<RoutingSimulation['trace'][number]['kind'], string>> = {
+  ...{ number: 'Number', rule: 'Rule', business_hours: 'Business hours', ivr: 'Voice menu', queue: 'Queue' },
+  ...{ overflow: 'Overflow', agent: 'Agent' },
 }
 
 function Told({
@@ -170,8 +175,8 @@ function Told({
       <ol class="story">
         {trace.map(({ step, kind, id, result, reason }) => (
           <li key={step}>
-            <span class="strong">{words(kind)}</span>
-            <span dir="auto">{(id && (names.queues[id] ?? names.menus[id] ?? names.agents[id])) ?? id}</span>
+            <span class="strong">{t(kindNames[kind])}</span>
+            <span dir="auto">{(id && Object.values(names).find((of) => of[id] !== undefined)?.[id]) ?? id}</span>
             <span class="soft push">
               {words(result)}: {reason}
             </span>

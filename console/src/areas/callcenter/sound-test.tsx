@@ -39,7 +39,7 @@ export function SoundTest() {
       {microphone && (
         <span class="row">
           <meter min={0} max={1} value={level} aria-label={t('Level of the microphone')} />
-          <span role="status">{wasHeard ? t('The microphone hears you.') : t('Say something…')}</span>
+          <span role="status">{wasHeard ? t('The microphone hears you.') : t('Speak to test the microphone…')}</span>
         </span>
       )}
       <button type="button" class="btn" onClick={playTest}>

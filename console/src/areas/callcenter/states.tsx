@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States of agents and calls in words, with their colours and signs, and how long they last.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { nowMs, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
@@ -39,6 +39,17 @@ export function lookOf(status: string, reason: string | null = null): Look {
   return told ?? looks[status] ?? { name: words(status), tone: 'idle', icon: 'clock' }
 }
 
+export const reasonNames: Readonly<Record<string, string>> = {
+  ...{ lunch: 'Lunch', tea: 'Tea', prayer: 'Prayer', rest: 'Rest' },
+  ...{ errand: 'Errand', technical: 'Technical problem', personal: 'Personal' },
+}
+
+/** A state in words: why somebody is away, where that is known. */
+export function stateText(status: string, reason: string | null): string {
+  const why = reason === null || lookOf(status, reason) !== lookOf(status) ? undefined : reasonNames[reason]
+  return t(why ?? lookOf(status, reason).name)
+}
+
 /** State of an agent: its sign, its word and its colour. */
 export function AgentState({ status, reason = null }: { status: string; reason?: string | null }) {
   const { name, tone, icon } = lookOf(status, reason)
@@ -61,18 +72,36 @@ export function clockOf(seconds: number): string {
 /** Seconds since a moment, by the account's own clock. */
 const secondsSince = (at: string): number => (nowMs() - Date.parse(at)) / 1_000
 
-/** Time since a moment, which goes on. */
+/** Texts of times that go on, with the moments they are told from: one clock writes them all, once a second. */
+const going = new Map<HTMLElement, string>()
+let clock: ReturnType<typeof setInterval> | undefined
+
+function tick(): void {
+  for (const [element, at] of going) write(element, at)
+}
+
+function write(element: HTMLElement, at: string): void {
+  const text = clockOf(secondsSince(at))
+  if (element.textContent !== text) element.textContent = text
+}
+
+/** Time since a moment, which goes on. A wallboard has a thousand: they are written without being drawn anew. */
 export function Since({ at, role }: { at: string; role?: 'timer' }) {
-  const [, draw] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => draw((before) => before + 1), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-  return (
-    <span class="since" role={role}>
-      {clockOf(secondsSince(at))}
-    </span>
-  )
+  const own = useRef<HTMLSpanElement>(null)
+  useLayoutEffect(() => {
+    const element = own.current
+    if (!element) return undefined
+    going.set(element, at)
+    write(element, at)
+    clock ??= setInterval(tick, 1_000)
+    return () => {
+      going.delete(element)
+      if (going.size > 0) return
+      clearInterval(clock)
+      clock = undefined
+    }
+  }, [at])
+  return <span class="since" role={role} ref={own} />
 }
 
 export const skillNames = (skills: readonly { readonly name: string }[]): string =>

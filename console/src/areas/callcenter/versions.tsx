@@ -33,9 +33,9 @@ export function Versions({ menu, onRestored }: { menu: Ivr; onRestored(): Promis
           <li key={one.version}>
             <p class="row">
               <strong>{t('Version {count}', { count: one.version })}</strong>
-              {one.version === current && <Pill state="active" word={t('Now')} tone="good" />}
+              {one.version === current && <Pill state="active" word={t('Current')} tone="good" />}
               <span class="soft">
-                <Ago at={one.saved_at} /> {aboutOf(one)}
+                <Ago at={one.saved_at} /> · {aboutOf(one)}
               </span>
               <span class="push row">
                 <button
@@ -62,7 +62,7 @@ export function Versions({ menu, onRestored }: { menu: Ivr; onRestored(): Promis
 }
 
 function aboutOf({ menu_count, restored_from }: IvrVersionSummary): string {
-  const steps = t('{count} steps', { count: menu_count })
+  const steps = menu_count === 1 ? t('1 step') : t('{count} steps', { count: menu_count })
   return restored_from === null ? steps : `${steps}, ${t('a copy of version {count}', { count: restored_from })}`
 }
 
@@ -72,10 +72,16 @@ function VersionMap({ ivr_id, version }: { ivr_id: string; version: number }) {
   )
   if (one.error) return <Problem error={one.error} retry={one.reload} />
   if (one.value === null) return <Waiting lines={3} />
-  const { entry, menus } = one.value
+  const { entry, menus, business_hours_id, closed } = one.value
   return (
     <>
-      <MenuMap entry={entry} steps={menus} problem={() => undefined} onOpen={() => undefined} />
+      <MenuMap
+        entry={entry}
+        steps={menus}
+        hours={business_hours_id === null ? null : { closed }}
+        problem={() => undefined}
+        onOpen={() => undefined}
+      />
       <dl class="said">
         {Object.entries(menus).map(([name, { prompt }]) => (
           <div key={name}>

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wallboard: queues against their promise, people by what they do and since when, and calls with what a supervisor can do.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { voiceListCalls } from '#sdk/operations.ts'
-import type { Call, RealtimeMetrics } from '#sdk/schemas.ts'
+import type { RealtimeMetrics } from '#sdk/schemas.ts'
 import { api, may, type Session } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Meter } from '../../kit/chart.tsx'
 import { DeedButton } from '../../kit/detail.tsx'
 import { confirm } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
+import { Field } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Card, Nothing, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Table } from '../../kit/table.tsx'
-import { clockTime, count } from '../../kit/words.ts'
+import { clockTime, count, numberText, shortId } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
@@ -21,7 +22,7 @@ import { AlertLimits, Alerts, AlertsButton, useAlerts } from './alerts.tsx'
 import { useBoard } from './board.ts'
 import { startConference } from './forms.tsx'
 import { share } from './lists.tsx'
-import { AgentState, clockOf, lookOf, Since } from './states.tsx'
+import { AgentState, clockOf, lookOf, Since, stateText } from './states.tsx'
 import { type Mode, monitor, stopListening, supervise, takeOver } from './supervise.ts'
 
 type QueueNow = RealtimeMetrics['queues'][number]
@@ -72,7 +73,7 @@ export function Wallboard({ session }: PageProps) {
           </div>
           <Calls session={session} board={now} />
           <Card title="People" action={<Legend agents={agents} />}>
-            {agents.length === 0 && <p class="soft">{t('Nobody is at a desk.')}</p>}
+            {agents.length === 0 && <p class="soft">{t('No agent is at a desk.')}</p>}
             <ul class="agents">
               {agents.map((agent) => (
                 <AgentTile key={agent.agent_id} agent={agent} />
@@ -104,10 +105,14 @@ function QueueTile({ queue }: { queue: QueueNow }) {
       </p>
       <div class="level">
         <p>
-          <span>{t('Within target')}</span>
+          <span>{t('Within {seconds} s', { seconds: queue.sla.threshold_seconds })}</span>
           <b>{share(service_level_percent)}</b>
         </p>
-        <Meter share={level / 100} tone={level < queue.sla.target_percent ? 'warn' : 'h1'} />
+        <Meter
+          share={level / 100}
+          target={queue.sla.target_percent / 100}
+          tone={level < queue.sla.target_percent ? 'warn' : 'h1'}
+        />
         <p>
           <span>{t('Abandoned')}</span>
           <b>{count(abandoned)}</b>
@@ -131,82 +136,99 @@ function Legend({ agents }: { agents: readonly AgentNow[] }) {
   )
 }
 
-function AgentTile({ agent: { agent_id, name, status, since } }: { agent: AgentNow }) {
-  const look = lookOf(status)
-  return (
-    <li class={`agent ${look.tone}`}>
-      <span class="letters" aria-hidden="true">
-        {initials(name ?? agent_id)}
-      </span>
-      <Link to={`/agents/${encodeURIComponent(agent_id)}`} class="cut">
-        {name ?? agent_id}
-      </Link>
-      <small>
-        <Icon name={look.icon} />
-        {t(look.name)} <Since at={since} />
-      </small>
-    </li>
+/** Drawn anew only when it changes: of a thousand agents, a few do in a second. */
+function AgentTile({ agent: { agent_id, name, status, reason, since } }: { agent: AgentNow }) {
+  const look = lookOf(status, reason)
+  const state = stateText(status, reason)
+  return useMemo(
+    () => (
+      <li class={`agent ${look.tone}`}>
+        <span class="letters" aria-hidden="true">
+          {initials(name ?? agent_id)}
+        </span>
+        <Link to={`/agents/${encodeURIComponent(agent_id)}`} class="cut">
+          {name ?? agent_id}
+        </Link>
+        <small>
+          <Icon name={look.icon} />
+          {state} <Since at={since} />
+        </small>
+      </li>
+    ),
+    [agent_id, name, look, state, since],
   )
 }
 
-/** Calls of customers that go on: each customer's own, not the legs that reach agents. */
+/** Calls shown at once; of more, those that a name or number leaves. */
+const maxCalls = 50
+/** Nobody is told when a call is put on hold: it is asked for. */
+const askMs = 5_000
+
+/** Calls of agents, the longest first: who speaks is told by the stream, and with whom is asked when that changes. */
 function Calls({ session, board }: { session: Session; board: RealtimeMetrics }) {
-  const inCalls = board.agents.map(({ call_id, status }) => `${call_id ?? ''}${status}`).join(' ')
-  const calls = useLoad(inCalls, () => voiceListCalls(api, { query: { status: 'answered', limit: 100 } }), {
+  const speaking = board.agents.filter(({ call_id, status }) => call_id !== null && status === 'on_call')
+  const ids = speaking.map(({ call_id }) => call_id).join(' ')
+  const turn = speaking.length === 0 ? 0 : Math.floor(Date.parse(board.generated_at) / askMs)
+  const calls = useLoad(`${ids} ${turn}`, () => voiceListCalls(api, { query: { status: 'answered', limit: 200 } }), {
     keeps: true,
   })
-  const rows = (calls.value?.data ?? []).filter((call) => call.parent_call_id === null && call.agent_id !== null)
+  const known = new Map((calls.value?.data ?? []).map((call) => [call.call_id, call]))
   const queues = new Map(board.queues.map(({ queue_id, name }) => [queue_id, name]))
-  const agents = new Map(board.agents.map(({ agent_id, name }) => [agent_id, name ?? agent_id]))
   const listening = monitor.use()
   const doing = useDoing()
+  const [wanted, setWanted] = useState('')
   if (!may('voice:read')) return null
+  const partyOf = ({ call_id }: AgentNow): string => {
+    const call = known.get(call_id ?? '')
+    return call ? numberText(call.direction === 'inbound' ? call.from : call.to) : shortId(call_id ?? '')
+  }
+  const isWanted = (agent: AgentNow): boolean =>
+    `${agent.name ?? agent.agent_id} ${partyOf(agent)}`.toLowerCase().includes(wanted.trim().toLowerCase())
+  const rows = speaking.filter(isWanted).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))
   return (
-    <Card title="Calls now" action={<span class="count">{rows.length}</span>}>
+    <Card title="Calls now" action={<span class="count">{speaking.length}</span>}>
       {calls.error && <Problem error={calls.error} retry={calls.reload} />}
       {doing.error && <Problem error={doing.error} />}
       {listening && (
-        <p class="callout note" role="status">
-          {t(modeWords[listening.mode])}{' '}
-          <button type="button" class="btn small" onClick={() => doing.run(stopListening)}>
+        <p class="callout note row" role="status">
+          <span>{t(modeWords[listening.mode])}</span>
+          <button type="button" class="btn small push" onClick={() => doing.run(stopListening)}>
             {t('Stop listening')}
           </button>
         </p>
       )}
+      {speaking.length > maxCalls && <Field label="Agent or number" value={wanted} onInput={setWanted} />}
       {rows.length === 0 ? (
-        <p class="soft">{t('Nobody is in a call.')}</p>
+        <p class="soft">{t('No calls in progress.')}</p>
       ) : (
-        <Table<Call>
+        <Table<AgentNow>
           label={t('Calls')}
-          rows={rows}
-          keyOf={({ call_id }) => call_id}
+          rows={rows.slice(0, maxCalls)}
+          keyOf={({ agent_id }) => agent_id}
           columns={[
             {
               ...{ name: 'Caller', priority: 1, card: 'title', grows: true },
-              show: (call) => (
-                <Link to={`/calls/${call.call_id}`}>{call.direction === 'inbound' ? call.from : call.to}</Link>
-              ),
+              show: (agent) => <Link to={`/calls/${agent.call_id ?? ''}`}>{partyOf(agent)}</Link>,
             },
-            { name: 'With', priority: 1, card: 'sub', show: ({ agent_id }) => agents.get(agent_id ?? '') ?? agent_id },
+            { name: 'With', priority: 1, card: 'sub', show: ({ name, agent_id }) => name ?? agent_id },
             { name: 'Queue', priority: 3, show: ({ queue_id }) => queues.get(queue_id ?? '') ?? '–' },
-            { name: 'State', priority: 2, card: 'state', show: ({ phase }) => <PhaseState phase={phase} /> },
             {
-              name: 'For',
-              priority: 2,
-              card: 'end',
-              show: (call) => <Since at={call.answered_at ?? call.started_at} />,
+              ...{ name: 'State', priority: 2, card: 'state' },
+              show: ({ call_id }) => <PhaseState phase={known.get(call_id ?? '')?.phase ?? null} />,
             },
+            { name: 'Duration', priority: 2, card: 'end', show: ({ since }) => <Since at={since} /> },
             ...(may('callcenter:write')
               ? [
                   {
                     ...{ name: 'Supervise', isActions: true },
-                    show: (call: Call) => <Supervising session={session} call={call} doing={doing} />,
+                    show: (agent: AgentNow) => <Supervising session={session} agent={agent} doing={doing} />,
                   },
                 ]
               : []),
           ]}
         />
       )}
+      {rows.length > maxCalls && <p class="soft">{t('{count} more', { count: rows.length - maxCalls })}</p>}
     </Card>
   )
 }
@@ -221,24 +243,33 @@ const modes: readonly (readonly [mode: Mode, icon: IconName, name: string])[] = 
   ['barge', 'join', 'Barge in'],
 ]
 const modeWords: Readonly<Record<Mode, string>> = {
-  listen: 'You listen; nobody hears you.',
+  listen: 'You listen without being heard.',
   whisper: 'You whisper; only the agent hears you.',
-  barge: 'You speak; everybody hears you.',
+  barge: 'You speak; everyone hears you.',
 }
 
-function Supervising({ session, call, doing }: { session: Session; call: Call; doing: ReturnType<typeof useDoing> }) {
+function Supervising({
+  session,
+  agent,
+  doing,
+}: {
+  session: Session
+  agent: AgentNow
+  doing: ReturnType<typeof useDoing>
+}) {
+  const call_id = agent.call_id ?? ''
   const listening = monitor.use()
-  const isHere = listening?.call_id === call.call_id
+  const isHere = listening?.call_id === call_id
   const take = async (): Promise<void> => {
     const answer = await confirm({
       title: t('Take this call over?'),
       consequences: [t('The agent leaves, and the caller speaks with you.')],
       action: t('Take over'),
-      keep: t('Leave it to the agent'),
+      keep: t('Keep it with the agent'),
     })
-    if (answer !== null) await takeOver(session, call.call_id)
+    if (answer !== null) await takeOver(session, call_id)
   }
-  if (call.agent_id === session.member.id) return <span class="soft">{t('Your own call')}</span>
+  if (agent.agent_id === session.member.id) return <span class="soft">{t('Your own call')}</span>
   return (
     <span class="row-actions supervising">
       {modes.map(([mode, icon, name]) => (
@@ -249,7 +280,7 @@ function Supervising({ session, call, doing }: { session: Session; call: Call; d
           aria-pressed={isHere && listening.mode === mode}
           disabled={doing.isBusy}
           title={t(name)}
-          onClick={() => doing.run(() => supervise(session, call.call_id, mode))}
+          onClick={() => doing.run(() => supervise(session, call_id, mode))}
         >
           <Icon name={icon} />
           <span class="word">{t(name)}</span>

@@ -8,14 +8,15 @@ import {
   campaignsResume,
   campaignsStart,
   campaignsStats,
+  walletBalance,
 } from '#sdk/operations.ts'
-import type { Campaign, CampaignStats } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import type { Campaign, CampaignPreview, CampaignStats } from '#sdk/schemas.ts'
+import { api, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Meter } from '../../kit/chart.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { Card, Facts, FiguresRow, Problem, Waiting } from '../../kit/kit.tsx'
-import { useLoad } from '../../kit/load.ts'
+import { type Loaded, useLoad } from '../../kit/load.ts'
 import { RecordLink } from '../../kit/record-link.tsx'
 import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
@@ -24,6 +25,10 @@ import { changeForm } from './forms.ts'
 
 export function CampaignPage({ id }: PageProps) {
   const campaign = useLoad(id, () => campaignsGet(api, { id }))
+  const { state, updated_at } = campaign.value ?? {}
+  const preview = useLoad(`${id} ${state === 'draft' ? updated_at : ''}`, async () =>
+    state === 'draft' ? campaignsPreview(api, { id }) : null,
+  )
   useLive('campaign.', campaign.reload, { about: id })
   return (
     <Opened record={campaign}>
@@ -34,19 +39,19 @@ export function CampaignPage({ id }: PageProps) {
           title={value.name}
           state={value.state}
           note={value.reason && words(value.reason)}
-          deeds={deedsOf(value)}
+          deeds={deedsOf(value, preview.value)}
           onDone={campaign.reload}
           path={campaignsGet.at({ id })}
           raw={value}
         >
-          {value.state === 'draft' ? <Preview campaign={value} /> : <Result campaign={value} />}
+          {value.state === 'draft' ? <Preview preview={preview} /> : <Result campaign={value} />}
         </Detail>
       )}
     </Opened>
   )
 }
 
-function deedsOf(campaign: Campaign): Deed[] {
+function deedsOf(campaign: Campaign, preview: CampaignPreview | null): Deed[] {
   const { id, state, name } = campaign
   const scope = 'campaigns:start'
   const isOn = ['checking', 'scheduled', 'running'].includes(state)
@@ -58,7 +63,10 @@ function deedsOf(campaign: Campaign): Deed[] {
             ...{ name: 'Cancel campaign', isDanger: true, scope },
             asks: {
               title: t('Cancel {name}?', { name }),
-              consequences: [t('Nobody further is written to.'), t('What was handed over goes its way.')],
+              consequences: [
+                t('No further messages are sent.'),
+                t('Messages already handed over are still delivered.'),
+              ],
               ...{ action: t('Cancel campaign'), keep: t('Do not cancel'), isDanger: true },
             },
             run: () => campaignsCancel(api, { id }),
@@ -72,10 +80,26 @@ function deedsOf(campaign: Campaign): Deed[] {
     ...(isHeld
       ? [{ name: 'Resume', icon: 'play' as const, isMain: true, scope, run: () => campaignsResume(api, { id }) }]
       : []),
-    ...(state === 'draft'
-      ? [{ name: 'Start', icon: 'send' as const, isMain: true, scope, run: () => campaignsStart(api, { id }) }]
-      : []),
+    ...(state === 'draft' && preview && preview.recipients > 0 ? [starting(campaign, preview)] : []),
   ]
+}
+
+/** Says to how many and for how much before it goes. */
+function starting({ id, name }: Campaign, { recipients, whole, cost, currency }: CampaignPreview): Deed {
+  const many = whole ? count(recipients) : t('at least {count}', { count: count(recipients) })
+  const price = money(cost, currency)
+  return {
+    ...{ name: t('Send to {count}', { count: many }), icon: 'send', isMain: true, scope: 'campaigns:start' },
+    asks: {
+      title: t('Send {name} to {count} customers?', { name, count: many }),
+      consequences: [
+        t('It costs {price}, charged as messages are sent.', { price }),
+        t('Sent messages cannot be recalled.'),
+      ],
+      ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
+    },
+    run: () => campaignsStart(api, { id }),
+  }
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -88,41 +112,63 @@ function leftOutRows(leftOut: Readonly<Record<string, number>>): [string, string
   return Object.entries(leftOut).map(([reason, many]): [string, string] => [reasons[reason] ?? reason, count(many)])
 }
 
-function Preview({ campaign }: { campaign: Campaign }) {
-  const { id, updated_at } = campaign
-  const { value, error, reload } = useLoad(`${id} ${updated_at}`, () => campaignsPreview(api, { id }))
+function Preview({ preview: { value, error, reload } }: { preview: Loaded<CampaignPreview | null> }) {
+  const wallet = useLoad('wallet', async () => (may('wallet:read') ? walletBalance(api) : null))
   if (error) return <Problem error={error} retry={reload} />
   if (!value) return <Waiting lines={6} />
-  const { recipients, audience, cost, currency, parts, left_out, messages } = value
+  const { recipients, audience, cost, currency, parts, left_out, by_channel, messages } = value
+  const funnel: readonly (readonly [name: string, many: number])[] = [
+    [t('Audience'), audience],
+    ...Object.entries(left_out).map(([reason, many]) => [t(reasons[reason] ?? reason), -many] as const),
+    [t('Reachable'), recipients],
+  ]
+  const available = wallet.value?.currency === currency ? wallet.value.available : null
   return (
-    <div class="stack">
-      <FiguresRow
-        figures={[
-          [t('Recipients'), count(recipients), t('of {count} customers', { count: count(audience) })],
-          [t('Price'), money(cost, currency), parts > 0 ? t('{count} parts', { count: count(parts) }) : null],
-        ]}
-      />
-      <div class="cols side">
-        <Card title={t('Messages')}>
-          <ul class="story">
-            {messages.map(({ customer_id, to, text, variant }) => (
-              <li key={customer_id}>
-                <div class="told">
-                  <p class="soft small">
-                    <RecordLink id={customer_id} /> · <bdi dir="ltr">{to}</bdi> · {variant}
-                  </p>
-                  <p class="text" dir="auto">
-                    {text}
-                  </p>
-                </div>
+    <div class="cols side">
+      <div class="stack">
+        <Card title={t('Recipients')}>
+          <ul class="rates">
+            {funnel.map(([name, many]) => (
+              <li key={name}>
+                <span>{name}</span>
+                <Meter share={audience === 0 ? 0 : Math.abs(many) / audience} tone={many < 0 ? 'warn' : 'h1'} />
+                <span class="number">{count(many)}</span>
               </li>
             ))}
           </ul>
         </Card>
-        <Card title={t('Left out')}>
-          <Facts rows={leftOutRows(left_out)} />
+        <Card title={t('Messages')} action={<span class="soft small">{t('Samples')}</span>}>
+          <ul class="samples">
+            {messages.map(({ customer_id, to, text, variant }) => (
+              <li key={customer_id}>
+                <p class="soft small">
+                  <RecordLink id={customer_id} /> · <bdi dir="ltr">{to}</bdi> · {variant}
+                </p>
+                <p class="bubble-preview text" dir="auto">
+                  {text}
+                </p>
+              </li>
+            ))}
+          </ul>
         </Card>
       </div>
+      <Card title={t('Price')}>
+        <p class="sum">{money(cost, currency)}</p>
+        <Facts
+          rows={[
+            ...Object.entries(by_channel)
+              .filter(([, many]) => many > 0)
+              .map(([channel, many]): [string, string] => [words(channel), count(many)]),
+            [t('SMS segments'), count(parts)],
+            ...(available === null ? [] : [[t('Wallet'), money(available, currency)] satisfies [string, string]]),
+          ]}
+        />
+        {available !== null && available < cost && (
+          <div class="callout warn">
+            <p>{t('The wallet balance is too low for all recipients.')}</p>
+          </div>
+        )}
+      </Card>
     </div>
   )
 }
@@ -158,7 +204,7 @@ function Result({ campaign }: { campaign: Campaign }) {
       <div class="cols side">
         <Variants stats={value} />
         <div class="stack">
-          <Card title={t('Left out')}>
+          <Card title={t('Excluded')}>
             <Facts rows={leftOutRows(value.left_out)} />
           </Card>
           <Card title={t('Details')}>

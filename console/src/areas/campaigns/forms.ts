@@ -3,7 +3,10 @@
 import { campaignsCreate, campaignsUpdate, segmentsCreate } from '#sdk/operations.ts'
 import type { Campaign } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
+import { oneOf } from '../../kit/choose.tsx'
 import type { Filled, FormOf } from '../../kit/form.tsx'
+import { segments, senders } from '../../kit/known.ts'
+import { momentAt, typedMoment } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 
 /** Everybody with a tag; the page of the segment has every other condition. */
@@ -12,7 +15,7 @@ export const segmentForm: FormOf = {
   action: 'Create',
   fields: [
     { name: 'name', label: 'Name', isRequired: true },
-    { name: 'tag', label: 'Tag', hint: 'Without a tag, all customers. More conditions are on the next page.' },
+    { name: 'tag', label: 'Tag', hint: 'Without a tag: all customers. More conditions can be set on the next page.' },
   ],
   async make({ name = '', tag }) {
     const filter = tag === undefined ? everybody : { field: 'tags', op: 'eq', value: tag }
@@ -26,16 +29,16 @@ const everybody = { field: 'created_at', op: 'gt', value: '2000-01-01' }
 
 const fields: FormOf['fields'] = [
   { name: 'name', label: 'Name', isRequired: true },
-  { name: 'segment_id', label: 'Segment', isRequired: true, hint: 'Its name or id' },
-  { name: 'from', label: 'Sender', isRequired: true },
+  { name: 'segment_id', label: 'Segment', isRequired: true, show: oneOf(segments) },
+  { name: 'from', label: 'Sender', isRequired: true, show: oneOf(senders, { isOpen: true }) },
   {
     ...{ name: 'text', label: 'Text', isLong: true, isRequired: true },
     hint: '{{first_name|friend}} is the name, {{optout}} a link that stops further texts',
   },
-  { name: 'text_b', label: 'Text of variant B', isLong: true, isMore: true, hint: 'Half of the audience gets it' },
-  { name: 'at', label: 'Start', isMore: true, hint: 'A time such as 2026-12-01T09:00:00Z; at once without it' },
+  { name: 'text_b', label: 'Text of variant B', isLong: true, isMore: true, hint: 'Sent to half of the audience' },
+  { name: 'at', label: 'Scheduled for', as: 'moment', hint: 'Empty: now' },
   { name: 'rate', label: 'Messages a minute', isMore: true },
-  { name: 'budget', label: 'Budget', isMore: true, hint: 'It stops before it would spend more' },
+  { name: 'budget', label: 'Budget', isMore: true, hint: 'Sending stops when the budget is reached' },
 ]
 
 const secondVariant = 'B'
@@ -45,7 +48,7 @@ function bodyOf({ name = '', segment_id = '', from = '', text = '', text_b, at, 
   return {
     ...{ name, segment_id, channel: ['sms' as const], content: sms(text) },
     variants: text_b === undefined ? [] : [{ name: secondVariant, share: 50, content: sms(text_b) }],
-    schedule: at === undefined ? {} : { at },
+    schedule: at === undefined ? {} : { at: momentAt(at) },
     rate: rate === undefined ? null : Number(rate),
     budget: budget === undefined ? null : Number(budget),
   }
@@ -66,7 +69,7 @@ export function changeForm(campaign: Campaign): FormOf {
   const isDraft = state === 'draft'
   const initial = {
     ...{ name, segment_id: segment_id ?? undefined, from: content.sms?.from, text: content.sms?.text },
-    ...{ text_b: variants[0]?.content.sms?.text, at: schedule.at },
+    ...{ text_b: variants[0]?.content.sms?.text, at: schedule.at && typedMoment(schedule.at) },
     ...{ rate: rate?.toString(), budget: budget?.toString() },
   }
   return {

@@ -15,7 +15,7 @@ export const segments: ListOf = {
     { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
     { name: 'Created', field: 'created_at', as: 'date', priority: 2, card: 'end' },
   ],
-  none: { title: 'No segments', advice: 'A segment is a group of customers that counts itself.' },
+  none: { title: 'No segments', advice: 'A segment is a group of customers, defined by a filter or a list.' },
 }
 
 export const campaigns: ListOf = {
@@ -29,9 +29,9 @@ export const campaigns: ListOf = {
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
     { name: 'State', field: 'state', as: 'state', priority: 1, card: 'state' },
-    { name: 'Spent', field: 'spent', as: 'money', priority: 2, card: 'end' },
+    { name: 'Cost', field: 'spent', as: 'money', priority: 2, card: 'end' },
     { name: 'Started', field: 'started_at', as: 'time', priority: 3 },
     { name: 'Created', field: 'created_at', as: 'date', priority: 3, card: 'sub' },
   ],
-  none: { title: 'No campaigns', advice: 'A campaign sends one message to a segment, to each customer once.' },
+  none: { title: 'No campaigns', advice: 'A campaign sends a message once to each customer of a segment.' },
 }

@@ -103,7 +103,7 @@ function Conditions({ segment, onDone }: { segment: Segment; onDone(): Promise<v
                 value={text}
                 onInput={setText}
                 hint="and, or, not, and conditions with field, op and value"
-                {...(tree === null ? { problem: t('This is no JSON object yet.') } : {})}
+                {...(tree === null ? { problem: t('This is not a JSON object yet.') } : {})}
               />
             </details>
             {tree !== null && error && <Problem error={error} />}

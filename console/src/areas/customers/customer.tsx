@@ -79,8 +79,8 @@ function deedsOf(customer: CustomerRecord): Deed[] {
       asks: {
         title: t('Erase {name}?', { name: customer.name ?? phones[0] ?? t('Customer') }),
         consequences: [
-          t('Texts, chats, mail, recordings, files and notes of this person are gone on every channel.'),
-          t('Money and the audit log stay, without the person.'),
+          t('Texts, chats, mail, recordings, files and notes of this person are erased on every channel.'),
+          t('Financial records and the audit log are kept without personal data.'),
           t('It cannot be undone.'),
         ],
         action: t('Erase everywhere'),
@@ -161,7 +161,7 @@ function History({ customer, turn }: { customer: CustomerRecord; turn: number })
   const { value, error } = story
   return (
     <Card
-      title={t('Story')}
+      title={t('Timeline')}
       action={
         <Choice label={t('Show')} value={filter} among={['messages', 'calls', 'money', 'notes']} onChange={setFilter} />
       }
@@ -170,7 +170,7 @@ function History({ customer, turn }: { customer: CustomerRecord; turn: number })
       {!value && !error && <Waiting lines={6} />}
       {value?.data.length === 0 && (
         <Nothing title="Nothing has happened yet" icon="clock">
-          What is written, called, paid and noted is told here.
+          Messages, calls, payments and notes are listed here.
         </Nothing>
       )}
       <ol class="story happenings">
@@ -253,7 +253,7 @@ const channels = [
 
 const looks = {
   granted: ['Agreed', 'good', 'active'],
-  withdrawn: ['Said no', 'bad', 'blocked'],
+  withdrawn: ['Withdrawn', 'bad', 'blocked'],
 } as const
 
 export function Consents({ customer, onDone }: { customer: CustomerRecord; onDone(): Promise<void> }) {
@@ -267,7 +267,7 @@ export function Consents({ customer, onDone }: { customer: CustomerRecord; onDon
   }
   const reachable = channels.filter(([, , addresses]) => customer[addresses].length > 0)
   return (
-    <Card title={t('May be written to')}>
+    <Card title={t('Consents')}>
       {reachable.length === 0 && <p class="soft">{t('No number and no address is known.')}</p>}
       <ul class="story consents">
         {reachable.map(([channel, name]) => {
@@ -281,7 +281,7 @@ export function Consents({ customer, onDone }: { customer: CustomerRecord; onDon
               {state ? (
                 <Pill state={looks[state][2]} tone={looks[state][1]} word={t(looks[state][0])} />
               ) : (
-                <span class="soft">{t('Never asked')}</span>
+                <span class="soft">{t('Unknown')}</span>
               )}
               <small class="soft">
                 {about && (
@@ -297,13 +297,13 @@ export function Consents({ customer, onDone }: { customer: CustomerRecord; onDon
                   class="btn small"
                   onClick={() =>
                     void undoable(
-                      next === 'granted' ? t('Noted that they agreed') : t('Noted that they said no'),
+                      next === 'granted' ? t('Consent recorded') : t('Withdrawal recorded'),
                       write(channel, next),
                       write(channel, back),
                     ).catch(complain)
                   }
                 >
-                  {next === 'granted' ? t('They agreed') : t('They said no')}
+                  {next === 'granted' ? t('Record consent') : t('Record withdrawal')}
                 </button>
               )}
             </li>

@@ -44,7 +44,7 @@ export function changeForm(customer: CustomerRecord): FormOf {
 export const noteForm = (customer_id: string): FormOf =>
   formOf(customersAddNote, {
     ...{ title: 'Add a note', action: 'Save', given: { customer_id } },
-    fields: [{ name: 'text', label: 'Note', isLong: true, isRequired: true, hint: 'Only your team reads it' }],
+    fields: [{ name: 'text', label: 'Note', isLong: true, isRequired: true, hint: 'Visible to your team only' }],
   })
 
 export const mergeForm = (id: string): FormOf =>
@@ -52,8 +52,8 @@ export const mergeForm = (id: string): FormOf =>
     ...{ title: 'Merge another customer into this one', action: 'Merge', given: { id } },
     fields: [
       {
-        ...{ name: 'customer_id', label: 'Customer that goes', isRequired: true },
-        hint: 'Their id, which begins with cus_. Numbers, addresses, notes, invoices and credit move here.',
+        ...{ name: 'customer_id', label: 'Customer to merge', isRequired: true },
+        hint: 'Id of the other customer, such as cus_…. Numbers, addresses, notes, invoices and credit move here.',
       },
     ],
   })

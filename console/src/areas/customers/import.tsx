@@ -74,7 +74,7 @@ export function ImportPage() {
     })
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to="/customers">{t('Customers')}</Link>
         <Icon name="right" />
         <Link to="/customers/imports">{t('Imports')}</Link>
@@ -125,7 +125,7 @@ function Preview({ chosen, isBusy, onSend }: { chosen: Chosen; isBusy: boolean; 
                 {name || '–'}
               </bdi>
               {known ? (
-                <span class={field === null ? 'soft' : ''}>{field === null ? t('Left out') : fieldName(field)}</span>
+                <span class={field === null ? 'soft' : ''}>{field === null ? t('Excluded') : fieldName(field)}</span>
               ) : (
                 <Pill state="failed" word={t('Not known')} />
               )}
@@ -165,7 +165,7 @@ function Preview({ chosen, isBusy, onSend }: { chosen: Chosen; isBusy: boolean; 
 
 const fieldNames: Readonly<Record<string, string>> = {
   ...{ external_id: 'Your own id', name: 'Name', language: 'Language', country: 'Country', timezone: 'Time zone' },
-  ...{ phones: 'Phone numbers', emails: 'Email addresses', tags: 'Tags', consent_source: 'Where they said so' },
+  ...{ phones: 'Phone numbers', emails: 'Email addresses', tags: 'Tags', consent_source: 'Source of consent' },
 }
 
 const channelNames: Readonly<Record<string, string>> = { sms: 'Texts', messenger: 'Chats', email: 'Email' }
@@ -230,7 +230,7 @@ function Imported({ id, made }: { id: string; made: CustomerImport }) {
         <p class="soft" role="status">
           {t('{count} rows are done.', { count: count(rows_read) })}
           {made.consents_withdrawn > 0 &&
-            ` ${t('{count} consents stay withdrawn: the customer said no before.', { count: count(made.consents_withdrawn) })}`}
+            ` ${t('{count} consents stay withdrawn: the customers had withdrawn them before.', { count: count(made.consents_withdrawn) })}`}
         </p>
       </Card>
       <FiguresRow

@@ -66,8 +66,8 @@ export function InboxPage({ id, session }: PageProps) {
         {error && <Problem error={error} retry={list.reload} />}
         {!value && !error && <Waiting lines={6} />}
         {value && rows.length === 0 && (
-          <Nothing title="Nothing waits" icon="inbox">
-            What customers write by text or chat appears here.
+          <Nothing title="Nothing is waiting" icon="inbox">
+            Messages from customers by text, chat or email appear here.
           </Nothing>
         )}
         <ul class="conversations">

@@ -18,7 +18,7 @@ export const nameOf = ({ name, phone, email }: Pick<Conversation, 'name' | 'phon
 
 export function Line({ row, isCurrent = false, to }: { row: Conversation; isCurrent?: boolean; to: string }) {
   const { channel, last_text, last_direction, last_at, unread } = row
-  const said = last_text ?? (last_at === null ? t('Nothing was said yet') : t('Sent a file'))
+  const said = last_text ?? (last_at === null ? t('No messages yet') : t('Sent a file'))
   return (
     <Link to={to} isCurrent={isCurrent}>
       <span class="letters" aria-hidden="true">

@@ -50,7 +50,7 @@ export function answerOf(consents: readonly CustomerConsent[], channel: string):
 
 const answers = {
   granted: ['Agreed', 'good', 'check'],
-  withdrawn: ['Said no', 'bad', 'x'],
+  withdrawn: ['Withdrawn', 'bad', 'x'],
 } as const
 
 /** What somebody agreed to, channel by channel; nothing where they were never asked. */
@@ -59,7 +59,7 @@ function Agreed({ consents }: { consents: readonly CustomerConsent[] }) {
     const answer = answerOf(consents, channel)
     return answer === null ? [] : [{ name, icon, answer: answers[answer] }]
   })
-  if (told.length === 0) return <span class="soft small">{t('Never asked')}</span>
+  if (told.length === 0) return <span class="soft small">{t('Unknown')}</span>
   return (
     <span class="tags">
       {told.map(({ name, icon, answer: [word, tone, sign] }) => (
@@ -99,7 +99,7 @@ export const imports: ListOf = {
     { name: 'Created', field: 'created_at', as: 'time', priority: 1, card: 'end' },
   ],
   none: {
-    ...{ title: 'No imports', advice: 'Bring customers from a file; what it would do is shown first.' },
+    ...{ title: 'No imports', advice: 'Import customers from a file, with a preview first.' },
     ...{ to: '/customers/import', action: 'Import a file' },
   },
 }
@@ -153,6 +153,7 @@ export const customers: ListOf = {
   ],
   none: {
     title: 'No customers',
-    advice: 'Whoever writes, calls, dials or pays becomes a customer. You can also create one here.',
+    advice:
+      'Customers are created automatically from messages, calls, USSD sessions and payments. You can also create one here.',
   },
 }

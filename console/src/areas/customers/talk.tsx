@@ -120,12 +120,12 @@ function Head({ talk, session, onDone }: HeadProps) {
           ) : assignee ? (
             <Assigned to={assignee} />
           ) : (
-            t('Assigned to nobody')
+            t('Unassigned')
           )}
           {waiting_since && (
             <>
               {' · '}
-              {t('Waits since')} <Ago at={waiting_since} />
+              {t('Waiting since')} <Ago at={waiting_since} />
             </>
           )}
           {snoozed_until && ` · ${t('Snoozed until {time}', { time: shortMoment(snoozed_until) })}`}
@@ -208,7 +208,7 @@ function Members({ assignee, session, onChoose }: MembersProps) {
       ))}
       {assignee !== null && (
         <button type="button" class="menu-item" onClick={() => onChoose(null)}>
-          {t('Nobody')}
+          {t('Unassigned')}
         </button>
       )}
     </>
@@ -292,8 +292,8 @@ const draftOf = (id: string): string => sessionStorage.getItem(`pamoja-draft ${i
 
 const problemWords: Readonly<Record<string, string>> = {
   no_address: 'No number or address is known.',
-  opted_out: 'They opted out of this channel.',
-  window_closed: 'They have not written for 24 hours: only templates are taken.',
+  opted_out: 'The customer opted out of this channel.',
+  window_closed: 'The customer has not written for 24 hours: only templates can be sent.',
   no_sender: 'Mail needs a verified domain.',
 }
 
@@ -359,7 +359,7 @@ function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promis
             <Icon name="note" /> {t('Note')}
           </button>
         </div>
-        <small class="soft push">{isNote ? t('Only your team reads it') : way && <Terms way={way} />}</small>
+        <small class="soft push">{isNote ? t('Visible to your team only') : way && <Terms way={way} />}</small>
       </div>
       <label>
         <span class="hidden">{isNote ? t('Note') : t('Answer')}</span>

@@ -49,7 +49,7 @@ function Known({ id }: { id: string }) {
             ]}
           />
           <Consents customer={value} onDone={customer.reload} />
-          <h2>{t('Story')}</h2>
+          <h2>{t('Timeline')}</h2>
           <ol class="story happenings">
             {story.value?.data.map((entry) => (
               <Happening key={`${entry.type} ${entry.id}`} entry={entry} />

@@ -80,7 +80,7 @@ export const SuppressionPage = recordPage<EmailSuppression>({
   title: ({ email }) => email,
   note: ({ reason }) => words(reason),
   facts: [
-    { name: 'For', field: 'applies_to', as: 'words' },
+    { name: 'Applies to', field: 'applies_to', as: 'words' },
     { name: 'Email', field: 'message_id', as: 'id' },
     { name: 'Reason', field: 'detail' },
     { name: 'Until', field: 'expires_at', as: 'time' },

@@ -35,7 +35,7 @@ export const domains: ListOf = {
     { name: 'Error', field: 'last_error', priority: 3, card: 'sub' },
     state,
   ],
-  none: { title: 'No domains', advice: 'Add yours, put its records into the DNS, and press Check.' },
+  none: { title: 'No domains', advice: 'Add a domain, publish its DNS records and press Check.' },
 }
 
 export const DomainPage = recordPage<EmailDomain>({
@@ -66,7 +66,7 @@ export const DomainPage = recordPage<EmailDomain>({
       scope: 'email:write',
       asks: {
         title: t('Rotate the DKIM key of {name}?', { name: domain }),
-        consequences: [t('Its record has to be put into the DNS; the old key signs until then.')],
+        consequences: [t('Add its record to your DNS; the old key is used until then.')],
         action: t('Rotate DKIM key'),
         isDanger: false,
       },
@@ -86,7 +86,7 @@ export const DomainPage = recordPage<EmailDomain>({
         {records.map(({ type, name, value, purpose, required, status, found }) => (
           <li key={`${type} ${name}`} class="record-line">
             <Pill state={status} /> <span class="strong">{words(purpose)}</span>{' '}
-            {!required && <span class="soft">{t('as you like')}</span>}
+            {!required && <span class="soft">{t('optional')}</span>}
             <span class="mono whole" dir="ltr">
               {type} {name}
             </span>

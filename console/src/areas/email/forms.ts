@@ -24,7 +24,7 @@ const content: readonly FieldOf[] = [
     name: 'from',
     label: 'From',
     isRequired: true,
-    hint: 'An address of one of your domains',
+    hint: 'Address at one of your domains',
     show: oneOf(emailSenders, { isOpen: true }),
   },
   { name: 'template', label: 'Template', hint: 'Or a subject and a text below', show: oneOf(emailTemplates) },
@@ -64,14 +64,14 @@ export const newTemplate: FormOf = formOf(emailCreateTemplate, {
   fields: [
     { name: 'name', label: 'Name', isRequired: true, hint: 'Letters and digits, such as receipt' },
     { name: 'subject', label: 'Subject', isRequired: true },
-    { name: 'html', label: 'HTML', isLong: true, isRequired: true, hint: '{{name}} stands for a variable' },
+    { name: 'html', label: 'HTML', isLong: true, isRequired: true, hint: '{{name}} is a variable' },
   ],
   done: ({ id }) => go(`/email-templates/${id}`),
 })
 
 export const newDomain: FormOf = formOf(emailCreateDomain, {
   title: 'Add a domain',
-  action: 'Add it',
+  action: 'Add',
   fields: [
     { name: 'domain', label: 'Domain', isRequired: true, hint: 'Such as shop.example' },
     { name: 'dkim_record', label: 'DKIM record type', among: ['cname', 'txt'] },
@@ -84,7 +84,7 @@ export const suppress: FormOf = formOf(emailAddSuppressions, {
   action: 'Suppress',
   fields: [
     { name: 'emails', label: 'Email', as: 'list', isRequired: true, hint: 'Several with commas' },
-    { name: 'applies_to', label: 'For', among: ['all', 'bulk'] },
+    { name: 'applies_to', label: 'Applies to', among: ['all', 'bulk'] },
     { name: 'expires_at', label: 'Until', as: 'moment' },
   ],
 })
@@ -93,7 +93,7 @@ export const newCredential: FormOf = formOf(emailCreateSmtpCredential, {
   title: 'Create SMTP credential',
   fields: [
     { name: 'name', label: 'Name', isRequired: true },
-    { name: 'domains', label: 'Domains', as: 'list', hint: 'None ticked: all', show: severalOf(emailDomains) },
+    { name: 'domains', label: 'Domains', as: 'list', hint: 'Select none for all', show: severalOf(emailDomains) },
     { name: 'allowed_ips', label: 'Allowed IP addresses', as: 'list' },
   ],
   done: ({ password }) => password,
@@ -113,7 +113,7 @@ export const tellOfEmail: FormOf = formOf(emailSetTrackingWebhook, {
   action: 'Save',
   fields: [
     { name: 'url', label: 'Address', isRequired: true, hint: 'https://…' },
-    { name: 'events', label: 'Events', as: 'list', hint: 'None ticked: all', show: severalOf(emailEvents) },
+    { name: 'events', label: 'Events', as: 'list', hint: 'Select none for all', show: severalOf(emailEvents) },
     { name: 'enabled', label: 'Enabled', as: 'flag' },
   ],
   initial: { enabled: 'yes' },
@@ -123,7 +123,7 @@ export const tellOfEmail: FormOf = formOf(emailSetTrackingWebhook, {
 /** Names below pamoja.test and those of added domains are found in a DNS of the sandbox's own. */
 export const dnsRecord = formOf(sandboxEditDns, {
   title: 'Record of the sandbox DNS',
-  action: 'Publish it',
+  action: 'Publish',
   fields: [
     { name: 'name', label: 'Name', isRequired: true, hint: 'Such as mail.example.com' },
     { name: 'type', label: 'Kind', among: ['TXT', 'CNAME', 'MX', 'A', 'AAAA', 'SRV', 'NS', 'TLSA'], isRequired: true },

@@ -95,9 +95,9 @@ export const credentials: ListOf = {
       name: 'Revoke',
       isDanger: true,
       scope: 'email:write',
-      asks: ({ name }) => removing(textOf(name), t('Every program that uses it is refused at once.')),
+      asks: ({ name }) => removing(textOf(name), t('Programs that use it are refused at once.')),
       run: ({ id }) => emailDeleteSmtpCredential(api, { id: textOf(id) }),
     },
   ],
-  none: { title: 'No SMTP credentials', advice: 'A program that sends email by SMTP signs in with one.' },
+  none: { title: 'No SMTP credentials', advice: 'Credentials for programs that send email over SMTP.' },
 }

@@ -18,7 +18,7 @@ export function Mail() {
   return (
     <Screen label={t('Mail')} newest={value?.data[0]?.id ?? ''}>
       {error && <Problem error={error} retry={reload} />}
-      {value?.data.length === 0 && <p class="soft">{t('No mail yet. What you send in test arrives here.')}</p>}
+      {value?.data.length === 0 && <p class="soft">{t('No mail yet. Mail sent in test arrives here.')}</p>}
       {value?.data.map((mail) => (
         <button key={mail.id} type="button" class="mail" onClick={() => setOpened(mail.id)}>
           <span class="strong">{mail.subject || t('No subject')}</span>
@@ -68,7 +68,7 @@ function Checks({ id }: { id: string }) {
   ]
   return (
     <details>
-      <summary>{t('Checks of a receiving server')}</summary>
+      <summary>{t('Checks by the receiving server')}</summary>
       <ul class="checks">
         {results.map(({ name, result, domain }) => (
           <li key={`${name} ${domain}`}>

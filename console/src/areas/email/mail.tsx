@@ -53,19 +53,21 @@ export function MailPage({ id }: PageProps) {
                 : t('No text is kept.')}
             </p>
           </Card>
-          <Card title={t('Timeline')}>
-            <ol class="story">
-              {events.value?.data.map((event) => (
-                <li key={event.id}>
-                  {words(event.event)}{' '}
-                  <span class="soft cut">{textOf(Object(event.payload).url ?? Object(event.payload).email)}</span>
-                  <span class="soft push">
-                    <Ago at={textOf(Object(event.payload).timestamp) || null} />
-                  </span>
-                </li>
-              ))}
-            </ol>
-          </Card>
+          {events.value && events.value.data.length > 0 && (
+            <Card title={t('Timeline')}>
+              <ol class="story">
+                {events.value?.data.map((event) => (
+                  <li key={event.id}>
+                    {words(event.event)}{' '}
+                    <span class="soft cut">{textOf(Object(event.payload).url ?? Object(event.payload).email)}</span>
+                    <span class="soft push">
+                      <Ago at={textOf(Object(event.payload).timestamp) || null} />
+                    </span>
+                  </li>
+                ))}
+              </ol>
+            </Card>
+          )}
           <Card title={t('Details')}>
             <Facts
               rows={[
@@ -105,7 +107,7 @@ function deedsOf(message_id: string, status: string): Deed[] {
         title: 'Send again',
         action: 'Send',
         given: { message_id },
-        fields: [{ name: 'to', label: 'To', hint: 'The same address unless given' }],
+        fields: [{ name: 'to', label: 'To', hint: 'Default: the same address' }],
       }),
     },
   ]

@@ -35,7 +35,7 @@ export const templates: ListOf = {
     { name: 'Variables', field: 'variables', priority: 3 },
     { name: 'Changed', field: 'updated_at', as: 'time', priority: 2, card: 'end' },
   ],
-  none: { title: 'No templates', advice: 'A template is written once and sent with the values of each customer.' },
+  none: { title: 'No templates', advice: 'Templates are sent with the values of each recipient.' },
 }
 
 export const TemplatePage = recordPage<EmailTemplate>({
@@ -55,7 +55,7 @@ export const TemplatePage = recordPage<EmailTemplate>({
       name: 'Remove',
       isDanger: true,
       scope: 'email:write',
-      asks: removing(template.name, t('Emails that name it are refused.')),
+      asks: removing(template.name, t('Emails that use it are refused.')),
       run: async () => {
         await emailDeleteTemplate(api, { id: template.id })
         go('/email-templates')
@@ -104,14 +104,14 @@ function Editor({ template, onSaved }: { template: EmailTemplate; onSaved(): Pro
               onInput={(now) => set({ html: now })}
               rows={14}
               required
-              hint="{{name}} stands for a variable"
+              hint="{{name}} is a variable"
               problem={problem('html')}
             />
             <TextField
               label="Text"
               value={draft.text}
               onInput={(now) => set({ text: now })}
-              hint="Empty: made from the HTML"
+              hint="Empty: generated from the HTML"
               problem={problem('text')}
             />
             <Field
@@ -182,7 +182,7 @@ function Preview({
           />
           <Pairs
             label="Default variables"
-            hint="Used where an email does not give its own."
+            hint="Used if an email does not set its own."
             value={values}
             names={value.variables}
             problem={problem}

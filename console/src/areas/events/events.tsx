@@ -46,12 +46,12 @@ export const events: ListOf = {
   columns: [
     created,
     { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
-    { name: 'About', field: 'resource_id', as: 'id', priority: 1, card: 'sub' },
+    { name: 'Object', field: 'resource_id', as: 'id', priority: 1, card: 'sub' },
     { name: 'Request', field: 'request_id', as: 'id', priority: 3 },
   ],
   filters: [
     { name: 'event', label: 'Event' },
-    { name: 'resource_id', label: 'About' },
+    { name: 'resource_id', label: 'Object' },
   ],
 }
 
@@ -65,7 +65,7 @@ export function EventPage({ id }: PageProps) {
             <Facts
               rows={[
                 [t('Time'), <Ago at={value.created_at} />],
-                [t('About'), <RecordLink id={value.resource_id} />],
+                [t('Object'), <RecordLink id={value.resource_id} />],
                 [t('Request'), value.request_id && <CopyId id={value.request_id} />],
               ]}
             />

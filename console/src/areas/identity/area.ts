@@ -5,27 +5,41 @@ import { type Area, list, page } from '../../area.tsx'
 export const area: Area = {
   entries: [
     {
-      ...{ group: 'Trust', order: 10, to: '/identity', name: 'Identity checks', icon: 'face', scope: 'identity:read' },
+      ...{
+        group: 'Verification',
+        order: 10,
+        to: '/identity',
+        name: 'Identity checks',
+        icon: 'face',
+        scope: 'identity:read',
+      },
       badge: { count: 'identity_to_review', words: '{count} to review', tone: 'warn' },
     },
     {
-      group: 'Trust',
+      group: 'Verification',
       order: 20,
       to: '/identity-sessions',
       name: 'Verification links',
       icon: 'link',
       scope: 'identity:read',
     },
-    { group: 'Trust', order: 40, to: '/blocked-people', name: 'Blocked people', icon: 'ban', scope: 'identity:read' },
     {
-      group: 'Trust',
+      group: 'Verification',
+      order: 40,
+      to: '/blocked-people',
+      name: 'Blocked people',
+      icon: 'ban',
+      scope: 'identity:read',
+    },
+    {
+      group: 'Verification',
       order: 50,
       to: '/identity-policy',
       name: 'Identity policy',
       icon: 'gear',
       scope: 'identity:read',
     },
-    { group: 'Trust', order: 60, to: '/documents', name: 'Documents', icon: 'file', scope: 'identity:read' },
+    { group: 'Verification', order: 60, to: '/documents', name: 'Documents', icon: 'file', scope: 'identity:read' },
   ],
   pages: {
     identity: list(() => import('./lists.ts').then(({ checks }) => checks)),

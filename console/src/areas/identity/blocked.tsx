@@ -19,13 +19,13 @@ export const people: ListOf = {
   deeds: [{ name: 'Block a person', icon: 'ban', isMain: true, scope: 'identity:write', form: blockPerson }],
   columns: [
     created,
-    { name: 'Ends in', field: 'hint', as: 'mono', priority: 1, card: 'title' },
+    { name: 'Last characters', field: 'hint', as: 'mono', priority: 1, card: 'title' },
     { name: 'Kind', field: 'kind', as: 'words', priority: 1, card: 'end' },
     { name: 'Reason', field: 'reason', priority: 2, card: 'sub', grows: true },
   ],
   none: {
     title: 'No blocked entries',
-    advice: 'Documents, phones and devices whose checks are refused are listed here.',
+    advice: 'Blocked documents, phones and devices are listed here.',
   },
 }
 
@@ -43,7 +43,7 @@ export const BlockedPersonPage = recordPage<IdentityBlocklistEntry>({
       name: 'Unblock',
       isDanger: true,
       scope: 'identity:write',
-      asks: removing(`…${hint}`, t('Checks with it are made again from now on.')),
+      asks: removing(`…${hint}`, t('Checks with it are accepted from now on.')),
       run: () => identityUnblock(api, { id }),
       leadsTo: '/blocked-people',
     },

@@ -99,7 +99,10 @@ function deedsOf(check: IdentityVerification): Deed[] {
     isDanger: true,
     asks: {
       title: t('Erase this person’s data?'),
-      consequences: [t('Pictures and what was read are erased at once.'), t('That the check was made stays known.')],
+      consequences: [
+        t('Pictures and extracted data are erased at once.'),
+        t('The record of the check is kept without personal data.'),
+      ],
       type: t('erase'),
       action: t('Erase for good'),
       keep: t('Keep it'),
@@ -109,7 +112,7 @@ function deedsOf(check: IdentityVerification): Deed[] {
   if (check.stage !== 'awaiting_review') return check.erased_at === null ? [erase] : []
   const ask = (title: string, action: string, consequence: string) => ({
     ...{ title, action, consequences: [consequence], keep: t('Decide later') },
-    reason: t('Reason, which the account reads'),
+    reason: t('Reason, shown to the account'),
   })
   return [
     erase,
@@ -117,14 +120,14 @@ function deedsOf(check: IdentityVerification): Deed[] {
       name: 'Reject',
       icon: 'x',
       isDanger: true,
-      asks: ask(t('Reject this check?'), t('Reject'), t('The person is told that they could not be verified.')),
+      asks: ask(t('Reject this check?'), t('Reject'), t('The verification is rejected, and the person is informed.')),
       run: ({ reason }) => identityReview(api, { id, body: { decision: 'reject', reason } }),
     },
     {
       name: 'Approve',
       icon: 'check',
       isMain: true,
-      asks: { ...ask(t('Approve this check?'), t('Approve'), t('The person counts as verified.')), isDanger: false },
+      asks: { ...ask(t('Approve this check?'), t('Approve'), t('The person is marked as verified.')), isDanger: false },
       run: ({ reason }) => identityReview(api, { id, body: { decision: 'approve', reason } }),
     },
   ]

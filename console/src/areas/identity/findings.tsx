@@ -21,7 +21,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
       {doubt && !review && (
         <div class="callout warn">
           <p>
-            {t('A person has to decide:')} {doubt.message}
+            {t('Manual review required:')} {doubt.message}
           </p>
         </div>
       )}
@@ -32,7 +32,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
               ['Kind', `${words(document.document_type)}, ${country(document.country)}`],
               ['Number', document.document_number && <span class="mono">{document.document_number}</span>],
               ['Name', [document.first_name, document.last_name].filter(Boolean).join(' ') || null],
-              ['Born on', document.date_of_birth && date(document.date_of_birth)],
+              ['Date of birth', document.date_of_birth && date(document.date_of_birth)],
               ['Expires', document.expiry_date && date(document.expiry_date)],
               [
                 'Machine-readable zone',
@@ -84,7 +84,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
             rows={[
               ['Points (of 100)', String(risk_assessment.risk_score)],
               ['Level', words(risk_assessment.risk_level)],
-              ['Signs', risk_assessment.flags.map(words).join(', ') || null],
+              ['Flags', risk_assessment.flags.map(words).join(', ') || null],
             ]}
           />
         </Card>
@@ -95,7 +95,7 @@ export function Findings({ value }: { value: IdentityVerification }) {
             rows={[
               ['Decision', words(review.decision)],
               ['Reason', review.reason],
-              ['By', review.by],
+              ['Reviewer', review.by],
             ]}
           />
         </Card>

@@ -64,7 +64,7 @@ export const sendCode: FormOf = formOf(identitySendOtp, {
   action: 'Send',
   fields: [
     { name: 'phone', label: 'Phone', isRequired: true },
-    { name: 'channel', label: 'By', among: ['sms', 'voice', 'messenger', 'email'] },
+    { name: 'channel', label: 'Channel', among: ['sms', 'voice', 'messenger', 'email'] },
     { name: 'email', label: 'Email' },
     { name: 'purpose', label: 'Purpose' },
   ],
@@ -82,7 +82,7 @@ export const checkCode: FormOf = formOf(identityVerifyOtp, {
 
 export const scoreRisk: FormOf = formOf(identityScoreRisk, {
   title: 'Score risk',
-  action: 'Score it',
+  action: 'Score risk',
   fields: [
     { name: 'phone', label: 'Phone' },
     { name: 'email', label: 'Email' },

@@ -15,7 +15,7 @@ export const checks: ListOf = {
     { name: 'Check a code', icon: 'check', scope: 'identity:write', form: checkCode },
     { name: 'Start identity check', icon: 'plus', isMain: true, scope: 'identity:write', form: checkSomebody },
   ],
-  none: { title: 'No identity checks', advice: 'People whose document and face are checked are listed here.' },
+  none: { title: 'No identity checks', advice: 'Checks of documents and faces are listed here.' },
   path: identityListVerifications.at(),
   keyField: 'verification_id',
   open: ['/identity/', 'verification_id'],
@@ -40,7 +40,7 @@ export const checks: ListOf = {
 
 export const documents: ListOf = {
   title: 'Documents',
-  note: 'that can be checked',
+  note: 'supported',
   icon: 'file',
   path: identityListDocumentTypes.at(),
   keyField: 'document_type',

@@ -32,7 +32,7 @@ export function Pictures({ value }: { value: IdentityVerification }) {
       {doing.error && <Problem error={doing.error} />}
       {shown.length === 0 && (
         <>
-          <p>{t('Each look at them is noted in the trail.')}</p>
+          <p>{t('Each access is recorded in the audit trail.')}</p>
           <p>
             <button type="button" class="btn" disabled={doing.isBusy} onClick={() => doing.run(show)}>
               {t('Show the pictures')}
@@ -85,10 +85,10 @@ export function Readings({ value: { readings } }: { value: IdentityVerification 
   const columns = [
     { name: 'Machine-readable zone', read: zone },
     ...(barcode ? [{ name: 'Barcode', read: barcode }] : []),
-    { name: 'Print', read: print },
+    { name: 'Printed text', read: print },
   ]
   return (
-    <Card title="Both readings">
+    <Card title="Readings by source">
       <Figures
         names={['Field', ...columns.map(({ name }) => name)]}
         rows={compared.map((field) => ({

@@ -49,9 +49,9 @@ function Reviews() {
   const { doubts, overturned, overturned_percent: part, verdicts } = value
   const counts = (approved: number, rejected: number) => [String(approved), String(rejected)]
   return (
-    <Card title="Decisions of people in 90 days">
+    <Card title="Reviewer decisions, 90 days">
       <p>
-        {t('Of {count} verdicts of the machine, people turned round {share}.', {
+        {t('Reviewers overturned {share} of {count} automatic verdicts.', {
           count: String(verdicts),
           share: percent((part ?? 0) / 100),
         })}
@@ -61,7 +61,7 @@ function Reviews() {
         rows={[
           {
             key: 'overturned',
-            name: t('Verdicts turned round'),
+            name: t('Overturned verdicts'),
             figures: counts(overturned.approved, overturned.rejected),
           },
           { key: 'doubts', name: t('Doubtful checks'), figures: counts(doubts.approved, doubts.rejected) },

@@ -54,7 +54,7 @@ export const sessions: ListOf = {
   filters: [{ name: 'external_id', label: 'External id' }],
   none: {
     title: 'No verification links',
-    advice: 'A link opens a page that takes pictures of a document and a face on any phone.',
+    advice: 'A link opens a page that captures a document and a face on any phone.',
   },
 }
 
@@ -76,7 +76,7 @@ export const SessionPage = recordPage<IdentitySession>({
   ],
   more: ({ url }) =>
     url === null ? null : (
-      <Card title="Where pictures are taken" action={<CopyText text={url} />}>
+      <Card title="Capture page" action={<CopyText text={url} />}>
         <p>
           <a href={url} target="_blank" rel="noreferrer" class="mono">
             {url}
@@ -94,7 +94,7 @@ export const SessionPage = recordPage<IdentitySession>({
             scope: 'identity:write',
             asks: {
               title: t('Cancel this link?'),
-              consequences: [t('Its page says that it is over.')],
+              consequences: [t('The page then shows that the session has ended.')],
               action: t('Cancel the link'),
               keep: t('Keep it'),
             },

@@ -59,7 +59,7 @@ export const ConversationPage = recordPage<MessengerThread>({
       <ol class="story">
         {messages.map((message) => (
           <li key={message.message_id}>
-            <span class="soft">{message.direction === 'inbound' ? t('They') : t('You')}</span>{' '}
+            <span class="soft">{message.direction === 'inbound' ? t('User') : t('You')}</span>{' '}
             <span dir="auto">{textOf(Object(Object(message).text).body) || words(message.type)}</span>
             <span class="soft push">
               <Ago at={textOf(Object(message).timestamp ?? Object(message).sent_at) || null} />

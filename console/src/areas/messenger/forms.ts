@@ -23,7 +23,7 @@ export const write: FormOf = {
       name: 'text',
       label: 'Text',
       isLong: true,
-      hint: 'Only within a day of their last message; otherwise a template',
+      hint: 'Within 24 hours of the user’s last message; otherwise use a template',
     },
     { name: 'template', label: 'Template', show: oneOf(chatTemplates) },
     { name: 'values', label: 'Values', show: valuesFor },
@@ -45,13 +45,13 @@ const listIn = (json: string | undefined): string[] => (json === undefined ? [] 
 
 export const newTemplate: FormOf = {
   title: 'Create template',
-  action: 'Ask for approval',
+  action: 'Submit for approval',
   fields: [
     { name: 'name', label: 'Name', isRequired: true, hint: 'Small letters and underscores' },
     { name: 'language', label: 'Language', isRequired: true, hint: 'Such as en or sw' },
     { name: 'category', label: 'Kind', among: ['utility', 'marketing', 'authentication'] },
     { name: 'header', label: 'Header' },
-    { name: 'body', label: 'Text', isLong: true, isRequired: true, hint: '{{1}} stands for the first value' },
+    { name: 'body', label: 'Text', isLong: true, isRequired: true, hint: '{{1}} is the first value' },
     { name: 'footer', label: 'Footer' },
     { name: 'buttons', label: 'Quick replies', hint: 'At most three, with commas' },
   ],
@@ -85,7 +85,7 @@ function partsOf({ header, body, footer, buttons }: Parts) {
 
 export const changeTemplate = (id: string, initial: Parts): FormOf => ({
   title: 'Edit template',
-  action: 'Ask for approval',
+  action: 'Submit for approval',
   fields: newTemplate.fields.filter(({ name }) => ['header', 'body', 'footer', 'buttons'].includes(name)),
   initial: { ...initial },
   preview: bubble,
@@ -100,7 +100,7 @@ export const optIn: FormOf = formOf(messengerOptIn, {
   action: 'Opt in',
   fields: [
     { name: 'phone', label: 'Phone', isRequired: true },
-    { name: 'source', label: 'Source of consent', hint: 'Such as the form of your shop' },
+    { name: 'source', label: 'Source of consent', hint: 'Such as checkout form' },
   ],
 })
 

@@ -49,11 +49,11 @@ export const conversations: ListOf = {
   columns: [
     { name: 'Name', field: 'name', orField: 'phone', priority: 1, card: 'title', grows: true },
     { name: 'Phone', field: 'phone', as: 'mono', priority: 2, card: 'sub' },
-    { name: 'Last answer', field: 'last_inbound_at', as: 'time', priority: 1, card: 'end' },
+    { name: 'Last message from user', field: 'last_inbound_at', as: 'time', priority: 1, card: 'end' },
     { name: 'Messaging window until', field: 'window_expires_at', as: 'time', priority: 3 },
     { name: 'Opted out', field: 'opted_out', as: 'flag', priority: 4 },
   ],
-  none: { title: 'No conversations', advice: 'People who write to your chat number are listed here.' },
+  none: { title: 'No conversations', advice: 'Users who write to your number are listed here.' },
 }
 
 export const optIns: ListOf = {
@@ -78,5 +78,5 @@ export const optIns: ListOf = {
       run: ({ phone }) => messengerOptOut(api, { phone: textOf(phone) }),
     },
   ],
-  none: { title: 'No opt-ins', advice: 'People who agreed to get chats from you are listed here.' },
+  none: { title: 'No opt-ins', advice: 'Users who have opted in to your messages are listed here.' },
 }

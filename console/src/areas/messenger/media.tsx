@@ -32,7 +32,7 @@ export function Media() {
           deeds={[{ name: 'Upload a file', icon: 'plus', isMain: true, scope: 'messenger:write', form: upload }]}
         />
       </PageHead>
-      <Card title="Open one">
+      <Card title="Open a file">
         <form class="form in-line" onSubmit={open}>
           <Field label="Id of the file" value={id} onInput={setId} required />
           <button type="submit" class="btn">
@@ -59,7 +59,7 @@ export const MediaPage = recordPage<MessengerMediaRecord>({
       name: 'Remove',
       isDanger: true,
       scope: 'messenger:write',
-      asks: removing(filename ?? media_id, t('Messages that name it are refused.')),
+      asks: removing(filename ?? media_id, t('Messages that use it are refused.')),
       run: async () => {
         await messengerDeleteMedia(api, { id: media_id })
         go('/media')

@@ -28,7 +28,7 @@ export const templates: ListOf = {
     { name: 'State', field: 'status', priority: 1, card: 'state', text: (now) => words(textOf(now).toLowerCase()) },
   ],
   filters: [{ name: 'name', label: 'Name' }],
-  none: { title: 'No templates', advice: 'Only a template that was approved opens a conversation.' },
+  none: { title: 'No templates', advice: 'Only approved templates can start a conversation.' },
 }
 
 const partOf = (template: MessengerTemplate, type: string): Readonly<Record<string, unknown>> =>
@@ -65,7 +65,7 @@ export const ChatTemplatePage = recordPage<MessengerTemplate>({
       name: 'Remove',
       isDanger: true,
       scope: 'messenger:write',
-      asks: removing(template.name, t('Messages that name it are refused.')),
+      asks: removing(template.name, t('Messages that use it are refused.')),
       run: async () => {
         await messengerDeleteTemplate(api, { id: template.id })
         go('/chat-templates')

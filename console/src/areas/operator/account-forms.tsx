@@ -32,7 +32,7 @@ export function AccountForms({ account, onDone }: { account: OperatorAccountDeta
     [
       {
         title: 'Plan',
-        action: 'Move it to this plan',
+        action: 'Change the plan',
         fields: [{ name: 'plan', label: 'Plan', isRequired: true, show: oneOf(accountPlans) }],
         make: async (filled) => {
           await operatorUpdateAccount(api, { id, body: { plan: filled.plan } })
@@ -46,7 +46,7 @@ export function AccountForms({ account, onDone }: { account: OperatorAccountDeta
         title: 'Overdraft',
         action: 'Set the overdraft',
         fields: [
-          { name: 'amount', label: 'Amount', isRequired: true, hint: 'How far below zero; 0 takes it away' },
+          { name: 'amount', label: 'Amount', isRequired: true, hint: 'Maximum negative balance; 0 removes it' },
           { name: 'currency', label: 'Currency', isRequired: true },
           { name: 'environment', label: 'Environment', among: ['live', 'test'] },
         ],
@@ -60,7 +60,7 @@ export function AccountForms({ account, onDone }: { account: OperatorAccountDeta
     ],
     [
       {
-        title: 'Countries it may text',
+        title: 'Allowed countries',
         action: 'Limit the countries',
         fields: [{ name: 'countries', label: 'Countries', hint: 'Two letters each, with commas; empty: all' }],
         make: async ({ countries = '' }) => {
@@ -86,11 +86,11 @@ export function AccountForms({ account, onDone }: { account: OperatorAccountDeta
     [
       {
         title: 'Decide a chat template',
-        action: 'Decide it',
+        action: 'Submit decision',
         fields: [
           { name: 'template', label: 'Template', isRequired: true, hint: 'Its id, tpl_…' },
           { name: 'decision', label: 'Decision', among: ['approve', 'reject'] },
-          { name: 'reason', label: 'Reason, which the account reads' },
+          { name: 'reason', label: 'Reason, shown to the account' },
           { name: 'environment', label: 'Environment', among: ['live', 'test'] },
         ],
         make: async ({ template = '', decision, reason, environment }) => {

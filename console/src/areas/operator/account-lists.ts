@@ -63,8 +63,8 @@ export function accountLists(account_id: string): Readonly<Record<string, ListOf
           shows: ({ status }) => status === 'open' || status === 'overdue' || status === 'sent',
           asks: ({ number, invoice_id }) => ({
             title: t('Write off the invoice {name}?', { name: textOf(number ?? invoice_id) }),
-            consequences: [t('Nobody is asked for its money any more.'), t('It cannot be brought back.')],
-            action: t('Write it off'),
+            consequences: [t('The customer is no longer asked to pay.'), t('It cannot be restored.')],
+            action: t('Write off'),
             keep: t('Keep it'),
           }),
           run: ({ invoice_id }) => operatorWriteOffInvoice(api, { account_id, invoice_id: textOf(invoice_id) }),
@@ -89,7 +89,7 @@ export function deliveriesOf(account_id: string, id: string): ListOf {
     columns: [
       created,
       { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
-      { name: 'About', field: 'resource_id', as: 'mono', priority: 2, card: 'sub' },
+      { name: 'Object', field: 'resource_id', as: 'mono', priority: 2, card: 'sub' },
       { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error', priority: 1, card: 'end' },
       { name: 'Attempts', field: 'attempts', as: 'count', priority: 3 },
       state,

@@ -31,7 +31,7 @@ export function AccountPages({ id, inner: list, deeper: [inner = '', delivery = 
   if (!found || (inner && list !== 'webhooks' && !thingIn(list)))
     return (
       <Nothing title={t('There is no such page')} isPage>
-        {t('The navigation leads to what there is.')}
+        {t('Use the navigation to find pages.')}
       </Nothing>
     )
   const crumbs = <Crumbs id={id} {...(inner ? { list, title: found.title } : {})} />
@@ -90,7 +90,7 @@ function AccountPage({ id }: AccountProps) {
             [t('Id'), <span class="mono">{value.id}</span>],
             [t('Plan'), value.plan],
             [t('Country'), country(value.country)],
-            [t('Since'), <Ago at={value.created_at} />],
+            [t('Created'), <Ago at={value.created_at} />],
           ]}
         />
       </Card>
@@ -118,7 +118,7 @@ function Balances({ account: { wallets } }: { account: OperatorAccountDetail }) 
       {wallets.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
       {wallets.length > 0 && (
         <Figures
-          names={['Environment', 'Balance', 'Set aside', 'Can be spent']}
+          names={['Environment', 'Balance', 'Reserved', 'Available']}
           rows={wallets.map(({ environment, currency, balance, held, available }) => ({
             name: words(environment),
             key: `${environment} ${currency}`,
@@ -177,7 +177,7 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
         id: account.id,
         body: { amount, currency, environment, reference },
       })
-      setDone(t('{amount} was put in.', { amount: money(made.amount, made.currency) }))
+      setDone(t('{amount} was credited.', { amount: money(made.amount, made.currency) }))
       setAmount('')
       setReference('')
       onDone()
@@ -186,7 +186,7 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
   const problem = (field: string) => problemOf(error, field, fieldOfCode)
   const isOfField = ['amount', 'currency', 'reference'].some((field) => problem(field) !== undefined)
   return (
-    <Card title={t('Put money into it')}>
+    <Card title={t('Credit the wallet')}>
       {error && !isOfField && <Problem error={error} />}
       {done && (
         <div class="callout good" role="status">
@@ -208,11 +208,11 @@ function Credit({ account, onDone }: { account: OperatorAccountDetail; onDone():
           value={reference}
           onInput={setReference}
           required
-          hint={t('Such as that of the bank transfer; it credits once')}
+          hint={t('Such as the reference of the bank transfer; credited only once')}
           problem={problem('reference')}
         />
         <button type="submit" class="btn primary">
-          {t('Put it in')}
+          {t('Add credit')}
         </button>
       </form>
     </Card>
@@ -236,7 +236,7 @@ function FirstKey({ id }: AccountProps) {
       <form class="form in-line" onSubmit={make}>
         <Field label={t('Name')} value={name} onInput={setName} required problem={problem} />
         <button type="submit" class="btn primary">
-          {t('Make a live key')}
+          {t('Create live key')}
         </button>
       </form>
     </Card>

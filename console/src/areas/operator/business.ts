@@ -21,6 +21,7 @@ import { accounts as knownAccounts } from '../../kit/known.ts'
 import { type ListOf, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
 import { audit as ownAudit } from '../accounts/lists.ts'
+import { accountOf } from './account-name.tsx'
 
 /** Areas whose requests a plan limits. */
 export const limited = ['sms', 'messenger', 'email', 'voice', 'identity', 'payments'] as const
@@ -99,14 +100,14 @@ export const countries: ListOf = {
       shows: ({ sender_registration }) => sender_registration === 'open',
       asks: (row) => ({
         title: t('Require registration of senders in {name}?', { name: textOf(row.country) }),
-        consequences: [t('Texts from senders that nobody approved are refused there.')],
+        consequences: [t('Texts from unapproved senders are refused there.')],
         action: t('Require registration'),
         keep: t('Leave it open'),
       }),
       run: country({ sender_registration: 'required' }),
     },
     {
-      name: 'Open to all senders',
+      name: 'Allow all senders',
       shows: ({ sender_registration }) => sender_registration === 'required',
       run: country({ sender_registration: 'open' }),
     },
@@ -120,13 +121,13 @@ export const countries: ListOf = {
 
 export const rates: ListOf = {
   title: 'Prices of calls',
-  note: 'a minute, by the first digits of the number',
+  note: 'per minute, by prefix of the number',
   icon: 'tag',
   path: operatorListVoiceRates.at(),
   keyField: 'prefix',
   columns: [
     { name: 'Prefix', field: 'prefix', as: 'mono', priority: 1, card: 'title', grows: true },
-    { name: 'A minute', field: 'minute', as: 'money', priority: 1, card: 'end' },
+    { name: 'Price per minute', field: 'minute', as: 'money', priority: 1, card: 'end' },
     { name: 'Changed', field: 'updated_at', as: 'time', priority: 2, card: 'sub' },
   ],
   form: {
@@ -143,7 +144,7 @@ export const rates: ListOf = {
       isDanger: true,
       asks: ({ prefix }) => ({
         title: t('Remove the price of {name}?', { name: textOf(prefix) }),
-        consequences: [t('The next shorter prefix, or the price list, decides.')],
+        consequences: [t('The next shorter prefix or the price list applies.')],
         action: t('Remove {name}', { name: textOf(prefix) }),
         keep: t('Keep it'),
       }),
@@ -160,11 +161,11 @@ export const voiceNumbers: ListOf = {
   keyField: 'number',
   columns: [
     { name: 'Number', field: 'number', as: 'mono', priority: 1, card: 'title', grows: true },
-    { name: 'Account', field: 'account_id', to: '/operator/accounts/', priority: 1, card: 'sub' },
+    { name: 'Account', field: 'account_id', show: accountOf, priority: 1, card: 'sub' },
     { name: 'Since', field: 'assigned_at', as: 'time', priority: 2 },
   ],
   form: {
-    title: 'Give a number to an account',
+    title: 'Assign a number to an account',
     fields: [
       { name: 'number', label: 'Number', isRequired: true },
       { name: 'account_id', label: 'Account', isRequired: true, show: oneOf(knownAccounts) },

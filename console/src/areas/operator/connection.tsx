@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of a connection: its list, the form that connects one, and its own page with its test, its settings and what can be done.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { operatorTestPaymentProvider } from '#sdk/operations.ts'
 import type { ConnectionTest } from '#sdk/schemas.ts'
 import { api, pageAt, thingAt } from '../../api.ts'
@@ -9,13 +9,12 @@ import { bodyOf, fieldFor, filledBy } from '../../kit/declared.ts'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { say } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
-import { Choice } from '../../kit/fields.tsx'
 import { FormFields } from '../../kit/form.tsx'
 import { Card, Facts, FiguresRow, NewKey, Nothing, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { ListPage, type Row, textOf, valueAt } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, words } from '../../kit/words.ts'
-import { go, Link, usePlace } from '../../place.tsx'
+import { filterBy, go, Link, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { type Asked, type Connection, connections, stateOf } from './connections.ts'
 
@@ -35,7 +34,7 @@ export function ConnectionPages({ id }: PageProps) {
   if (!kind)
     return (
       <Nothing title={t('There is no such page')} isPage>
-        {t('The navigation leads to what there is.')}
+        {t('Use the navigation to find pages.')}
       </Nothing>
     )
   if (!id) return <ConnectionList kind={kind} />
@@ -81,7 +80,7 @@ function ConnectionList({ kind }: { kind: Connection }) {
 function pausing({ paused }: Connection, name: string) {
   return {
     title: t('Pause {name}?', { name }),
-    consequences: [...paused.map((one) => t(one)), t('You can resume it any time.')],
+    consequences: [...paused.map((one) => t(one)), t('It can be resumed at any time.')],
     action: t('Pause {name}', { name }),
     keep: t('Let it run'),
   }
@@ -89,7 +88,7 @@ function pausing({ paused }: Connection, name: string) {
 
 /** The form begins with a preset, which fills in what is usual and hides the rest. */
 function Connect({ kind }: { kind: Connection }) {
-  const { presets, fields, create, connect, title, keyField, shownOnce } = kind
+  const { presets, fields, create, connect, title, keyField, shownOnce, test } = kind
   const [chosen, setChosen] = useState(presets[0]?.name ?? '')
   const [secret, setSecret] = useState<string | null>(null)
   const preset = presets.find(({ name }) => name === chosen)
@@ -99,27 +98,30 @@ function Connect({ kind }: { kind: Connection }) {
   const sorted = [...shown].sort((a, b) => rank(preset?.main, a.name) - rank(preset?.main, b.name))
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to={placeOf(kind)}>{t(title)}</Link>
       </nav>
       <PageHead title={connect} />
       {secret && <NewKey secret={secret} />}
+      {presets.length > 1 && (
+        <fieldset class="tiles">
+          <legend class="hidden">{t('Preset')}</legend>
+          {presets.map(({ name }) => (
+            <label key={name} class="tile">
+              <input type="radio" name="preset" checked={name === chosen} onChange={() => setChosen(name)} />
+              {words(name)}
+            </label>
+          ))}
+        </fieldset>
+      )}
       <Card title={t('Settings')}>
-        {presets.length > 1 && (
-          <Choice
-            label="Preset"
-            value={chosen}
-            among={presets.map(({ name }) => name)}
-            isRequired
-            onChange={setChosen}
-          />
-        )}
+        <p class="soft">{t('Filled in from the preset. The connection is tested once it is created.')}</p>
         <FormFields
           key={chosen}
           initial={preset?.values ?? {}}
           form={{
             title: connect,
-            action: 'Connect it',
+            action: 'Connect',
             fields: sorted.map((field) =>
               fieldFor(
                 {
@@ -133,7 +135,7 @@ function Connect({ kind }: { kind: Connection }) {
             make: async (filled) => {
               const made = await send(create, '', bodyOf(fields, filled))
               const shownNow = shownOnce === undefined ? '' : textOf(made[shownOnce])
-              if (shownNow === '') go(`${placeOf(kind)}/${textOf(made[keyField])}`)
+              if (shownNow === '') go(`${placeOf(kind)}/${textOf(made[keyField])}${test ? '?test=now' : ''}`)
               say(t('Done: {name}', { name: t(connect) }))
               return shownNow || null
             },
@@ -170,6 +172,13 @@ function ConnectionPage({ kind, id }: { kind: Connection; id: string }) {
       setResult(data)
       await record.reload()
     })
+  const { query } = usePlace()
+  const isNew = test !== undefined && query.get('test') === 'now'
+  useEffect(() => {
+    if (!isNew) return
+    filterBy({})
+    tried(test)
+  }, [isNew])
   return (
     <Opened record={record}>
       {(value) => (
@@ -206,7 +215,7 @@ function ConnectionPage({ kind, id }: { kind: Connection; id: string }) {
               {result ? (
                 <Steps result={result} />
               ) : (
-                <p class="soft">{t('Name, TLS, sign-in and an answer, one after the other. It costs nothing.')}</p>
+                <p class="soft">{t('Tests the name, TLS, sign-in and response. Free of charge.')}</p>
               )}
             </Card>
           )}
@@ -248,7 +257,7 @@ function ConnectionPage({ kind, id }: { kind: Connection; id: string }) {
         title: t('Remove {name}?', { name }),
         consequences: [
           ...kind.removed.map((one) => t(one)),
-          ...(paused.length > 0 ? [t('It cannot be brought back.')] : []),
+          ...(paused.length > 0 ? [t('It cannot be restored.')] : []),
         ],
         type: name,
         action: t('Remove {name}', { name }),

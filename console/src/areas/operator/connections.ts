@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this installation is connected to, kind by kind: where the API has it, what its form begins with, and what follows when it
 // is paused or removed. The fields of the forms are those of openapi.json.
+
 import { fields as channelFields } from '#form/operator.connectMessengerChannel'
 import { fields as registryFields } from '#form/operator.connectRegistry'
 import { fields as providerFields } from '#form/operator.createPaymentProvider'
@@ -49,6 +50,7 @@ import type { Filled } from '../../kit/form.tsx'
 import type { IconName } from '../../kit/icons.tsx'
 import type { ListOf } from '../../kit/list-page.tsx'
 import { words } from '../../kit/words.ts'
+import { accountOf } from './account-name.tsx'
 
 /** An operation as these pages call it: what its path and its body are. */
 export interface Asked {
@@ -132,7 +134,7 @@ const sip = ['name', 'host', 'transport', 'prefixes', 'number_format', 'country'
 export const connections: readonly Connection[] = [
   {
     ...{ slug: 'providers', title: 'Payment providers', connect: 'Connect a payment provider', icon: 'coins' },
-    advice: 'Mobile money, card acquirers and banks that this installation uses are listed here.',
+    advice: 'Connections to mobile money, card acquirers and banks are listed here.',
     keyField: 'id',
     list: operatorListPaymentProviders,
     get: operatorGetPaymentProvider,
@@ -149,12 +151,12 @@ export const connections: readonly Connection[] = [
       { name: 'Changed', field: 'updated_at', as: 'time', priority: 4 },
       state,
     ],
-    paused: ['New payments by it are refused.', 'What is under way is still asked for until it is known.'],
-    removed: ['New payments by it are refused.', 'Payments under way stay as they are until they expire.'],
+    paused: ['New payments by it are refused.', 'Pending operations are polled until their outcome is known.'],
+    removed: ['New payments by it are refused.', 'Pending payments are left unchanged until they expire.'],
   },
   {
     ...{ slug: 'carriers', title: 'Carriers', connect: 'Connect a carrier', icon: 'antenna' },
-    advice: 'Message centres and aggregators that carry live texts are listed here.',
+    advice: 'Connections for live texts are listed here.',
     keyField: 'name',
     list: operatorListSmsBinds,
     get: operatorGetSmsBind,
@@ -192,11 +194,8 @@ export const connections: readonly Connection[] = [
       { name: 'Sessions', field: 'bound', as: 'count', priority: 4 },
       { ...lastError, card: 'sub' },
     ],
-    paused: [
-      'Its sessions are closed after what is under way.',
-      'Texts that wait for it go by another carrier, or wait.',
-    ],
-    removed: ['Its sessions are closed, and its settings are gone.', 'It is refused while a route names it.'],
+    paused: ['Its sessions are closed after pending requests.', 'Waiting texts use another carrier, or keep waiting.'],
+    removed: ['Its sessions are closed, and its settings are deleted.', 'Refused while a route uses it.'],
     figures: [
       ['Texts a second', 'current_rate'],
       ['Waiting', 'pending'],
@@ -205,7 +204,7 @@ export const connections: readonly Connection[] = [
   },
   {
     ...{ slug: 'trunks', title: 'SIP trunks', connect: 'Connect a SIP trunk', icon: 'call' },
-    advice: 'Telephone networks that carry live calls are listed here.',
+    advice: 'Connections for live calls are listed here.',
     keyField: 'name',
     list: operatorListVoiceTrunks,
     get: operatorGetVoiceTrunk,
@@ -224,15 +223,15 @@ export const connections: readonly Connection[] = [
       { name: 'Encrypted (TLS)', values: { transport: 'tls', port: '5061' }, main: [...sip, 'username', 'password'] },
     ],
     columns: [
-      name,
+      { ...name, grows: false },
       host,
       { name: 'Prefixes', field: 'prefixes', priority: 2 },
       { name: 'Calls', field: 'calls', as: 'count', priority: 2, card: 'end' },
       lastError,
       state,
     ],
-    paused: ['No calls go over it, and none are taken from it.', 'Calls under way go on.'],
-    removed: ['No calls go over it, and none are taken from it.', 'Calls under way go on.'],
+    paused: ['Outbound and inbound calls over it are disabled.', 'Calls in progress continue.'],
+    removed: ['Outbound and inbound calls over it are disabled.', 'Calls in progress continue.'],
     figures: [
       ['Calls', 'calls'],
       ['Calls at once', 'max_calls'],
@@ -240,7 +239,7 @@ export const connections: readonly Connection[] = [
   },
   {
     ...{ slug: 'ussd-networks', title: 'USSD networks', connect: 'Connect a USSD network', icon: 'keypad' },
-    advice: 'Networks that speak USSD over SMPP are listed here.',
+    advice: 'Connections for USSD over SMPP are listed here.',
     keyField: 'name',
     list: operatorListUssdSmppGateways,
     get: operatorGetUssdSmppGateway,
@@ -257,11 +256,11 @@ export const connections: readonly Connection[] = [
     ],
     columns: [name, host, lastError, state],
     paused: ['Sessions of its subscribers end, and no new ones begin.'],
-    removed: ['Sessions of its subscribers end, and no new ones begin.', 'Its settings are gone.'],
+    removed: ['Sessions of its subscribers end, and no new ones begin.', 'Its settings are deleted.'],
   },
   {
     ...{ slug: 'ussd-gateways', title: 'USSD gateways', connect: 'Create USSD gateway', icon: 'keypad' },
-    advice: 'Aggregators that call this installation over HTTP for each USSD screen are listed here.',
+    advice: 'HTTP gateways for USSD are listed here.',
     keyField: 'id',
     list: operatorListUssdGateways,
     get: operatorGetUssdGateway,
@@ -271,12 +270,12 @@ export const connections: readonly Connection[] = [
     presets: [{ name: 'USSD over HTTP', values: {}, main: ['name', 'environment', 'allowed_ips'] }],
     columns: [name, { name: 'Environment', field: 'environment', as: 'words', priority: 2, card: 'sub' }, since],
     paused: [],
-    removed: ['Its address answers no more: its subscribers see an error.'],
+    removed: ['Its URL stops working: subscribers see an error.'],
     shownOnce: 'url',
   },
   {
     ...{ slug: 'channels', title: 'Messenger channels', connect: 'Connect a business number', icon: 'chat' },
-    advice: 'Business numbers that accounts chat from are listed here.',
+    advice: 'Business numbers of accounts are listed here.',
     keyField: 'id',
     list: operatorListMessengerChannels,
     create: operatorConnectMessengerChannel,
@@ -292,15 +291,15 @@ export const connections: readonly Connection[] = [
     columns: [
       name,
       { name: 'Number', field: 'display_number', as: 'mono', priority: 1, card: 'sub' },
-      { name: 'Account', field: 'account_id', to: '/operator/accounts/', priority: 2 },
+      { name: 'Account', field: 'account_id', show: accountOf, priority: 2 },
       since,
     ],
     paused: [],
-    removed: ['Nothing is sent from the number, and what is written to it is not taken.'],
+    removed: ['The number can no longer send or receive.'],
   },
   {
     ...{ slug: 'registries', title: 'Identity registries', connect: 'Connect a registry', icon: 'shield' },
-    advice: 'Registries that say whether a document is real are listed here.',
+    advice: 'Registries for document checks are listed here.',
     keyField: 'id',
     list: operatorListRegistries,
     get: operatorGetRegistry,
@@ -310,7 +309,7 @@ export const connections: readonly Connection[] = [
     presets: [{ name: 'Registry over HTTPS', values: {}, main: registryFields.map((field) => field.name) }],
     columns: [name, country, { name: 'URL', field: 'url', as: 'mono', priority: 2, card: 'sub' }, since],
     paused: [],
-    removed: ['Documents of its country are judged without it.'],
+    removed: ['Documents of its country are checked without it.'],
   },
 ]
 

@@ -16,7 +16,7 @@ import { momentAt } from '../../kit/words.ts'
 
 const country = { name: 'country', label: 'Country', hint: 'Two letters, such as KE' } as const
 const network = { name: 'network', label: 'Network' } as const
-const account = { name: 'account_id', label: 'Account', hint: 'Only for this one', show: oneOf(accounts) } as const
+const account = { name: 'account_id', label: 'Account', hint: 'Only for this account', show: oneOf(accounts) } as const
 const currency = { name: 'currency', label: 'Currency', isRequired: true } as const
 
 export const newAccount: FormOf = {
@@ -38,9 +38,9 @@ const routed = [
     name: 'carriers',
     label: 'Carriers',
     isRequired: true,
-    hint: 'Names, with commas; after a semicolon those that stand in',
+    hint: 'Comma-separated; fallback carriers after a semicolon',
   },
-  { name: 'when_down', label: 'When down', among: ['queue', 'refuse'] },
+  { name: 'when_down', label: 'If no carrier is available', among: ['queue', 'refuse'] },
 ] as const
 
 export const newRoute: FormOf = {
@@ -115,7 +115,7 @@ export const newPrice: FormOf = {
 }
 
 export const newNumber: FormOf = {
-  title: 'Give a number to an account',
+  title: 'Assign a number to an account',
   fields: [
     { name: 'number', label: 'Number', isRequired: true },
     { ...account, isRequired: true },

@@ -29,15 +29,14 @@ import { api } from '../../api.ts'
 import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, percent, shortId, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { accountOf } from './account-name.tsx'
 import { changedRoute, newAccount, newNumber, newPrice, newRoute } from './forms.ts'
 
 const account = {
   name: 'Account',
   field: 'account_name',
-  orField: 'account_id',
-  to: '/operator/accounts/',
-  toField: 'account_id',
   priority: 2,
+  show: accountOf,
 } as const
 const overdue = { name: 'Overdue since', field: 'overdue_at', as: 'time', priority: 1 } as const
 const country = { name: 'Country', field: 'country', as: 'country', priority: 2 } as const
@@ -76,9 +75,9 @@ export const accounts: ListOf = {
       asks: ({ name }) => ({
         title: t('Suspend {name}?', { name: textOf(name) }),
         consequences: [
-          t('Their keys stop at once: every request is refused.'),
-          t('Payments under way still finish; new ones are refused.'),
-          t('You can lift it any time; nothing is deleted.'),
+          t('All requests of its keys are refused at once.'),
+          t('Pending payments are completed; new ones are refused.'),
+          t('It can be lifted at any time; nothing is deleted.'),
         ],
         type: textOf(name),
         action: t('Suspend {name}', { name: textOf(name) }),
@@ -106,11 +105,11 @@ export const routes: ListOf = {
     network,
     { ...account, field: 'account_id', priority: 3 },
     { ...environment, priority: 2, card: 'sub' },
-    { name: 'When down', field: 'when_down', as: 'words', priority: 4 },
+    { name: 'If no carrier is available', field: 'when_down', as: 'words', priority: 4 },
     { name: 'Enabled', field: 'in_force', as: 'flag', priority: 3, card: 'state' },
   ],
   form: newRoute,
-  none: { title: 'No routes', advice: 'Without a route, texts take any carrier that is up.' },
+  none: { title: 'No routes', advice: 'Without a route, texts use any available carrier.' },
   actions: [
     {
       name: 'Change',
@@ -121,7 +120,7 @@ export const routes: ListOf = {
       isDanger: true,
       asks: (row) => ({
         title: t('Remove the route over {name}?', { name: tiersText(row.tiers) }),
-        consequences: [t('Texts that it carried take the next route that fits, or fail with no route.')],
+        consequences: [t('Its texts use the next matching route, or fail without one.')],
         action: t('Remove the route'),
         keep: t('Keep it'),
       }),
@@ -157,7 +156,7 @@ export const prices: ListOf = {
       isDanger: true,
       asks: (row) => ({
         title: t('Remove the price of {name}?', { name: `${words(textOf(row.area))}, ${unitText(row.unit)}` }),
-        consequences: [t('What is sold from now on takes the next price that fits, or is refused without one.')],
+        consequences: [t('From now on the next matching price applies; without one, requests are refused.')],
         action: t('Remove {name}', { name: priceText(row.amount, row) }),
         keep: t('Keep it'),
       }),
@@ -179,14 +178,14 @@ export const numbers: ListOf = {
     { name: 'Created', field: 'created_at', as: 'time', priority: 3, card: 'sub' },
   ],
   form: newNumber,
-  none: { title: 'No numbers', advice: 'Numbers that accounts send from and receive at are listed here.' },
+  none: { title: 'No numbers', advice: 'Numbers assigned to accounts are listed here.' },
   actions: [
     {
       name: 'Take back',
       isDanger: true,
       asks: ({ number }) => ({
         title: t('Take {name} back?', { name: textOf(number) }),
-        consequences: [t('Texts to it reach nobody, and the account cannot send from it.')],
+        consequences: [t('Texts to it are not delivered, and the account cannot send from it.')],
         action: t('Take {name} back', { name: textOf(number) }),
         keep: t('Keep it'),
       }),
@@ -200,7 +199,7 @@ export const senders: ListOf = {
   title: 'Senders to approve',
   icon: 'message',
   path: operatorListSmsSenderIds.at(),
-  none: { title: 'No senders to approve', advice: 'Sender names that accounts ask for wait here.' },
+  none: { title: 'No senders to approve', advice: 'Requests for sender ids are listed here.' },
   keyField: 'id',
   sorts: true,
   columns: [
@@ -227,7 +226,7 @@ export const senders: ListOf = {
       asks: ({ sender }) => ({
         title: t('Reject the sender {name}?', { name: textOf(sender) }),
         consequences: [t('Texts from {name} are refused.', { name: textOf(sender) })],
-        reason: t('Reason, which the account reads'),
+        reason: t('Reason, shown to the account'),
         action: t('Reject {name}', { name: textOf(sender) }),
         keep: t('Leave it waiting'),
       }),
@@ -237,12 +236,12 @@ export const senders: ListOf = {
 }
 
 export const failed: ListOf = {
-  title: 'Failed work',
+  title: 'Failed jobs',
   icon: 'warn',
   path: operatorListJobs.at(),
   none: {
-    title: 'No failed work',
-    advice: 'Work that was tried as often as it may be is listed here, to be tried again.',
+    title: 'No failed jobs',
+    advice: 'Jobs that used up their attempts are listed here, to be retried or discarded.',
   },
   keyField: 'id',
   sorts: true,
@@ -262,8 +261,8 @@ export const failed: ListOf = {
       isBulk: true,
       asks: ({ lane }) => ({
         title: t('Discard this job of {name}?', { name: textOf(lane) }),
-        consequences: [t('It is not tried again. What it was to do is not done.'), t('It cannot be brought back.')],
-        action: t('Discard it'),
+        consequences: [t('The job is removed without being done.'), t('It cannot be restored.')],
+        action: t('Discard'),
         keep: t('Keep it'),
       }),
       run: ({ id }) => operatorDiscardJob(api, { id: textOf(id) }),
@@ -276,7 +275,7 @@ export const statements: ListOf = {
   note: 'statements of providers',
   icon: 'scale',
   path: operatorListPaymentStatements.at(),
-  none: { title: 'No statements', advice: 'Upload the file of a provider, and it is compared with what we know.' },
+  none: { title: 'No statements', advice: 'Upload a provider’s statement to compare it with the ledger.' },
   keyField: 'id',
   open: ['/operator/statements/', 'id'],
   links: [{ to: '/operator/statements/new', name: 'Create statement' }],
@@ -286,7 +285,7 @@ export const statements: ListOf = {
     { ...provider, priority: 1, card: 'title', grows: true },
     environment,
     { name: 'Lines', field: 'lines', as: 'count', priority: 3 },
-    { name: 'Known', field: 'known_lines', as: 'count', priority: 3 },
+    { name: 'Already imported', field: 'known_lines', as: 'count', priority: 3 },
     { name: 'Balance', field: 'closing_balance', as: 'money', priority: 4 },
     { name: 'Difference', field: 'difference', as: 'money', priority: 1, card: 'end' },
     state,
@@ -299,7 +298,7 @@ export const discrepancies: ListOf = {
   path: operatorListPaymentDiscrepancies.at(),
   none: {
     title: 'No discrepancies',
-    advice: 'Payments whose provider told another amount than was asked for are listed here.',
+    advice: 'Payments whose reported amount differs from the request are listed here.',
   },
   keyField: 'payment_id',
   columns: [
@@ -308,7 +307,7 @@ export const discrepancies: ListOf = {
     { ...account, field: 'account_id', priority: 3 },
     { name: 'Asked for', field: 'asked_amount', as: 'money', priority: 2 },
     {
-      name: 'Told',
+      name: 'Reported',
       field: 'told_amount',
       as: 'money',
       currencyField: 'told_currency',
@@ -324,9 +323,9 @@ export const discrepancies: ListOf = {
       name: 'Resolve',
       asks: ({ payment_id }) => ({
         title: t('Resolve the discrepancy of {name}?', { name: shortId(textOf(payment_id)) }),
-        consequences: [t('It leaves this list. No money moves by it.')],
+        consequences: [t('It is removed from this list. No money is moved.')],
         reason: t('Note for the audit log'),
-        action: t('Resolve it'),
+        action: t('Resolve'),
         keep: t('Leave it open'),
         isDanger: false,
       }),
@@ -347,7 +346,10 @@ const doubtful = (
   title,
   icon: 'clock',
   path,
-  none: { title: `No ${title.toLowerCase()}`, advice: 'What a provider has not confirmed in time is listed here.' },
+  none: {
+    title: `No ${title.toLowerCase()}`,
+    advice: 'Operations without a timely confirmation by the provider are listed here.',
+  },
   keyField: field,
   columns: [
     overdue,
@@ -372,12 +374,12 @@ const outcome = (
     consequences: [
       t(
         isPaid
-          ? 'It is complete, and the money counts as gone.'
-          : 'It has failed, and the money goes back to the wallet.',
+          ? 'It is marked as completed, and the money leaves the wallet.'
+          : 'It is marked as failed, and the money is returned to the wallet.',
       ),
-      t('It cannot be taken back.'),
+      t('It cannot be undone.'),
     ],
-    ...(isPaid ? { reason: t('Its id on the provider’s statement') } : {}),
+    ...(isPaid ? { reason: t('Transaction id on the provider’s statement') } : {}),
     action: t(name),
     keep: t('Keep as unknown'),
     isDanger: !isPaid,
@@ -414,7 +416,7 @@ export const debts: ListOf = {
   title: 'Debts',
   icon: 'out',
   path: operatorListDebts.at(),
-  none: { title: 'No debts', advice: 'What accounts owe after a lost dispute is listed here.' },
+  none: { title: 'No debts', advice: 'Debts of accounts from lost disputes are listed here.' },
   keyField: 'dispute_id',
   columns: [
     { name: 'Since', field: 'closed_at', as: 'time', priority: 1 },

@@ -59,7 +59,7 @@ export function OperatorHome() {
           [t('Texts a second'), rate === null ? null : count(Math.round(rate)), null, '/operator/carriers'],
           [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
           [
-            t('Failed work'),
+            t('Failed jobs'),
             system.value && count(queues.reduce((sum, { failed }) => sum + failed, 0)),
             null,
             '/operator/failed',
@@ -67,7 +67,7 @@ export function OperatorHome() {
           [t('Discrepancies'), count(now.discrepancies_open ?? 0), null, '/operator/discrepancies'],
           [
             t('Ledger'),
-            ledger ? (ledger.problems === 0 ? t('Adds up') : t('{count} problems', { count: ledger.problems })) : null,
+            ledger ? (ledger.problems === 0 ? t('Balanced') : t('{count} problems', { count: ledger.problems })) : null,
             ledger &&
               (ledger.checked_at ? t('checked {time}', { time: ago(ledger.checked_at) }) : t('not checked yet')),
           ],
@@ -199,9 +199,9 @@ function Nodes({ system: { nodes, queues } }: { system: System }) {
           ))}
         </ul>
       </Card>
-      <Card title={t('Queues')} action={<Link to="/operator/failed">{t('Failed work')}</Link>}>
+      <Card title={t('Queues')} action={<Link to="/operator/failed">{t('Failed jobs')}</Link>}>
         <Figures
-          names={['Queue', 'Due', 'Running', 'For later', 'Failed']}
+          names={['Queue', 'Due', 'Running', 'Scheduled', 'Failed']}
           rows={queues.map(({ lane, due, running, scheduled, failed }) => ({
             name: <span class="mono">{lane}</span>,
             key: lane,
@@ -238,7 +238,7 @@ function OperatorSearch() {
     )
   }
   return (
-    <Card title={t('Find anything of any account')}>
+    <Card title={t('Search all accounts')}>
       <search>
         <form class="form in-line" onSubmit={search}>
           <Field label={t('Id, number, reference or receipt')} value={text} onInput={setText} required />
@@ -248,7 +248,7 @@ function OperatorSearch() {
         </form>
       </search>
       {error && <Problem error={error} />}
-      {found?.length === 0 && <p class="soft">{t('Nobody has anything like that.')}</p>}
+      {found?.length === 0 && <p class="soft">{t('No records found.')}</p>}
       <ul class="lines" aria-label={t('Found')}>
         {found?.map((one) => (
           <li key={one.id}>

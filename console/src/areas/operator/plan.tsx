@@ -34,7 +34,7 @@ export function PlanPage({ id }: PageProps) {
                 make: async (filled) => {
                   const answer = await confirm({
                     title: t('Change the plan {name}?', { name }),
-                    consequences: [t('It holds at once for every account on it.')],
+                    consequences: [t('It applies at once to every account on the plan.')],
                     action: t('Change {name}', { name }),
                     keep: t('Leave it as it is'),
                     isDanger: false,

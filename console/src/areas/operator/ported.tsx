@@ -25,7 +25,7 @@ export function PortedNumbers() {
     action: 'Save',
     fields: [
       { name: 'phone', label: 'Phone', isRequired: true, hint: 'With the country, such as +254711000001' },
-      { name: 'network', label: 'Network', isRequired: true, hint: 'Where the number is now' },
+      { name: 'network', label: 'Network', isRequired: true, hint: 'Current network' },
     ],
     done: (made) => {
       setError(null)
@@ -35,7 +35,7 @@ export function PortedNumbers() {
   })
   return (
     <div class="page narrow">
-      <PageHead title="Ported numbers" note="Texts to them take the routes of their new network">
+      <PageHead title="Ported numbers" note="Texts to the number use the routes of its new network">
         <Deeds deeds={[{ name: 'Record a ported number', icon: 'plus', isMain: true, form: port }]} />
       </PageHead>
       <Card title="Look up a number">
@@ -62,7 +62,7 @@ export function PortedNumbers() {
                 {
                   name: 'Remove',
                   isDanger: true,
-                  asks: removing(found.phone, t('Texts to it take the routes of the network that its digits name.')),
+                  asks: removing(found.phone, t('Texts to it then use the routes of the network of its prefix.')),
                   run: () => operatorUnportSmsNumber(api, { phone: found.phone }),
                 },
               ]}

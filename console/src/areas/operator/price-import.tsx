@@ -87,7 +87,7 @@ export function PriceImport() {
   const many = (kind: Change['kind']): number => changes?.filter((one) => one.kind === kind).length ?? 0
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to="/operator/prices">{t('Prices')}</Link>
       </nav>
       <PageHead title="Import prices" />
@@ -111,7 +111,7 @@ export function PriceImport() {
       </Card>
       {changes && (
         <Card
-          title={t('What changes')}
+          title={t('Changes')}
           action={
             <button type="button" class="btn primary" disabled={isBusy || changes.length === 0} onClick={bring}>
               {t('Set {count} prices', { count: count(changes.length) })}
@@ -119,7 +119,7 @@ export function PriceImport() {
           }
         >
           <p>
-            {t('{added} new, {changed} changed, {same} as they are.', {
+            {t('{added} new, {changed} changed, {same} unchanged.', {
               added: count(many('new')),
               changed: count(many('changed')),
               same: count(many('same')),
@@ -127,7 +127,7 @@ export function PriceImport() {
           </p>
           <div class="scroll">
             <Figures
-              names={['Price', 'Now', 'Then', 'Change']}
+              names={['Price', 'Current price', 'New price', 'Change']}
               rows={changes.slice(0, maxShown).map(({ line, what, before, after, kind }) => ({
                 name: what,
                 key: String(line),

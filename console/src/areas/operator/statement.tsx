@@ -27,7 +27,7 @@ const begun = ['provider', 'environment', 'country', 'covers']
 export function NewStatement() {
   return (
     <div class="page">
-      <nav class="crumbs" aria-label={t('Where this is')}>
+      <nav class="crumbs" aria-label={t('Breadcrumbs')}>
         <Link to="/operator/statements">{t('Reconciliation')}</Link>
       </nav>
       <PageHead title="Create statement" />
@@ -101,7 +101,7 @@ export function StatementPage({ id }: PageProps) {
           <FiguresRow
             figures={[
               [t('Lines'), count(value.lines)],
-              [t('Known'), count(value.known_lines)],
+              [t('Already imported'), count(value.known_lines)],
               [t('Difference'), value.difference === null ? '–' : money(value.difference, value.currency)],
             ]}
           />
@@ -126,7 +126,7 @@ export function StatementPage({ id }: PageProps) {
             <FormFields
               form={{
                 title: 'Assign a payment to the line',
-                action: 'Assign it',
+                action: 'Assign',
                 fields: [
                   { name: 'line', label: 'Line', isRequired: true },
                   { name: 'account_id', label: 'Account', isRequired: true },

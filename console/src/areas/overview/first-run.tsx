@@ -54,14 +54,14 @@ export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
     <div class="page">
       <PageHead
         title={t('Karibu, {name}', { name })}
-        note={t('Five steps, about three minutes. Nothing here reaches a person or costs money.')}
+        note={t('Five steps, about three minutes. Nothing is sent to real phones, and nothing is charged.')}
       >
         <button type="button" class="btn quiet" onClick={close}>
           {t('Show the overview')}
         </button>
       </PageHead>
       <ol class="card steps">
-        <Step isDone title={t('You are in')} words={t('This installation is yours. Its data stays on it.')} />
+        <Step isDone title={t('You are in')} words={t('Your data stays on this installation.')} />
         <Step
           isDone={now?.sent !== null && now !== null}
           title={t('Send your first text')}
@@ -72,7 +72,7 @@ export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
         <Step
           isDone={now?.isDelivered ?? false}
           title={t('See it arrive')}
-          words={t('On the phone, with two ticks. Then open its timeline: every step, down to the bytes.')}
+          words={t('The text arrives on the phone. Its timeline shows every step, down to the bytes.')}
         >
           {now?.sent && (
             <Link to={`/messages/${now.sent}`} class="btn small">
@@ -82,13 +82,15 @@ export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
         </Step>
         <Step
           isDone={now?.isAnswered ?? false}
-          title={t('Answer it')}
+          title={t('Reply to it')}
           words={t('Write back on the phone. The reply is listed with your messages.')}
         />
         <Step
           isDone={now?.hasHook ?? false}
           title={t('Send events to your server')}
-          words={t('Replies and receipts come to your server as webhooks; an address that catches them is one click.')}
+          words={t(
+            'Webhooks deliver replies and receipts to your server; a test URL that records them is one click away.',
+          )}
         >
           <Link to="/webhooks" class="btn small">
             {t('Webhooks')}

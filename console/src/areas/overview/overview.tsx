@@ -78,7 +78,7 @@ function Figures() {
             '/payments',
           ],
           [
-            withCurrency(t('To spend'), wallet.value?.currency),
+            withCurrency(t('Available'), wallet.value?.currency),
             // Cents are cut, so that no more is promised than there is.
             wallet.value && count(Math.floor(wallet.value.available * 100) / 100),
             null,
@@ -170,7 +170,7 @@ function Endpoints() {
   const endpoints = useLoad('endpoints', () => webhooksList(api, { query: { limit: 6 } }))
   if (!endpoints.value || endpoints.value.data.length === 0) return null
   return (
-    <Card title={t('Webhooks')} action={<Link to="/webhooks">{t('All of them')}</Link>}>
+    <Card title={t('Webhooks')} action={<Link to="/webhooks">{t('Show all')}</Link>}>
       <ul class="story">
         {endpoints.value.data.map(({ id, url, enabled, health }) => (
           <li key={id}>

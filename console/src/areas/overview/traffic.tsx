@@ -40,7 +40,7 @@ export function changeOf(all: readonly Sums[]): string | null {
   const before = all.reduce((sum, one) => sum + one.before, 0)
   if (before === 0) return null
   const change = totalOf(all) / before - 1
-  if (Math.abs(change) < 0.005) return t('As much as before')
+  if (Math.abs(change) < 0.005) return t('Unchanged')
   return change > 0
     ? t('▲ {share} more', { share: percent(change, 0) })
     : t('▼ {share} less', { share: percent(-change, 0) })

@@ -17,8 +17,8 @@ export const area: Area = {
       badge: { count: 'disputes_open', words: '{count} open', tone: 'warn' },
     },
     { group: 'Money', order: 55, to: '/cards', name: 'Saved cards', icon: 'card', scope: 'payments:read' },
-    { group: 'Trust', order: 30, to: '/blocked', name: 'Blocked payers', icon: 'ban', scope: 'fraud:read' },
-    { group: 'Trust', order: 20, to: '/rules', name: 'Fraud rules', icon: 'shield', scope: 'fraud:read' },
+    { group: 'Verification', order: 30, to: '/blocked', name: 'Blocked payers', icon: 'ban', scope: 'fraud:read' },
+    { group: 'Verification', order: 20, to: '/rules', name: 'Fraud rules', icon: 'shield', scope: 'fraud:read' },
   ],
   pages: {
     payments: list(() => import('./lists.tsx').then(({ payments }) => payments)),

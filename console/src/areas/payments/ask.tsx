@@ -30,9 +30,9 @@ export function AskForPayment({ session }: PageProps) {
     <div class="page narrow">
       <PageHead title={t('Request a payment')} />
       {error && <Problem error={error} />}
-      <Card title={t('By mobile money')}>
+      <Card title={t('Mobile money')}>
         <form class="form" onSubmit={ask}>
-          <Field label={t('Phone that pays')} value={phone} onInput={setPhone} required />
+          <Field label={t('Phone number of the payer')} value={phone} onInput={setPhone} required />
           <Field label={t('Amount')} value={amount} onInput={setAmount} required />
           <Field label={t('Currency')} value={currency} onInput={setCurrency} required />
           <Field

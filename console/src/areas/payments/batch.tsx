@@ -2,13 +2,14 @@
 // Many payouts that were asked for at once: how far they are, which rows were refused and why.
 import { payoutsCancelBulk, payoutsGetBulk } from '#sdk/operations.ts'
 import type { PayoutBatchRecord } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, sentenceOf } from '../../api.ts'
 import type { Deed } from '../../kit/detail.tsx'
-import { Card, Figures, FiguresRow, Pill } from '../../kit/kit.tsx'
-import { RecordLink } from '../../kit/record-link.tsx'
+import { Card, FiguresRow } from '../../kit/kit.tsx'
+import { ListRecords } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
 import { count, money } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { payouts } from './lists.tsx'
 
 export const BatchPage = recordPage<PayoutBatchRecord>({
   in: ['/payouts', 'Payouts'],
@@ -34,7 +35,7 @@ export const BatchPage = recordPage<PayoutBatchRecord>({
             asks: {
               title: t('Cancel the remaining {count} payouts?', { count: count(total_count) }),
               consequences: [
-                t('What the provider already has is paid all the same.'),
+                t('Payouts already sent to the provider are still paid.'),
                 t('The money goes back to the wallet.'),
               ],
               action: t('Cancel remaining'),
@@ -55,22 +56,27 @@ export const BatchPage = recordPage<PayoutBatchRecord>({
         ]}
       />
       <Card title={t('Payouts')}>
-        <Figures
-          names={['Row', 'Amount', 'Error']}
-          rows={batch.payouts.map((row) => ({
-            key: String(row.index),
-            name: (
-              <>
-                {row.index + 1} <RecordLink id={row.payout_id} /> <Pill state={row.status} />
-              </>
-            ),
-            figures: [
-              row.amount === undefined ? '–' : money(row.amount, row.currency ?? batch.currency),
-              row.failure_reason ?? '–',
-            ],
-          }))}
-        />
+        <ListRecords list={{ ...payouts, query: { batch_id: batch.batch_id, order: 'asc' }, sorts: false }} />
       </Card>
+      <Refused batch={batch} />
     </>
   ),
 })
+
+/** Rows that did not become payouts, and why. */
+function Refused({ batch: { payouts: rows } }: { batch: PayoutBatchRecord }) {
+  const refused = rows.filter(({ payout_id }) => payout_id === null)
+  if (refused.length === 0) return null
+  return (
+    <Card title={t('Refused')}>
+      <ul class="story">
+        {refused.map(({ index, error }) => (
+          <li key={index}>
+            <span class="strong">{t('Row {row}', { row: count(index + 1) })}</span>
+            <span>{error ? sentenceOf(new Error(error.message)) : '–'}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

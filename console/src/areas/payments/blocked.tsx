@@ -28,7 +28,7 @@ export const blocked: ListOf = {
   filters: [{ name: 'type', label: 'Kind', among: ['phone', 'email', 'card', 'ip', 'country', 'customer_id'] }],
   none: {
     title: 'No blocked entries',
-    advice: 'Phones, cards and addresses whose payments are refused are listed here.',
+    advice: 'Blocked phones, cards and addresses are listed here.',
   },
 }
 

@@ -53,7 +53,7 @@ const fields: Readonly<Record<string, string>> = {
   card_brand: t('Brand of the card'),
   card_bin: t('First digits of the card'),
   card_country: t('Country of the card'),
-  bank_code: t('Code of the bank'),
+  bank_code: t('Bank code'),
 }
 
 const operators: Readonly<Record<string, string>> = {
@@ -185,7 +185,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
   }
   return (
     <>
-      <Choice label="What" value={field} among={Object.keys(fields)} names={fields} isRequired onChange={choose} />
+      <Choice label="Field" value={field} among={Object.keys(fields)} names={fields} isRequired onChange={choose} />
       {velocity && (
         <>
           <Choice
@@ -207,7 +207,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
         </>
       )}
       <Choice
-        label="How"
+        label="Comparison"
         value={operator}
         among={operatorsOf(field)}
         names={operators}

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One dispute: what a payer wants back through the acquirer, and what is set aside for it.
-import { disputesGet, sandboxCloseDispute } from '#sdk/operations.ts'
-import { api, currentEnvironment } from '../../api.ts'
+// One dispute: what a payer wants back through the acquirer, the evidence against it, and what is set aside for it.
+import { disputesGet, disputesSendEvidence, sandboxCloseDispute } from '#sdk/operations.ts'
+import type { Dispute } from '#sdk/schemas.ts'
+import { api, currentEnvironment, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
-import { Ago, Card, Facts } from '../../kit/kit.tsx'
+import { FormFields, formOf } from '../../kit/form.tsx'
+import { Ago, Card, Facts, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { RecordLink } from '../../kit/record-link.tsx'
 import { Story } from '../../kit/story.tsx'
 import { money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { t } from '../../words.ts'
-import { saveEvidence } from './evidence.ts'
+import { evidenceOf, saveEvidence } from './evidence.ts'
 
 export function DisputePage({ id }: PageProps) {
   const own = { dispute_id: id }
@@ -27,17 +29,18 @@ export function DisputePage({ id }: PageProps) {
           state={value.status}
           deeds={[
             ...(currentEnvironment() === 'test' && value.closed_at === null ? closing(id) : []),
-            { name: 'Download evidence', icon: 'download', isMain: true, run: () => saveEvidence(value) },
+            { name: 'Download evidence', icon: 'download', run: () => saveEvidence(value) },
           ]}
           onDone={dispute.reload}
           path={disputesGet.at(own)}
           raw={value}
         >
-          {value.status === 'open' && (
+          {value.status === 'open' && value.evidence_sent_at === null && may('payments:write') && (
+            <Evidence dispute={value} onSent={dispute.reload} />
+          )}
+          {value.status === 'open' && value.evidence_sent_at && (
             <div class="callout note">
-              <p>
-                {t('Send the evidence to your acquirer, with proof of what you delivered. The payer’s bank decides.')}
-              </p>
+              <p>{t('The acquirer has your evidence. The payer’s bank decides.')}</p>
             </div>
           )}
           <Card title={t('Details')}>
@@ -45,9 +48,11 @@ export function DisputePage({ id }: PageProps) {
               rows={[
                 [t('Payment'), <RecordLink id={value.payment_id} />],
                 [t('Reason'), value.reason && words(value.reason)],
-                [t('Set aside'), money(value.amount_held, value.currency)],
+                [t('Reserved'), money(value.amount_held, value.currency)],
+                [t('Owed'), value.amount_owed > 0 && money(value.amount_owed, value.currency)],
                 [t('Reference of the provider'), value.provider_reference],
                 [t('Created'), <Ago at={value.created_at} />],
+                [t('Evidence sent'), <Ago at={value.evidence_sent_at} />],
                 [t('Closed'), <Ago at={value.closed_at} />],
               ]}
             />
@@ -56,6 +61,41 @@ export function DisputePage({ id }: PageProps) {
         </Detail>
       )}
     </Opened>
+  )
+}
+
+/** The form begins with what is known; the acquirer takes it once. */
+function Evidence({ dispute, onSent }: { dispute: Dispute; onSent(): unknown }) {
+  const { dispute_id } = dispute
+  const known = useLoad(`evidence ${dispute_id}`, () => evidenceOf(dispute))
+  const form = formOf(disputesSendEvidence, {
+    title: 'Answer the dispute',
+    action: 'Send the evidence',
+    given: { dispute_id },
+    fields: [
+      {
+        name: 'statement',
+        label: 'Statement',
+        isLong: true,
+        isRequired: true,
+        hint: 'Order, delivery and agreement, in your words. Prefilled from the payment.',
+      },
+      { name: 'product_description', label: 'Product sold' },
+      { name: 'delivered_on', label: 'Delivered on', as: 'date' },
+      { name: 'shipping_carrier', label: 'Delivered by' },
+      { name: 'tracking_number', label: 'Tracking number' },
+    ],
+    initial: { statement: known.value ?? undefined },
+  })
+  return (
+    <Card title={t(form.title)}>
+      <p class="soft">{t('Evidence can be sent once. The payer’s bank decides.')}</p>
+      {known.value === null && !known.error ? (
+        <Waiting />
+      ) : (
+        <FormFields form={form} onMade={() => void onSent()} class="form in-line even evidence" />
+      )}
+    </Card>
   )
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence of a disputed payment as a file to read: what is known of the dispute, of the payment and of its payer, of what was given
-// back, and when each thing happened. The acquirer takes it, with proof of what was delivered.
+// Evidence of a disputed payment: what is known of the dispute, of the payment and of its payer, of what was given back, and when
+// each thing happened; as the beginning of what is sent to the acquirer, and as a file.
 import { eventsList, paymentsGet } from '#sdk/operations.ts'
 import type { Dispute } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
@@ -21,8 +21,9 @@ function linesOf(record: object, before = ''): string[] {
   })
 }
 
-export async function saveEvidence(dispute: Dispute): Promise<void> {
-  const { dispute_id, payment_id } = dispute
+/** What is known, as the statement of evidence begins. */
+export async function evidenceOf(dispute: Dispute): Promise<string> {
+  const { payment_id } = dispute
   const [payment, events] = await Promise.all([
     paymentsGet(api, { payment_id }),
     may('events:read')
@@ -34,10 +35,14 @@ export async function saveEvidence(dispute: Dispute): Promise<void> {
     [t('Payment'), linesOf(payment)],
     [t('Timeline'), events.data.map(({ event, created_at }) => `${created_at} ${event}`)],
   ]
-  const text = parts.map(([title, lines]) => [title, '', ...lines, ''].join('\n')).join('\n')
+  return parts.map(([title, lines]) => [title, '', ...lines, ''].join('\n')).join('\n')
+}
+
+export async function saveEvidence(dispute: Dispute): Promise<void> {
+  const text = await evidenceOf(dispute)
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  link.download = `${dispute_id}.txt`
+  link.download = `${dispute.dispute_id}.txt`
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), keptMs)
 }

@@ -37,7 +37,7 @@ export const payOne: FormOf = formOf(payoutsCreate, {
     currency,
     { name: 'bank.account_number', label: 'Bank account' },
     { name: 'bank.bank_code', label: 'Bank', show: oneOf(banks) },
-    { name: 'bank.account_name', label: 'Name on the account' },
+    { name: 'bank.account_name', label: 'Account holder' },
     description,
     reference,
     { name: 'scheduled_at', label: 'Scheduled for', as: 'moment' },
@@ -80,7 +80,7 @@ const directions = { payment: words('payment'), payout: words('payout') }
 
 const ruleFields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
-  { name: 'action', label: 'Does', among: ['review', 'block', 'require_3ds', 'allow'] },
+  { name: 'action', label: 'Action', among: ['review', 'block', 'require_3ds', 'allow'] },
   {
     name: 'conditions',
     label: 'When',
@@ -88,15 +88,15 @@ const ruleFields: readonly FieldOf[] = [
     as: 'json',
     show: conditionsField,
   },
-  { name: 'match', label: 'Conditions that must hold', among: ['all', 'any'] },
+  { name: 'match', label: 'Conditions that must match', among: ['all', 'any'] },
   {
     name: 'applies_to',
     label: 'Applies to',
     as: 'list',
-    hint: 'None ticked: payments',
+    hint: 'Select none for payments',
     show: severalAmong(directions),
   },
-  { name: 'priority', label: 'Place', as: 'number', hint: 'Lower runs first' },
+  { name: 'priority', label: 'Order', as: 'number', hint: 'Lowest is evaluated first' },
   { name: 'dry_run', label: 'Dry run', as: 'flag' },
   description,
 ]
@@ -133,12 +133,12 @@ export const checkRisk: FormOf = formOf(paymentsCheckRisk, {
     amount,
     currency,
     { name: 'phone', label: 'Phone' },
-    { name: 'ip_address', label: 'Address of the payer' },
+    { name: 'ip_address', label: 'IP address of the payer' },
     { name: 'country', label: 'Country', hint: 'Two letters, such as KE' },
   ],
   initial: { currency: ownCurrency() },
   done: ({ decision, risk_score }) =>
-    say(t('It would be: {what}, {count} of 100', { what: words(decision), count: risk_score })),
+    say(t('Result: {what}, {count} of 100', { what: words(decision), count: risk_score })),
 })
 
 const kinds = [
@@ -153,7 +153,13 @@ export const block: FormOf = formOf(fraudAddToBlacklist, {
     { name: 'type', label: 'Kind', among: kinds },
     { name: 'value', label: 'Value', isRequired: true },
     { name: 'reason', label: 'Reason' },
-    { name: 'applies_to', label: 'Applies to', as: 'list', hint: 'None ticked: both', show: severalAmong(directions) },
+    {
+      name: 'applies_to',
+      label: 'Applies to',
+      as: 'list',
+      hint: 'Select none for both',
+      show: severalAmong(directions),
+    },
     { name: 'expires_at', label: 'Until', as: 'moment' },
   ],
   initial: { type: 'phone' },

@@ -38,7 +38,7 @@ export const links: ListOf = {
   filters: [{ name: 'status', label: 'State', among: ['active', 'inactive', 'expired', 'completed'] }],
   none: {
     title: 'No payment links',
-    advice: 'A link takes money without a line of code: in a chat, an email, a poster.',
+    advice: 'Payment links collect money without code: in a chat, an email or on a poster.',
   },
 }
 
@@ -54,7 +54,7 @@ export const LinkPage = recordPage<PaymentLink>({
     { name: 'Expires', field: 'expires_at', as: 'time' },
     { name: 'Maximum payments', field: 'max_uses', as: 'count' },
     { name: 'Redirect URL after payment', field: 'redirect_url' },
-    { name: 'By', field: 'payment_methods', as: 'words' },
+    { name: 'Provider', field: 'payment_methods', as: 'words' },
     { name: 'Created', field: 'created_at', as: 'time' },
   ],
   deeds: ({ payment_link_id, status, description }): Deed[] =>
@@ -66,7 +66,7 @@ export const LinkPage = recordPage<PaymentLink>({
             scope: 'payments:write',
             asks: {
               title: t('Deactivate {name}?', { name: description }),
-              consequences: [t('Nobody can pay by it any more.'), t('What was paid stays paid.')],
+              consequences: [t('It can no longer be used for payments.'), t('Payments made are not refunded.')],
               action: t('Deactivate it'),
               keep: t('Keep it'),
             },
@@ -74,21 +74,21 @@ export const LinkPage = recordPage<PaymentLink>({
           },
         ]
       : [],
-  more: ({ url, uses, amount_collected, currency }) => (
+  before: ({ url, uses, amount_collected, currency }) => (
     <>
+      <Card title={t('Payment page')} action={<CopyText text={url} />}>
+        <p>
+          <a href={url} target="_blank" rel="noreferrer" class="mono line" dir="ltr">
+            {url}
+          </a>
+        </p>
+      </Card>
       <FiguresRow
         figures={[
           [t('Paid'), count(uses)],
           [t('Collected'), money(amount_collected, currency)],
         ]}
       />
-      <Card title={t('Payment page')} action={<CopyText text={url} />}>
-        <p>
-          <a href={url} target="_blank" rel="noreferrer" class="mono">
-            {url}
-          </a>
-        </p>
-      </Card>
     </>
   ),
 })
@@ -113,17 +113,17 @@ export const cards: ListOf = {
   filters: [{ name: 'customer_id', label: 'Customer' }],
   actions: [
     {
-      name: 'Forget',
+      name: 'Delete',
       isDanger: true,
       scope: 'payments:write',
       asks: ({ last4 }) => ({
-        title: t('Forget the card that ends in {name}?', { name: textOf(last4) }),
-        consequences: [t('It can no longer be charged.'), t('Subscriptions that it pays become past due.')],
-        action: t('Forget it'),
+        title: t('Delete the card ending in {name}?', { name: textOf(last4) }),
+        consequences: [t('It can no longer be charged.'), t('Its subscriptions become past due.')],
+        action: t('Delete'),
         keep: t('Keep it'),
       }),
       run: ({ card_token }) => paymentsDeleteCard(api, { card_token: textOf(card_token) }),
     },
   ],
-  none: { title: 'No saved cards', advice: 'Cards that payers let you charge again are listed here.' },
+  none: { title: 'No saved cards', advice: 'Cards saved by payers for later charges are listed here.' },
 }

@@ -4,21 +4,20 @@ import {
   disputesList,
   fraudChangeRule,
   fraudListRules,
-  fraudRemoveRule,
   paymentsTransactions,
   payoutsApprove,
   payoutsList,
+  payoutsReject,
   refundsList,
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
-import { removing } from '../../kit/dialogs.tsx'
-import { TwoLines } from '../../kit/kit.tsx'
+import { Pill, TwoLines } from '../../kit/kit.tsx'
 import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, words } from '../../kit/words.ts'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
 import { conditionsText } from './conditions.ts'
-import { changeRule, checkRisk, newRule, payMany, payOne } from './forms.ts'
+import { checkRisk, newRule, payMany, payOne } from './forms.ts'
 
 /** `M-Pesa`, `Card`: the provider where it has a name of its own, otherwise the method. */
 export function byWhat(method: unknown, provider: unknown): string {
@@ -27,7 +26,7 @@ export function byWhat(method: unknown, provider: unknown): string {
 }
 
 const by = {
-  name: 'By',
+  name: 'Provider',
   field: 'method',
   priority: 2,
   card: 'sub',
@@ -70,7 +69,7 @@ export const payments: ListOf = {
   ],
   none: {
     title: 'No payments',
-    advice: 'What customers pay, and what you pay out, is listed here.',
+    advice: 'Payments, refunds and payouts are listed here.',
     to: '/ask',
     action: 'Request a payment',
   },
@@ -82,6 +81,12 @@ function recipientOf(recipient: unknown): string {
   return textOf(name ?? phone ?? Object(bank).account_name ?? Object(bank).account_number ?? Object(bank).bank_name)
 }
 
+/** What made a payout wait for a person. */
+function unusual(risk: unknown): string | null {
+  const { flags }: { flags?: unknown } = Object(risk)
+  return Array.isArray(flags) && flags.length > 0 ? flags.map((one) => words(textOf(one))).join(', ') : null
+}
+
 export const payouts: ListOf = {
   title: 'Payouts',
   icon: 'out',
@@ -89,7 +94,7 @@ export const payouts: ListOf = {
     { name: 'Create bulk payout', icon: 'users', scope: 'payouts:write', form: payMany },
     { name: 'Create payout', icon: 'out', isMain: true, scope: 'payouts:write', form: payOne },
   ],
-  none: { title: 'No payouts', advice: 'Money that you pay to phones and bank accounts is listed here.' },
+  none: { title: 'No payouts', advice: 'Payouts to phones and bank accounts are listed here.' },
   path: payoutsList.at(),
   keyField: 'payout_id',
   open: ['/payouts/', 'payout_id'],
@@ -100,14 +105,17 @@ export const payouts: ListOf = {
     created,
     {
       ...{ name: 'To', field: 'recipient.phone', priority: 1, card: 'title', grows: true },
-      show: ({ recipient, reference }) => (
-        <TwoLines first={textOf(recipientOf(recipient) || reference)} second={textOf(reference) || null} />
+      show: ({ recipient, reference, in_review, risk }) => (
+        <TwoLines
+          first={textOf(recipientOf(recipient) || reference)}
+          second={(in_review === true && unusual(risk)) || textOf(reference) || null}
+        />
       ),
     },
     by,
     { name: 'Fee', field: 'fee', as: 'money', priority: 4 },
     { name: 'Error', field: 'failure_message', priority: 5 },
-    state,
+    { ...state, show: ({ in_review, status }) => <Pill state={in_review === true ? 'in_review' : textOf(status)} /> },
     amount,
   ],
   filters: [
@@ -130,12 +138,29 @@ export const payouts: ListOf = {
           amount: money(Number(amount), textOf(currency)),
           whom: recipientOf(recipient),
         }),
-        consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+        consequences: [
+          t('The money leaves the wallet now.'),
+          t('It cannot be undone once the provider has received it.'),
+        ],
         action: t('Approve'),
         keep: t('Do not pay'),
         isDanger: false,
       }),
       run: ({ payout_id }) => payoutsApprove(api, { payout_id: textOf(payout_id) }),
+    },
+    {
+      ...{ name: 'Reject', isDanger: true, isBulk: true, scope: 'payouts:approve' },
+      shows: ({ in_review }) => in_review === true,
+      asks: ({ amount, currency, recipient }) => ({
+        title: t('Reject {amount} to {whom}?', {
+          amount: money(Number(amount), textOf(currency)),
+          whom: recipientOf(recipient),
+        }),
+        consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
+        action: t('Reject'),
+        keep: t('Leave it waiting'),
+      }),
+      run: ({ payout_id }) => payoutsReject(api, { payout_id: textOf(payout_id) }),
     },
   ],
 }
@@ -191,7 +216,7 @@ export const disputes: ListOf = {
       text: (reason) => words(textOf(reason ?? 'dispute')),
     },
     payment,
-    { name: 'Set aside', field: 'amount_held', as: 'money', priority: 3 },
+    { name: 'Reserved', field: 'amount_held', as: 'money', priority: 3 },
     state,
     amount,
   ],
@@ -206,13 +231,13 @@ export const rules: ListOf = {
     { name: 'Check a payment', icon: 'flask', scope: 'fraud:read', form: checkRisk },
     { name: 'Create rule', icon: 'plus', isMain: true, scope: 'fraud:write', form: newRule },
   ],
-  none: { title: 'No rules', advice: 'A rule lets a payment through, asks for more, or stops it.' },
+  none: { title: 'No rules', advice: 'Rules allow, review, challenge or block payments.' },
   path: fraudListRules.at(),
   keyField: 'rule_id',
   open: ['/rules/', 'rule_id'],
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title' },
-    { name: 'Does', field: 'action', as: 'words', priority: 1, card: 'end' },
+    { name: 'Action', field: 'action', as: 'words', priority: 1, card: 'end' },
     {
       name: 'When',
       field: 'conditions',
@@ -226,14 +251,6 @@ export const rules: ListOf = {
     { name: 'Enabled', field: 'enabled', as: 'flag', priority: 2, card: 'state' },
   ],
   actions: [
-    { name: 'Change', scope: 'fraud:write', form: changeRule },
-    {
-      name: 'Remove',
-      isDanger: true,
-      scope: 'fraud:write',
-      asks: ({ name }) => removing(textOf(name), t('Payments from now on are not checked by this rule.')),
-      run: ({ rule_id }) => fraudRemoveRule(api, { rule_id: textOf(rule_id) }),
-    },
     {
       name: 'Enable',
       scope: 'fraud:write',
@@ -246,7 +263,10 @@ export const rules: ListOf = {
       shows: ({ enabled }) => enabled === true,
       asks: ({ name }) => ({
         title: t('Disable {name}?', { name: textOf(name) }),
-        consequences: [t('Payments from now on are not checked by this rule.'), t('You can enable it again any time.')],
+        consequences: [
+          t('Payments from now on are not checked by this rule.'),
+          t('It can be enabled again at any time.'),
+        ],
         action: t('Disable {name}', { name: textOf(name) }),
         keep: t('Keep it enabled'),
       }),

@@ -78,7 +78,7 @@ function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
       <button type="button" class="btn" onClick={() => answer({ decision: 'refuse' }).catch(setError)}>
         {t('Refuse')}
       </button>
-      <p class="hint">{t('Any PIN but 0000 is right.')}</p>
+      <p class="hint">{t('Any PIN except 0000 is accepted.')}</p>
     </div>
   )
 }

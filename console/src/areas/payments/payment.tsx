@@ -112,7 +112,7 @@ function PaymentFacts({ value }: { value: Payment }) {
     <Card title={t('Details')}>
       <Facts
         rows={[
-          [t('By'), byWhat(value.method, value.provider)],
+          [t('Provider'), byWhat(value.method, value.provider)],
           [t('Phone'), value.phone && <span class="mono">{value.phone}</span>],
           [t('Fee'), money(value.fee, currency)],
           [t('You receive'), money(value.net_amount, currency)],
@@ -122,7 +122,7 @@ function PaymentFacts({ value }: { value: Payment }) {
           [t('Reference of the provider'), value.provider_reference],
           [t('Created'), <Ago at={value.created_at} />],
           [t('Completed'), <Ago at={value.completed_at} />],
-          [t('Runs out'), <Ago at={value.expires_at} />],
+          [t('Expires'), <Ago at={value.expires_at} />],
         ]}
       />
       {value.refunds.length > 0 && (
@@ -151,8 +151,8 @@ function GiveBack({ payment, onDone }: { payment: Payment; onDone(): unknown }) 
       title: t('Refund {amount}?', { amount: sum }),
       consequences: [
         t('{amount} goes back to {whom}.', { amount: sum, whom: payment.phone ?? t('the payer') }),
-        t('The fee is not given back.'),
-        t('It cannot be taken back.'),
+        t('The fee is not refunded.'),
+        t('It cannot be undone.'),
       ],
       action: t('Refund {amount}', { amount: sum }),
       keep: t('Not now'),
@@ -160,7 +160,7 @@ function GiveBack({ payment, onDone }: { payment: Payment; onDone(): unknown }) 
     if (!isSure) return
     run(async () => {
       await refundsCreate(api, { transaction_id: payment.payment_id, body: { amount } })
-      say(t('Refund of {amount} begun', { amount: sum }))
+      say(t('Refund of {amount} started', { amount: sum }))
       await onDone()
     })
   }

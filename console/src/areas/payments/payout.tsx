@@ -7,7 +7,8 @@ import type { PageProps } from '../../area.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money } from '../../kit/words.ts'
+import { RecordLink } from '../../kit/record-link.tsx'
+import { money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
@@ -35,16 +36,25 @@ export function PayoutPage({ id }: PageProps) {
               <p>{value.failure_message}</p>
             </div>
           )}
+          {value.in_review && (
+            <div class="callout warn">
+              <p>
+                {t('Awaits approval by a member other than its creator.')}{' '}
+                {value.risk?.flags.map((flag) => words(flag)).join(', ')}
+              </p>
+            </div>
+          )}
           <Timeline path={payoutsTimeline.at(own)} kind="payout" live="payout." about={id} />
           <Card title={t('Details')}>
             <Facts
               rows={[
                 [t('To'), value.recipient.name ?? value.recipient.phone],
                 [t('Phone'), value.recipient.phone],
-                [t('By'), byWhat(value.method, value.provider)],
+                [t('Provider'), byWhat(value.method, value.provider)],
                 [t('Fee'), money(value.fee, value.currency)],
                 [t('Reference'), value.reference],
                 [t('Description'), value.description],
+                [t('Bulk payout'), value.batch_id && <RecordLink id={value.batch_id} />],
                 [t('Created'), <Ago at={value.created_at} />],
                 [t('Completed'), <Ago at={value.completed_at} />],
               ]}
@@ -66,7 +76,10 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isMain: true,
     asks: {
       title: t('Pay {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money leaves the wallet now.'), t('It cannot be taken back once the provider has it.')],
+      consequences: [
+        t('The money leaves the wallet now.'),
+        t('It cannot be undone once the provider has received it.'),
+      ],
       action: t('Pay {amount}', { amount: sum }),
       keep: t('Do not pay'),
       isDanger: false,
@@ -80,7 +93,7 @@ function deedsOf({ payout_id, in_review, status, amount, currency, recipient }: 
     isDanger: true,
     asks: {
       title: t('Reject {amount} to {whom}?', { amount: sum, whom }),
-      consequences: [t('The money goes back to the wallet.'), t('It has to be asked for anew.')],
+      consequences: [t('The money goes back to the wallet.'), t('It must be requested again.')],
       action: t('Reject {amount}', { amount: sum }),
       keep: t('Leave it waiting'),
     },

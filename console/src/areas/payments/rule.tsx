@@ -23,14 +23,14 @@ export const RulePage = recordPage<FraudRule>({
   note: ({ description }) => description,
   state: ({ enabled, dry_run }) => (enabled ? (dry_run ? 'dry_run' : 'active') : 'disabled'),
   facts: [
-    { name: 'Does', field: 'action', as: 'words' },
+    { name: 'Action', field: 'action', as: 'words' },
     {
       name: 'When',
       field: 'conditions',
       text: (conditions, { match }) => conditionsText(conditions, match),
     },
     { name: 'Applies to', field: 'applies_to', as: 'words' },
-    { name: 'Place', field: 'priority', as: 'count' },
+    { name: 'Order', field: 'priority', as: 'count' },
     { name: 'Hits, 24 hours', field: 'hits_24h', as: 'count' },
     { name: 'Created', field: 'created_at', as: 'time' },
   ],
@@ -69,7 +69,7 @@ function Past({ rule: { rule_id } }: { rule: FraudRule }) {
       setFound(await fraudBacktestRule(api, { rule_id, body: { start_date } }))
     })
   return (
-    <Card title="What it would have done">
+    <Card title="Backtest result">
       {error && <Problem error={error} />}
       <div class="form in-line">
         <Choice
@@ -84,7 +84,7 @@ function Past({ rule: { rule_id } }: { rule: FraudRule }) {
           }}
         />
         <button type="button" class="btn primary" disabled={isBusy} onClick={test}>
-          {t('Test it on the past')}
+          {t('Backtest')}
         </button>
       </div>
       {found && (
@@ -98,7 +98,7 @@ function Past({ rule: { rule_id } }: { rule: FraudRule }) {
           </p>
           {found.matched > 0 && (
             <>
-              <p class="soft">{t('What was decided for those without the rule:')}</p>
+              <p class="soft">{t('Original decisions:')}</p>
               <FiguresRow
                 figures={Object.entries(found.decisions).map(([decision, times]) => [words(decision), count(times)])}
               />
@@ -106,12 +106,12 @@ function Past({ rule: { rule_id } }: { rule: FraudRule }) {
           )}
           {found.unknown_velocity > 0 && (
             <p class="soft">
-              {t('{count} checks are left out: how many payments there were then is not known.', {
+              {t('{count} checks without velocity data are excluded.', {
                 count: count(found.unknown_velocity),
               })}
             </p>
           )}
-          {!found.complete && <p class="soft">{t('Only the oldest 100,000 checks were looked at.')}</p>}
+          {!found.complete && <p class="soft">{t('Only the oldest 100,000 checks were evaluated.')}</p>}
         </div>
       )}
     </Card>

@@ -36,7 +36,7 @@ export const SmsBatchPage = recordPage<SmsBatch>({
               title: t('Stop the unsent messages?'),
               consequences: [
                 t('{count} were already sent.', { count: count(counts.sent + counts.delivered + counts.failed) }),
-                t('What the rest costs goes back to the wallet.'),
+                t('The cost of the rest is refunded to the wallet.'),
               ],
               action: t('Stop {count} texts', { count: count(counts.queued) }),
               keep: t('Keep sending'),

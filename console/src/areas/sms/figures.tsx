@@ -49,9 +49,16 @@ export function SmsFigures() {
         figures={[
           [t('Texts'), value && count(value.messages)],
           [t('Delivered'), value && rateOf(value.delivery_rate)],
-          [t('Delivery time (95th percentile)'), value && (seconds === null ? '–' : `${count(seconds)} s`)],
-          [t('Spent'), value && money(value.cost, value.currency)],
-          [t('SMS balance'), balance.value && money(balance.value.balance, balance.value.currency)],
+          [
+            t('Delivery time'),
+            value && (seconds === null ? '–' : `${count(Math.round(seconds * 10) / 10)} s`),
+            t('for 95 % of them'),
+          ],
+          [
+            t('Cost'),
+            value && money(value.cost, value.currency),
+            balance.value && t('{amount} left', { amount: money(balance.value.balance, balance.value.currency) }),
+          ],
         ]}
       />
       {may('account:read') && <OverTime range={range} />}

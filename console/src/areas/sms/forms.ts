@@ -26,7 +26,7 @@ export const askForSender: FormOf = formOf(smsCreateSenderId, {
   action: 'Register',
   fields: [
     { name: 'sender', label: 'Sender', isRequired: true, hint: 'At most eleven letters and digits' },
-    { name: 'countries', label: 'Countries', as: 'list', hint: 'Such as KE, UG; all unless given' },
+    { name: 'countries', label: 'Countries', as: 'list', hint: 'Such as KE, UG; empty: all' },
     { name: 'purpose', label: 'Purpose', isRequired: true },
     { name: 'sample', label: 'Sample message', isRequired: true, isLong: true },
   ],
@@ -51,7 +51,7 @@ export const lookUp: FormOf = {
       smsLookup(api, { phone: asked }),
       smsGetOptOut(api, { phone: asked }).catch(() => null),
     ])
-    if (!found.valid) throw new Error(t('{name} is not a number that exists', { name: asked }))
+    if (!found.valid) throw new Error(t('{name} is not a valid number', { name: asked }))
     const where = [found.national_format, found.country, found.network].filter(Boolean).join(', ')
     say(off ? t('{what}; opted out', { what: where }) : where)
     return null
@@ -64,7 +64,7 @@ const numberFields: readonly FieldOf[] = [
     name: 'keywords',
     label: 'Keywords',
     as: 'json',
-    hint: 'A text that begins with the keyword gets the answer, and is sent to the address.',
+    hint: 'Texts that begin with the keyword get the reply, and are sent to the URL.',
     show: rowsWith(
       [
         { name: 'keyword', label: 'Keyword' },

@@ -79,7 +79,7 @@ export const senders: ListOf = {
   keyField: 'id',
   open: ['/senders/', 'id'],
   deeds: [{ name: 'Register a sender', icon: 'plus', isMain: true, scope: 'sms:write', form: askForSender }],
-  none: { title: 'No senders', advice: 'A sender is the name that people see above your text.' },
+  none: { title: 'No senders', advice: 'A sender id is the name shown above your texts.' },
   sorts: true,
   columns: [
     { name: 'Sender', field: 'sender', priority: 1, card: 'title' },
@@ -115,7 +115,7 @@ export const optOuts: ListOf = {
       run: ({ phone }) => smsOptIn(api, { phone: textOf(phone) }),
     },
   ],
-  none: { title: 'No opt-outs', advice: 'Numbers that answered STOP, or that you took off, are listed here.' },
+  none: { title: 'No opt-outs', advice: 'Numbers that replied STOP or were opted out by you are listed here.' },
 }
 
 export const prices: ListOf = {
@@ -150,11 +150,11 @@ export const smppCredentials: ListOf = {
       name: 'Revoke',
       isDanger: true,
       scope: 'sms:write',
-      asks: ({ name }) => removing(textOf(name), t('Every program that uses it is refused at once.')),
+      asks: ({ name }) => removing(textOf(name), t('Programs that use it are refused at once.')),
       run: ({ id }) => smsDeleteSmppCredential(api, { id: textOf(id) }),
     },
   ],
-  none: { title: 'No SMPP credentials', advice: 'A program that sends texts by SMPP binds with one.' },
+  none: { title: 'No SMPP credentials', advice: 'Credentials for programs that send texts over SMPP.' },
 }
 
 function serverOf(host: unknown, { port, tls_port }: Texted): string {

@@ -91,7 +91,7 @@ function deedsOf({ message_id, status, scheduled_at, to, message }: SmsMessage):
       isDanger: true,
       asks: {
         title: t('Cancel the text to {name}?', { name: to }),
-        consequences: [t('It is not sent, and what it costs goes back to the wallet.')],
+        consequences: [t('It is not sent, and its cost is refunded to the wallet.')],
         action: t('Cancel the text'),
         keep: t('Leave it'),
       },

@@ -26,7 +26,7 @@ export const numbers: ListOf = {
     { name: 'Shared', field: 'shared', as: 'flag', priority: 3 },
   ],
   filters: [{ name: 'capability', label: 'Capabilities', among: ['sms', 'voice', 'ussd', 'messenger'] }],
-  none: { title: 'No numbers', advice: 'People write to and call your numbers. In test you take one yourself.' },
+  none: { title: 'No numbers', advice: 'Numbers receive texts and calls. In test you can add any number.' },
 }
 
 export const NumberPage = recordPage<SmsNumber>({
@@ -43,7 +43,7 @@ export const NumberPage = recordPage<SmsNumber>({
       name: 'Release',
       isDanger: true,
       scope: 'sms:write',
-      asks: removing(value.number, t('Texts to it no longer reach you.')),
+      asks: removing(value.number, t('You no longer receive texts to it.')),
       run: () => smsGiveUpNumber(api, { number: value.number }),
       leadsTo: '/numbers',
     },

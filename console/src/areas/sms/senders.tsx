@@ -26,7 +26,7 @@ export const SenderPage = recordPage<SmsSenderId>({
       name: 'Remove',
       isDanger: true,
       scope: 'sms:write',
-      asks: removing(sender, t('Texts in its name are refused from now on.')),
+      asks: removing(sender, t('Texts from this sender are refused from now on.')),
       run: () => smsDeleteSenderId(api, { id }),
       leadsTo: '/senders',
     },

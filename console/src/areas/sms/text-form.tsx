@@ -50,7 +50,7 @@ export function TextForm({ message, onMessage, onSent }: TextFormProps) {
         known={senders}
         isOpen
         required
-        hint="A sender of yours, or a number"
+        hint="Your sender id or number"
         value={from}
         onInput={setFrom}
         problem={problem('from')}
@@ -102,6 +102,6 @@ function estimateWords(estimate: SmsEstimate | null, message: string): string {
     ...{ count: count(length), left: count(units_left), parts: count(segments), price: money(cost, currency) },
   })
   return non_gsm.length > 0
-    ? `${told}. ${t('Shorter parts because of {letters}', { letters: non_gsm.slice(0, 5).join(' ') })}`
+    ? `${told}. ${t('Shorter segments because of {letters}', { letters: non_gsm.slice(0, 5).join(' ') })}`
     : told
 }

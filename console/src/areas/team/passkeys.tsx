@@ -31,15 +31,13 @@ export function Passkeys() {
     })
   }
   const remove = async ({ id, name: called }: Passkey): Promise<void> => {
-    const answer = await confirm(removing(called, t('It signs nobody in from now on.')))
+    const answer = await confirm(removing(called, t('It can no longer be used to sign in.')))
     if (answer !== null) run(() => ofConsole('DELETE', `passkeys/${id}`))
   }
   return (
     <Card title={t('Passkeys')}>
       <p class="soft">
-        {t(
-          'A passkey signs you in with your fingerprint, your face or the PIN of your device. It stands for password and code.',
-        )}
+        {t('A passkey signs you in with your fingerprint, face or device PIN, instead of password and code.')}
       </p>
       {error && <Problem error={error} />}
       {own.value && own.value.data.length > 0 && (

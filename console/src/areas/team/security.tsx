@@ -44,7 +44,7 @@ export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onD
           </ul>
           {onDone && (
             <button type="button" class="btn primary" onClick={onDone}>
-              {t('Go on')}
+              {t('Continue')}
             </button>
           )}
         </div>
@@ -63,7 +63,13 @@ export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onD
             <a href={begun.uri}>{t('Open it in an authenticator on this device')}</a>
           </p>
           <form class="form in-line" onSubmit={confirm}>
-            <Field label={t('Code it shows')} value={code} onInput={setCode} required autocomplete="one-time-code" />
+            <Field
+              label={t('Code from the app')}
+              value={code}
+              onInput={setCode}
+              required
+              autocomplete="one-time-code"
+            />
             <button type="submit" class="btn primary">
               {t('Turn it on')}
             </button>

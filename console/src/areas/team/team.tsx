@@ -37,9 +37,9 @@ export function Team() {
   const remove = async ({ id, email: address }: TeamMember): Promise<void> => {
     const answer = await confirm({
       title: t('Remove {name}?', { name: address }),
-      consequences: [t('They are signed out at once.'), t('Keys that they made are revoked.')],
+      consequences: [t('The member is signed out at once.'), t('Keys created by the member are revoked.')],
       action: t('Remove {name}', { name: address }),
-      keep: t('Keep them'),
+      keep: t('Keep'),
     })
     if (answer !== null) run(() => teamRemove(api, { id }))
   }
@@ -87,7 +87,7 @@ export function Team() {
             <div>
               <p class="strong">{member.name || member.email}</p>
               <p class="soft">
-                {member.email}, {t('last here {time}', { time: ago(member.last_login_at) })}
+                {member.email}, {t('last active {time}', { time: ago(member.last_login_at) })}
                 {member.totp_enabled && `, ${t('second factor')}`}
                 {member.status === 'active' && !member.email_verified && `, ${t('address not verified')}`}
               </p>

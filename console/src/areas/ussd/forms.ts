@@ -27,7 +27,7 @@ export const newMenu: FormOf = {
 const fields: readonly FieldOf[] = [
   { name: 'mode', label: 'Answered by', among: ['menu', 'webhook', 'text'] },
   { name: 'menu_id', label: 'Menu', show: oneOf(ussdMenus) },
-  { name: 'url', label: 'Address', hint: 'https://…; of your program, where no menu answers' },
+  { name: 'url', label: 'Address', hint: 'https://…; URL of your application, without a menu' },
   { name: 'fallback_url', label: 'Fallback URL' },
   { name: 'error_message', label: 'Error message' },
   { name: 'timeout', label: 'Timeout, seconds', as: 'number' },
@@ -35,7 +35,7 @@ const fields: readonly FieldOf[] = [
 
 export const newShortCode: FormOf = formOf(ussdCreateShortcode, {
   title: 'Add a short code',
-  action: 'Add it',
+  action: 'Add',
   fields: [{ name: 'shortcode', label: 'Short code', isRequired: true, hint: 'Such as *384#' }, ...fields],
   initial: { mode: 'menu' },
 })

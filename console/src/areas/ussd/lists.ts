@@ -47,7 +47,7 @@ export const menus: ListOf = {
     { name: 'Version', field: 'version', as: 'count', priority: 2, card: 'end' },
     { name: 'Menu', field: 'id', as: 'id', priority: 3, card: 'sub' },
   ],
-  none: { title: 'No menus', advice: 'A menu answers a short code without a program of your own.' },
+  none: { title: 'No menus', advice: 'Menus answer short codes without an application of your own.' },
 }
 
 export const shortCodes: ListOf = {
@@ -62,5 +62,5 @@ export const shortCodes: ListOf = {
     { name: 'Answered by', field: 'mode', as: 'words', priority: 1, card: 'end' },
     { name: 'Address', field: 'url', orField: 'menu_id', priority: 2, card: 'sub', grows: true },
   ],
-  none: { title: 'No short codes', advice: 'People dial a short code such as *384# and get your menu.' },
+  none: { title: 'No short codes', advice: 'Subscribers dial a short code such as *384# to open your menu.' },
 }

@@ -41,7 +41,7 @@ export function MenuPage({ id }: PageProps) {
               name: 'Remove',
               isDanger: true,
               scope: 'ussd:write',
-              asks: removing(value.name, t('Short codes that it answers get no answer.')),
+              asks: removing(value.name, t('Its short codes are no longer answered.')),
               run: async () => {
                 await ussdDeleteMenu(api, { id })
                 go('/menus')
@@ -160,7 +160,7 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
             shown === start ? undefined : (
               <>
                 <button type="button" class="btn small" onClick={() => setStart(shown)}>
-                  {t('Make it the first')}
+                  {t('Set as first screen')}
                 </button>
                 <button type="button" class="btn small" onClick={remove}>
                   {t('Remove')}
@@ -180,7 +180,7 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
         </Card>
       )}
       {node && (
-        <Card title="On the phone, before it is saved">
+        <Card title="Preview on the phone">
           <pre class="ussd-screen" dir="auto">
             {screenOf(node, writing)}
           </pre>
@@ -198,7 +198,7 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
       {may('ussd:write') && (
         <div class="form in-line">
           <button type="button" class="btn primary" disabled={isBusy || !isChanged} onClick={save}>
-            {t('Save the menu')}
+            {t('Save menu')}
           </button>
           {isChanged && <p class="soft">{t('Not saved yet')}</p>}
         </div>
@@ -219,8 +219,8 @@ function problemsOf(node: Node, nodes: Nodes, writing: Writing): string[] {
     ...(letters > maxLetters
       ? [t('{count} of {limit} letters', { count: count(letters), limit: count(maxLetters) })]
       : []),
-    ...(nextOf(node).some((next) => !nodes[next]) ? [t('An answer leads nowhere yet')] : []),
-    ...(writing.of(node.text) === '' && !node.fetch ? [t('It says nothing yet')] : []),
+    ...(nextOf(node).some((next) => !nodes[next]) ? [t('An answer has no destination yet')] : []),
+    ...(writing.of(node.text) === '' && !node.fetch ? [t('The screen has no text yet')] : []),
   ]
 }
 
@@ -261,12 +261,12 @@ function ScreenFields({
         problem={problems.length > 0 ? problems.join(', ') : undefined}
       />
       <Choice
-        label="Then"
+        label="After this screen"
         value={kind}
         among={kinds}
         names={{
-          answers: t('One of the answers is chosen'),
-          input: t('Something is typed'),
+          answers: t('Choice of answers'),
+          input: t('Free input'),
           end: t('The session ends'),
         }}
         isRequired
@@ -304,16 +304,16 @@ function ScreenFields({
       {input && (
         <div class="form in-line">
           <Field
-            label="Kept as"
+            label="Variable"
             value={input.save}
             onInput={(save) => change({ input: { ...input, save } })}
-            hint="{{data.answer}} stands for it in later screens"
+            hint="Use it as {{data.answer}} in later screens"
           />
           <LeadsTo value={node.next ?? ''} names={names} onChange={(next) => change({ next })} />
         </div>
       )}
       <details class="more" open={sms !== undefined || pay !== undefined || fetch !== undefined}>
-        <summary>{t('What else happens')}</summary>
+        <summary>{t('Further actions')}</summary>
         <div class="form">
           <TextField
             label="Text message to the subscriber"
@@ -363,7 +363,7 @@ function LeadsTo({ value, names, onChange }: { value: string; names: readonly st
       label="Leads to"
       value={value}
       among={[...(names.includes(value) ? [] : [value]), ...names]}
-      names={{ '': t('Nowhere yet'), ...Object.fromEntries(names.map((name) => [name, name])) }}
+      names={{ '': t('No destination yet'), ...Object.fromEntries(names.map((name) => [name, name])) }}
       isRequired
       onChange={onChange}
     />
@@ -382,7 +382,7 @@ function Try({ id }: { id: string }) {
     setTyped('')
   }
   return (
-    <Card title="Try it">
+    <Card title="Try the menu">
       {run.error && <Problem error={run.error} />}
       <pre class="ussd-screen" dir="auto">
         {shown}
@@ -396,7 +396,7 @@ function Try({ id }: { id: string }) {
         </form>
       )}
       <button type="button" class="btn small" onClick={() => setInputs([])}>
-        {t('Begin again')}
+        {t('Start again')}
       </button>
     </Card>
   )

@@ -35,7 +35,7 @@ export function Ussd({ number }: { number: string }) {
           <div key={i} class="turn">
             <p class="bubble written mono">{said}</p>
             {shown.message !== null && <pre class="bubble received">{shown.message}</pre>}
-            {shown.action === 'end' && <p class="soft">{t('The session is over.')}</p>}
+            {shown.action === 'end' && <p class="soft">{t('The session has ended.')}</p>}
           </div>
         ))}
         {error && <Problem error={error} />}

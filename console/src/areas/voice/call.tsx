@@ -6,7 +6,7 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money, shortId, words } from '../../kit/words.ts'
+import { money, numberText, shortId, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { Timeline } from '../../timeline/timeline.tsx'
@@ -21,7 +21,7 @@ export function CallPage({ id }: PageProps) {
   return (
     <Opened record={call}>
       {(value) => {
-        const other = value.direction === 'inbound' ? value.from : value.to
+        const other = numberText(value.direction === 'inbound' ? value.from : value.to)
         return (
           <Detail
             in={['/calls', 'Calls']}
@@ -32,8 +32,8 @@ export function CallPage({ id }: PageProps) {
             deeds={
               value.ended_at === null && may('voice:write')
                 ? [
-                    { name: 'Say something', icon: 'speaker', form: sayIn(id) },
-                    { name: 'Stop talking', icon: 'stop', run: () => voiceStopPlaying(api, own) },
+                    { name: 'Speak', icon: 'speaker', form: sayIn(id) },
+                    { name: 'Stop speaking', icon: 'stop', run: () => voiceStopPlaying(api, own) },
                     {
                       name: 'Hang up',
                       icon: 'hangup',
@@ -57,14 +57,14 @@ export function CallPage({ id }: PageProps) {
             <Card title={t('Details')}>
               <Facts
                 rows={[
-                  [t('From'), value.from],
+                  [t('From'), numberText(value.from)],
                   [t('To'), value.to],
                   [t('Started'), <Ago at={value.started_at} />],
                   [t('Answered'), <Ago at={value.answered_at} />],
                   [t('Ended'), <Ago at={value.ended_at} />],
                   [t('Hangup cause'), value.hangup_cause && words(value.hangup_cause)],
                   [t('Cost'), money(value.cost, value.currency)],
-                  [t('Sound, 1 to 5'), value.quality ? value.quality.mos.toFixed(1) : null],
+                  [t('Audio quality, 1 to 5'), value.quality ? value.quality.mos.toFixed(1) : null],
                   [
                     t('Recordings'),
                     value.recording_ids.length > 0

@@ -68,7 +68,7 @@ function HeardWords({ call_id }: Pick<Call, 'call_id'>) {
     setIsBusy(true)
     sandboxVoiceHeardText(api, { call_id })
       .then(
-        ({ text }) => setSaid(text || t('Nothing was said.')),
+        ({ text }) => setSaid(text || t('No speech was recognised.')),
         (error: Error) => setSaid(error.message),
       )
       .finally(() => setIsBusy(false))
@@ -81,7 +81,7 @@ function HeardWords({ call_id }: Pick<Call, 'call_id'>) {
     )
   return (
     <button type="button" class="btn small" disabled={isBusy} onClick={ask}>
-      {t('In words')}
+      {t('Transcript')}
     </button>
   )
 }
@@ -99,7 +99,7 @@ function LiveSound({ line: { state, isMuted, microphone, error, start, stop, mut
             {t('Mute')}
           </button>
           <button type="button" class="btn small" onClick={stop}>
-            {t('Live sound off')}
+            {t('Live audio off')}
           </button>
         </>
       ) : (
@@ -122,7 +122,7 @@ function InCall({ call: { call_id, status, from, to, direction }, onDone }: { ca
   }
   return (
     <fieldset class="prompt">
-      <legend class="hidden">{t('Call under way')}</legend>
+      <legend class="hidden">{t('Call in progress')}</legend>
       <p class="strong">{direction === 'inbound' ? to : from}</p>
       {error && <Problem error={error} />}
       {status === 'ringing' && (

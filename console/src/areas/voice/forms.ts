@@ -22,7 +22,7 @@ export const placeCall: FormOf = formOf(voiceCreateCall, {
     { name: 'record', label: 'Record it', as: 'flag' },
     { name: 'scheduled_at', label: 'Scheduled for', as: 'moment' },
     {
-      ...{ name: 'machine_detection', label: 'When a machine answers', isMore: true },
+      ...{ name: 'machine_detection', label: 'Answering machine detection', isMore: true },
       among: ['none', 'hangup', 'continue', 'leave_message'],
     },
   ],
@@ -32,7 +32,7 @@ export const placeCall: FormOf = formOf(voiceCreateCall, {
 
 export const sayIn = (call_id: string): FormOf =>
   formOf(voicePlay, {
-    title: 'Say something',
+    title: 'Speak',
     action: 'Say it',
     given: { call_id },
     fields: [{ name: 'tts.text', label: 'Text to speak', isLong: true, isRequired: true }, language],
@@ -43,7 +43,7 @@ export const assignNumber = ({ number, assigned_to }: Row): FormOf => ({
   title: 'Assign number',
   action: 'Save',
   fields: [
-    { name: 'answer_url', label: 'Answer URL', hint: 'https://…; or one of these' },
+    { name: 'answer_url', label: 'Answer URL', hint: 'https://…; or select a destination below' },
     { name: 'queue_id', label: 'Queue', show: oneOf(queues) },
     { name: 'ivr_id', label: 'Voice menu', show: oneOf(voiceMenus) },
     { name: 'agent_id', label: 'Agent', show: oneOf(agents) },

@@ -9,7 +9,7 @@ import {
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import { type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
-import { shortId, words } from '../../kit/words.ts'
+import { numberText, shortId, words } from '../../kit/words.ts'
 import { assignNumber, placeCall } from './forms.ts'
 
 /** `1:05`, of seconds. */
@@ -32,7 +32,7 @@ export const calls: ListOf = {
     { name: 'Time', field: 'started_at', as: 'time', isDay: true, priority: 1 },
     {
       ...{ name: 'Phone', field: 'to', priority: 1, card: 'title', grows: true },
-      text: (_to, { direction, from, to }) => textOf(direction === 'inbound' ? from : to),
+      text: (_to, { direction, from, to }) => numberText(textOf(direction === 'inbound' ? from : to)),
     },
     { name: 'Direction', field: 'direction', as: 'words', priority: 2, card: 'sub' },
     { name: 'Duration', field: 'duration', priority: 1, card: 'end', text: lasting },
@@ -92,7 +92,7 @@ export const voices: ListOf = {
 
 export const recognition: ListOf = {
   title: 'Speech recognition',
-  note: 'Languages in which callers are understood',
+  note: 'Supported languages of speech recognition',
   icon: 'ear',
   path: voiceListRecognition.at(),
   keyField: 'language',

@@ -51,7 +51,7 @@ export function usePhoneLine(number: string, rings: () => void): PhoneLine {
     openMicrophone().then((microphone) => {
       open.current = connect(microphone, number, {
         ready: () => setState('on'),
-        lost: () => close(new Error(t('The live sound was lost: turn it on again.'))),
+        lost: () => close(new Error(t('The live audio was lost: turn it on again.'))),
       })
     }, close)
   }

@@ -94,7 +94,7 @@ function Change({ webhook: { id, url, events, description }, onDone }: { webhook
           fields: [
             { name: 'url', label: 'Address', isRequired: true },
             { name: 'events', label: 'Events', show: severalAmong(kindsOfEvents) },
-            { name: 'single', label: 'Single events', hint: 'Such as payment.completed; several with commas' },
+            { name: 'single', label: 'Individual events', hint: 'Such as payment.completed; several with commas' },
             { name: 'description', label: 'Description' },
           ],
           make: async (filled) => {
@@ -122,7 +122,7 @@ function deedsOf({ id, url, enabled, secret_activates_at }: WebhookDetail, show:
     icon: 'again',
     form: formOf(webhooksReplay, {
       title: 'Send events again',
-      action: 'Send them again',
+      action: 'Send again',
       given: { id },
       fields: [
         { name: 'from', label: 'From', as: 'moment', isRequired: true },
@@ -147,7 +147,7 @@ function deedsOf({ id, url, enabled, secret_activates_at }: WebhookDetail, show:
       isDanger: true,
       asks: {
         title: t('Delete {name}?', { name: host }),
-        consequences: [t('It receives no more events.'), t('Its deliveries are no longer shown.')],
+        consequences: [t('It no longer receives events.'), t('Its deliveries are no longer shown.')],
         action: t('Delete {name}', { name: host }),
         keep: t('Keep it'),
       },
@@ -173,7 +173,7 @@ function deedsOf({ id, url, enabled, secret_activates_at }: WebhookDetail, show:
         ? {
             asks: {
               title: t('Disable {name}?', { name: host }),
-              consequences: [t('Nothing is delivered to it until it is enabled again.')],
+              consequences: [t('Deliveries stop until it is enabled again.')],
               action: t('Disable {name}', { name: host }),
               keep: t('Keep it enabled'),
             },
@@ -198,11 +198,11 @@ function deliveriesOf(id: string): ListOf {
     columns: [
       created,
       { name: 'Event', field: 'event', as: 'mono', priority: 1, card: 'title', grows: true },
-      { name: 'About', field: 'resource_id', as: 'id', priority: 3, card: 'sub' },
+      { name: 'Object', field: 'resource_id', as: 'id', priority: 3, card: 'sub' },
       { name: 'Answer', field: 'response_status', as: 'mono', orField: 'last_error', priority: 1, card: 'end' },
       { name: 'Attempts', field: 'attempts', as: 'count', priority: 3 },
       {
-        name: 'Took',
+        name: 'Duration',
         field: 'duration_ms',
         priority: 4,
         text: (ms) => (ms === null ? '–' : `${Math.round(Number(ms))} ms`),

@@ -38,7 +38,7 @@ export function DeliveryPage({ id: webhook, inner: id }: PageProps) {
             <Facts
               rows={[
                 [t('Event'), <RecordLink id={value.event_id} />],
-                [t('About'), <RecordLink id={value.resource_id} />],
+                [t('Object'), <RecordLink id={value.resource_id} />],
                 [t('Webhook'), <CopyId id={webhook} />],
                 [t('Address'), <span class="mono">{value.request.url}</span>],
                 [t('Attempts'), String(value.attempts)],

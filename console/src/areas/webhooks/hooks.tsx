@@ -35,7 +35,10 @@ export const hooks: ListOf = {
     { name: 'Address', field: 'url', as: 'mono', priority: 1, card: 'title', grows: true },
     { name: 'Caught', field: 'caught', as: 'count', priority: 1, card: 'end' },
   ],
-  none: { title: 'No catching addresses', advice: 'What is sent to one is kept, so that you see what a webhook gets.' },
+  none: {
+    title: 'No catching addresses',
+    advice: 'Catching addresses record requests, so that you can inspect webhooks.',
+  },
 }
 
 const requestsOf = (id: string): ListOf => ({
@@ -48,7 +51,7 @@ const requestsOf = (id: string): ListOf => ({
     { name: 'Method', field: 'method', as: 'mono', priority: 2, card: 'end' },
     { name: 'Body', field: 'body', as: 'mono', priority: 1, card: 'title', grows: true },
   ],
-  none: { title: 'Nothing was caught', advice: 'Send something to the address above.' },
+  none: { title: 'No requests yet', advice: 'Send a request to the address above.' },
 })
 
 export const HookPage = recordPage<SandboxHook>({
@@ -63,7 +66,7 @@ export const HookPage = recordPage<SandboxHook>({
   deeds: ({ id, url }) => [
     {
       ...{ name: 'Remove', isDanger: true, scope: 'sandbox:write', leadsTo: '/hooks' },
-      asks: removing(t('the address'), url, t('What it caught is gone with it.')),
+      asks: removing(t('the address'), url, t('Its recorded requests are deleted too.')),
       run: () => sandboxDeleteHook(api, { id }),
     },
   ],

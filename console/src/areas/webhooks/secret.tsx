@@ -6,7 +6,7 @@ import { t } from '../../words.ts'
 export function WebhookSecret({ secret }: { secret: string }) {
   return (
     <div class="callout good" role="status">
-      <p>{t('What it is signed with is shown once. Copy it now.')}</p>
+      <p>{t('The signing secret is shown once. Copy it now.')}</p>
       <p class="mono">{secret}</p>
       <CopyText text={secret} />
     </div>

@@ -17,9 +17,10 @@ import { useDoing } from '../../kit/doing.ts'
 import { Field, problemOf } from '../../kit/fields.tsx'
 import { listOf } from '../../kit/filled.ts'
 import { formOf } from '../../kit/form.tsx'
-import { Card, PageHead, Problem } from '../../kit/kit.tsx'
+import { PageHead, Problem } from '../../kit/kit.tsx'
 import { kindsOfEvents } from '../../kit/known.ts'
 import { type ListOf, ListRecords, textOf } from '../../kit/list-page.tsx'
+import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
 import { WebhookSecret } from './secret.tsx'
 
@@ -36,7 +37,7 @@ const webhooks: ListOf = {
     { name: 'Last success', field: 'health.last_success_at', as: 'time', priority: 4 },
     { name: 'Health', field: 'health.state', as: 'state', priority: 1, card: 'state' },
   ],
-  none: { title: 'No webhooks', advice: 'Addresses that are told of events are listed here.' },
+  none: { title: 'No webhooks', advice: 'Webhooks that receive events are listed here.' },
 }
 
 export function Webhooks() {
@@ -63,7 +64,7 @@ const deeds: readonly Deed[] = [
     scope,
     form: formOf(webhooksOpenPortal, {
       title: 'Share a webhook portal',
-      action: 'Make the link',
+      action: 'Create link',
       fields: [
         { name: 'read_only', label: 'Read only', as: 'flag' },
         { name: 'expires_in', label: 'Valid for (seconds)', as: 'number' },
@@ -114,6 +115,8 @@ function NewWebhook({ onMade }: { onMade(): void }) {
   const [single, setSingle] = useState('')
   const [secret, setSecret] = useState<string | null>(null)
   const { error, isBusy, run } = useDoing()
+  const first = useLoad('first webhook', () => webhooksList(api, { query: { limit: 1 } }))
+  const isFirst = first.value?.data.length === 0
   const make = async (address: string): Promise<void> => {
     const wanted = { url: address, events: listOf(`${kinds},${single}`) }
     const made = await webhooksCreate(api, { body: wanted })
@@ -127,7 +130,8 @@ function NewWebhook({ onMade }: { onMade(): void }) {
   }
   const ofField = ['url', 'events'].some((field) => problemOf(error, field) !== undefined)
   return (
-    <Card title={t('Add an endpoint')}>
+    <details class="card making" open={isFirst || secret !== null}>
+      <summary>{t('Add an endpoint')}</summary>
       {error && !ofField && <Problem error={error} />}
       {secret && <WebhookSecret secret={secret} />}
       <form class="form" onSubmit={submit}>
@@ -147,13 +151,13 @@ function NewWebhook({ onMade }: { onMade(): void }) {
           among={kindsOfEvents}
         />
         <Field
-          label="Single events"
+          label="Individual events"
           value={single}
           onInput={setSingle}
           hint="Such as payment.completed; several with commas"
         />
         <button type="submit" class="btn primary" disabled={isBusy}>
-          {t('Add it')}
+          {t('Add')}
         </button>
         {currentEnvironment() === 'test' && may('sandbox:write') && (
           <button
@@ -166,6 +170,6 @@ function NewWebhook({ onMade }: { onMade(): void }) {
           </button>
         )}
       </form>
-    </Card>
+    </details>
   )
 }

@@ -236,7 +236,7 @@ export async function sessionOf(app: App, token: string | null): Promise<Session
 
 async function found(app: App, token: string | null): Promise<SessionRow> {
   const row = await sessionOf(app, token)
-  if (!row) throw new AppError('UNAUTHORIZED', 'nobody is signed in: POST /console/api/login')
+  if (!row) throw new AppError('UNAUTHORIZED', 'no session: sign in with POST /console/api/login')
   return row
 }
 

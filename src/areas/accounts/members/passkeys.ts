@@ -75,7 +75,7 @@ export async function signInWithPasskey(
   if (!isSignedBy(found.public_key, clientData, authenticatorData, signature)) throw refused()
   const { passkey: id, counter: known } = found
   if (!isLater(said.counter, Number(known))) {
-    app.log.warn({ passkey: id }, 'passkey refused: its counter went back, so that there may be a copy of it')
+    app.log.warn({ passkey: id }, 'passkey refused: its counter went back, which suggests a copy')
     throw refused()
   }
   return app.db.acrossTx(async (tx) => {
@@ -84,7 +84,7 @@ export async function signInWithPasskey(
   })
 }
 
-const refused = (): AppError => new AppError('UNAUTHORIZED', 'this passkey does not sign anybody in here')
+const refused = (): AppError => new AppError('UNAUTHORIZED', 'this passkey is not registered here')
 
 /** What the browser needs to make a passkey of the member. */
 export async function beginPasskey(app: App, own: SessionRow): Promise<object> {

@@ -74,7 +74,7 @@ export const mailResetJob: Job<App, typeof mailReset.payload> = {
       if (error.status >= 500) return { kind: 'retry', reason: error.code }
       app.log.warn(
         { code: error.code },
-        'link to reset a password not mailed: give the operator’s account a sending domain',
+        'password reset link not mailed: verify a sending domain for the operator’s account',
       )
     }
     return { kind: 'done' }

@@ -132,7 +132,7 @@ const inviteRoute = writeAcross({
         until: new Date(caller.receivedMs + inviteForMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'somebody with this address is a member already, here or elsewhere')
+    if (!row) throw new AppError('CONFLICT', 'a member with this address exists already, in this account or another')
     const made = memberOf(row)
     await record(tx, caller, 'member.invite', made.id, { after: { email: made.email, role: made.role } })
     const job = app.work.prepare(mailedInvitation, null, { account, member: row.id, email: row.email })
@@ -239,7 +239,7 @@ const resetRoute = writeAcross({
   operation: 'team.resetPassword',
   summary: 'Create a password reset link for a member',
   description:
-    'The link works once, for an hour; pass it on to the member. Their password works until then, and their second factor stays.',
+    'The link can be used once, within an hour; pass it on to the member. The old password stays valid until then, and the second factor is unchanged.',
   scope: 'team:write',
   params: IdParam,
   reply: { status: 200, schema: Reset },

@@ -86,7 +86,7 @@ export async function confirmFirst(
 }
 
 export async function dropFactor(app: App, own: SessionRow, from: From): Promise<void> {
-  if (own.totp_required) throw new AppError('CONFLICT', 'your account requires a second factor of everybody')
+  if (own.totp_required) throw new AppError('CONFLICT', 'your account requires a second factor for all members')
   await app.db.acrossTx(async (tx) => {
     await tx.query(dropTotp, { id: own.member_id })
     await recordAs(tx, acting(own, from, app.clock.nowMs()), 'member.drop_totp', idOf('member', own.member_id))

@@ -16,15 +16,15 @@ const CustomerRecord = Type.Object(
     name: Nullable(Type.String({ description: 'Name shown on invoices' })),
     email: Nullable(Type.String({ description: 'Email address for invoices' })),
     phone: Nullable(Type.String({ description: 'Number for invoices by text' })),
-    tax_number: Nullable(Type.String({ description: 'Value printed on the PDF' })),
-    address: Nullable(Type.String({ description: 'Value printed on the PDF' })),
+    tax_number: Nullable(Type.String({ description: 'Tax number on the PDF' })),
+    address: Nullable(Type.String({ description: 'Tax number on the PDF' })),
     credits: Type.Array(
       Type.Object({
         currency: Type.String({ description: 'Currency of the credit' }),
         amount: Amount({ description: 'Amount in major units' }),
       }),
       {
-        description: 'Credit of the customer, which is taken off the next invoices',
+        description: 'Credit of the customer by currency, applied to the next invoices',
       },
     ),
     created_at: At({ description: 'Time of creation' }),

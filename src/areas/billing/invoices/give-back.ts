@@ -93,14 +93,14 @@ async function refundExcess(
   const input = {
     amount: formatMicros(micros),
     reason: 'duplicate' as const,
-    description: 'Paid although nothing was due any more',
+    description: 'Paid although nothing was due',
     // The reference makes the refund idempotent per payment.
     reference: `overpaid:${idOf('payment', payment)}`,
   }
   const { refund } = await acceptRefund(app, tx, payment, input, occasion, false)
   const step = { customerId, currency, sourceId: refund.id, step: refundedStep }
   const taken = await takeCredit(tx, occasion, step, micros)
-  if (taken < micros) throw new AppError('CONFLICT', 'the customer has paid an invoice with some of it meanwhile')
+  if (taken < micros) throw new AppError('CONFLICT', 'the customer has used some of the credit in the meantime')
 }
 
 /** Credit step under which a completed refund takes credit; null when it did so before. */

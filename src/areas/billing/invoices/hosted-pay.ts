@@ -51,7 +51,7 @@ async function requireFewPayments(tx: Tx, { tenant, receivedMs }: Occasion, { id
   const since = firstUuidAt(receivedMs - hourMs)
   const [count] = await tx.query(countOfInvoice, { ...tenant, invoice: id, since })
   if (count && (count.under_way >= maxUnderWay || count.recent >= maxPerHour))
-    throw new AppError('RATE_LIMITED', 'there were too many attempts to pay this invoice; wait a while', {
+    throw new AppError('RATE_LIMITED', 'too many attempts to pay this invoice; try again later', {
       retryAfterSeconds: 60,
     })
 }

@@ -46,13 +46,13 @@ export async function refundInvoice(
   // Crediting unused time locks the subscription.
   if (subscription_id !== null) await tx.query(holdSubscription, { ...tenant, id: subscription_id })
   if (least(ofInvoice, await unusedOf(tx, occasion, id)) !== ofUnused)
-    throw new AppError('CONFLICT', 'what is not used of it was credited meanwhile')
+    throw new AppError('CONFLICT', 'the unused part was credited in the meantime')
   if (ofUnused > 0n) await tx.query(noteGivenBack, { ...tenant, source: id, step: unusedStep, amount: ofUnused })
   if (ofInvoice > 0n) await lessen(app, tx, occasion, payment, id, { amount: ofInvoice, credit: 0n })
   const missing = await takeFromPaid(app, tx, occasion, payment, locked, spent)
   if (step === null) return
   const taken = await takeCredit(tx, occasion, { customerId, currency, sourceId: refund.id, step }, inHand + missing)
-  if (taken < inHand) throw new AppError('CONFLICT', 'the customer has paid an invoice with it meanwhile')
+  if (taken < inHand) throw new AppError('CONFLICT', 'the customer has used the credit in the meantime')
 }
 
 /**

@@ -40,7 +40,7 @@ async function requireRoom(app: App, { account_id }: InvoiceRow): Promise<void> 
   const policy = { name, key: `${name}:${account_id}`, limit: drawnPerMinute, windowMs: minuteMs, shared: false }
   const { refusedBy } = await app.limits.admit([policy])
   if (!refusedBy || app.config.PAMOJA_RATE_LIMITS !== 'on') return
-  throw new AppError('RATE_LIMITED', 'too many documents of this account are being made', {
+  throw new AppError('RATE_LIMITED', 'too many documents of this account are being rendered', {
     retryAfterSeconds: Math.ceil(refusedBy.resetMs / 1_000),
   })
 }

@@ -51,7 +51,7 @@ const create = write({
   operation: 'billing.createInvoice',
   summary: 'Create an invoice',
   description:
-    'A draft, unless `send` is true: then it is open, and `invoice.opened` has its link. It gets its number when it is opened; credit of the customer is taken off it then. Each line is rounded to the minor unit on its own, ties to even.',
+    'Creates a draft, or with `send` an open invoice, with its link in `invoice.opened`. The number is assigned and the customer’s credit is applied when the invoice is opened. Each line is rounded to the minor unit, ties to even.',
   scope: 'billing:write',
   limit: 'payments',
   bodyLimitBytes: 512 * 1_024,
@@ -116,23 +116,19 @@ const invoices = list({
     ...dayRangeQuery,
     status: Type.Optional(Invoice.properties.status),
     overdue: Type.Optional(
-      Type.Literal(true, { rule: 'must be true', description: 'Only open invoices past their due date' }),
+      Type.Literal(true, { rule: 'must be true', description: 'True lists only open invoices past their due date' }),
     ),
-    customer_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Id of the customer they are for, such as `cus_…`' }),
-    ),
+    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by customer, such as `cus_…`' })),
     subscription_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Id of the subscription that made them, such as `sub_…`' }),
+      Type.String({ maxLength: 40, description: 'Filter by subscription, such as `sub_…`' }),
     ),
-    reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id for the invoice, exactly as it was given' }),
-    ),
-    number: Type.Optional(Type.String({ maxLength: 100, description: 'Invoice number, as printed on it' })),
+    reference: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by your own id for the invoice' })),
+    number: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by invoice number, as printed' })),
     ...metadataQuery,
   }),
   row: Invoice,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What is still to be paid', query: { status: 'open' } }],
+  examples: [{ name: 'Open invoices', query: { status: 'open' } }],
   handle: async (app, { query }, caller) => {
     const { tenant, nowMs } = caller
     const window = windowOf(query)
@@ -159,13 +155,13 @@ const send = write({
   operation: 'billing.sendInvoice',
   summary: 'Finalize an invoice and send its link',
   description:
-    'With `phone` the link is texted, at the price of a text; with `email` it is mailed with the PDF, from a domain that you verified. Without either nothing is sent, and `invoice.opened` replaces `invoice.sent`: deliver `hosted_url` to your customer yourself. It may be repeated, as a reminder. A text or mail that is refused leaves the invoice open and not sent.',
+    'With `phone` the link is sent as a text, at the price of a text; with `email` it is mailed with the PDF, from your verified domain. Without either, nothing is sent and `invoice.opened` replaces `invoice.sent`: deliver `hosted_url` to your customer yourself. It can be repeated as a reminder. If the text or mail is refused, the invoice stays open and unsent.',
   scope: 'billing:write',
   limit: 'payments',
   params: InvoiceParam,
   body: Type.Object({
-    phone: Type.Optional(Phone({ description: 'Number that the link is texted to' })),
-    email: Type.Optional(Type.String({ maxLength: 320, description: 'Address that the link is mailed to' })),
+    phone: Type.Optional(Phone({ description: 'Phone number that receives the link' })),
+    email: Type.Optional(Type.String({ maxLength: 320, description: 'Email address that receives the link' })),
     from: Type.Optional(
       Type.String({
         pattern: senderPattern,
@@ -211,7 +207,7 @@ const voidOne = write({
   operation: 'billing.voidInvoice',
   summary: 'Void an invoice',
   description:
-    'A draft, or an open invoice of which nothing was paid. Its number stays used; credit goes back to the customer.',
+    'Voids a draft, or an open invoice without payments. Its number is not reused; credit is returned to the customer.',
   scope: 'billing:write',
   limit: 'payments',
   params: InvoiceParam,
@@ -226,26 +222,17 @@ const voidOne = write({
   }),
   reply,
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE'],
-  examples: [{ name: 'It was sent twice', body: { reason: 'sent twice' } }],
+  examples: [{ name: 'A duplicate invoice', body: { reason: 'sent twice' } }],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await locked(tx, caller, params.invoice_id)
     return recorded(app, tx, caller, 'invoice.void', await voidInvoice(app, tx, caller, before, body.reason ?? null))
   },
 })
 
-const {
-  phone,
-  phone_number,
-  provider,
-  method,
-  card_token,
-  bank,
-  description,
-  reference,
-  metadata,
-  callback_url,
-  expires_in,
-} = PaymentCreate.properties
+const asPaid = Type.Pick(PaymentCreate, [
+  ...(['phone', 'phone_number', 'provider', 'method', 'card_token', 'bank'] as const),
+  ...(['description', 'reference', 'metadata', 'callback_url', 'expires_in'] as const),
+])
 
 const pay = write({
   ...accepting,
@@ -254,22 +241,12 @@ const pay = write({
   operation: 'billing.payInvoice',
   summary: 'Pay an invoice',
   description:
-    'The payer is prompted on the phone, a saved card (`card_token`) is charged, or an account (`bank`) is debited, as with every payment. A part of the amount due can be requested; the invoice stays open until all of it is paid.',
+    'Prompts the payer on the phone, charges a saved card (`card_token`) or debits an account (`bank`), as with every payment. A part of the amount due can be requested; the invoice stays open until it is paid in full.',
   scope: 'billing:write',
   params: InvoiceParam,
   body: Type.Object({
-    amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is due' })),
-    phone,
-    phone_number,
-    provider,
-    method,
-    card_token,
-    bank,
-    description,
-    reference,
-    metadata,
-    callback_url,
-    expires_in,
+    amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: the amount due' })),
+    ...asPaid.properties,
   }),
   reply: {
     status: 201,
@@ -293,7 +270,7 @@ const writeOffOne = writeAcross({
   operation: 'operator.writeOffInvoice',
   summary: 'Write off an open invoice',
   description:
-    'It becomes uncollectible. A payment that comes after all still makes it paid. A subscription that it belongs to goes on without it.',
+    'The invoice becomes uncollectible. A later payment still marks it as paid. Its subscription continues without it.',
   scope: 'operator',
   params: Type.Object({
     account_id: Type.String({ description: 'Id of the account, such as `acc_…`' }),

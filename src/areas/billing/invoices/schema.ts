@@ -26,17 +26,19 @@ const DiscountIn = Type.Object(
   },
   {
     rule: 'must have either percent or amount',
-    description: 'Discount before tax; on the invoice, spread over its lines',
+    description: 'Discount before tax; that of the invoice is distributed over its lines',
   },
 )
 
 const ItemIn = Type.Object({
-  description: text(500, 'Description of the item, as the customer reads it'),
+  description: text(500, 'Description of the item, shown to the customer'),
   quantity: Type.Optional(
     AmountIn({ rule: 'must be a number with at most 6 decimals', description: 'Quantity; default 1' }),
   ),
   unit_amount: AmountIn({ description: 'Price per unit' }),
-  tax_rate: Type.Optional(AmountIn({ rule: 'must be a percentage', description: 'Percent, at most 4 decimals' })),
+  tax_rate: Type.Optional(
+    AmountIn({ rule: 'must be a percentage', description: 'Tax rate in percent, with at most 4 decimals' }),
+  ),
   discount: Type.Optional(
     Type.Union([Type.Number(), Type.String({ maxLength: 40 }), DiscountIn], {
       rule: 'must be an amount, or an object with either percent or amount',
@@ -62,13 +64,13 @@ export const InvoiceCreate = Type.Object({
     }),
   ),
   due_date: Type.Optional(Day({ description: 'Last day to pay, UTC; default 14 days ahead' })),
-  notes: Type.Optional(text(2_000, 'Shown on the invoice')),
+  notes: Type.Optional(text(2_000, 'Notes shown on the invoice')),
   payment_methods: Type.Optional(
     Type.Array(OneOfAnyCase(['mobile_money', 'bank_transfer', 'card']), {
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'Accepted payment methods; default all that are offered',
+      description: 'Accepted payment methods; default all available',
     }),
   ),
   reference: PaymentCreate.properties.reference,
@@ -80,7 +82,7 @@ export const InvoiceCreate = Type.Object({
   send: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
-      description: 'True opens it at once, for you to deliver; default a draft',
+      description: 'True opens the invoice at once, without sending it; default false, for a draft',
     }),
   ),
 })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of invoices. Statuses change by guarded updates on locked rows: a returned row means this transaction won.
+import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/schema/lists.ts'
@@ -68,37 +69,36 @@ const columns = `bucket, account_id, environment, id, status, number, customer_i
   due_date, payment_methods, notes, reference, subscription_id, callback_url, metadata, token, sequence, void_reason, opened_at,
   sent_at, mailed_to, paid_at, voided_at, created_at, updated_at`
 
+const drafted =
+  stored(`customer_id, customer::jsonb, currency, items::jsonb, tax_inclusive, subtotal, discount_total, tax_total, total,
+  due_date::date, payment_methods::text[], notes, reference, subscription_id, callback_url, metadata::jsonb, token`)
+
+type Draft = Pick<
+  InvoiceRow,
+  | 'customer_id'
+  | 'currency'
+  | 'tax_inclusive'
+  | 'subtotal'
+  | 'discount_total'
+  | 'tax_total'
+  | 'total'
+  | 'due_date'
+  | 'notes'
+  | 'reference'
+  | 'subscription_id'
+  | 'callback_url'
+  | 'token'
+>
+
 /** Inserts an invoice; no row when the reference was used before. */
 export const insertInvoice = statement.tenant<
-  One & {
-    customerId: string
-    customer: string
-    currency: string
-    items: string
-    taxInclusive: boolean
-    subtotal: bigint
-    discountTotal: bigint
-    taxTotal: bigint
-    total: bigint
-    dueDate: string
-    paymentMethods: readonly string[] | null
-    notes: string | null
-    reference: string | null
-    subscription: string | null
-    callbackUrl: string | null
-    metadata: string
-    token: Buffer
-    at: Date
-  },
+  One &
+    Draft & { customer: string; items: string; payment_methods: readonly string[] | null; metadata: string; at: Date },
   InvoiceRow
 >(
   'billing.insert_invoice',
-  `insert into billing.invoices (bucket, account_id, environment, id, status, customer_id, customer, currency, items,
-     tax_inclusive, subtotal, discount_total, tax_total, total, due_date, payment_methods, notes, reference, subscription_id,
-     callback_url, metadata, token, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, 'draft', $customerId, $customer::jsonb, $currency, $items::jsonb,
-     $taxInclusive, $subtotal, $discountTotal, $taxTotal, $total, $dueDate::date, $paymentMethods::text[], $notes, $reference,
-     $subscription, $callbackUrl, $metadata::jsonb, $token, $at, $at)
+  `insert into billing.invoices (bucket, account_id, environment, id, status, ${drafted.names}, created_at, updated_at)
+   values ($bucket, $account, $environment, $id, 'draft', ${drafted.values}, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )

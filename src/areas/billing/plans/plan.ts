@@ -38,7 +38,7 @@ export const trialDays = Type.Integer({
   minimum: 0,
   maximum: 730,
   rule: 'must be 0 to 730 days',
-  description: 'Days before the first charge',
+  description: 'Trial days before the first charge',
 })
 
 export const PlanCreate = Type.Object({
@@ -51,7 +51,7 @@ export const PlanCreate = Type.Object({
       minimum: 1,
       maximum: 365,
       rule: 'must be 1 to 365',
-      description: 'Intervals in a period; default 1',
+      description: 'Number of intervals in a period; default 1',
     }),
   ),
   trial_days: Type.Optional(trialDays),
@@ -63,11 +63,11 @@ export const PlanCreate = Type.Object({
       description: 'Your own code for the plan; must be unique',
     }),
   ),
-  tax_rate: Type.Optional(AmountIn({ description: 'Percent, 0 to 100, with at most 4 decimals' })),
+  tax_rate: Type.Optional(AmountIn({ description: 'Tax rate in percent, 0 to 100, with at most 4 decimals' })),
   tax_inclusive: Type.Optional(Type.Boolean({ description: 'True if the amounts contain the tax' })),
-  setup_fee: Type.Optional(AmountIn({ description: 'Charged once, with the first period' })),
+  setup_fee: Type.Optional(AmountIn({ description: 'Setup fee, charged once with the first period' })),
   metadata: Type.Optional(Metadata),
-  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions' })),
+  active: Type.Optional(Type.Boolean({ description: 'False closes the plan to new subscriptions' })),
 })
 
 const settled = Type.Partial(
@@ -88,7 +88,9 @@ const settled = Type.Partial(
 export const PlanUpdate = Type.Object({
   name: Type.Optional(name),
   description: Type.Optional(Nullable(description)),
-  active: Type.Optional(Type.Boolean({ description: 'False stops new subscriptions; existing ones go on' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'False closes the plan to new subscriptions; existing ones continue' }),
+  ),
   metadata: Type.Optional(Metadata),
   ...settled,
   code: Type.Optional(Nullable(settled.code)),
@@ -99,16 +101,16 @@ export const Plan = Type.Object(
     plan_id: Type.String({ description: 'Id of the plan, such as `plan_…`' }),
     code: Nullable(Type.String({ description: 'Your own code for the plan, accepted in place of its id' })),
     name: Type.String({ description: 'Name shown on invoices' }),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Description of the plan; null if none' })),
     amount: Amount({ description: 'Price per period, in major units' }),
     currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
     interval: OneOf(intervals, { description: 'Unit of the period' }),
     interval_count: Type.Integer({ description: 'Number of these units in a period' }),
-    trial_days: Type.Integer({ description: 'Days before the first charge' }),
+    trial_days: Type.Integer({ description: 'Trial days before the first charge' }),
     tax_rate: Amount({ description: 'Rate in percent' }),
     tax_inclusive: Type.Boolean({ description: 'True if the amounts contain the tax' }),
-    setup_fee: Amount({ description: 'Charged once, with the first period' }),
-    active: Type.Boolean({ description: 'False stops new subscriptions' }),
+    setup_fee: Amount({ description: 'Setup fee, charged once with the first period' }),
+    active: Type.Boolean({ description: 'False closes the plan to new subscriptions' }),
     metadata: Metadata,
     created_at: At({ description: 'Time of creation' }),
   },
@@ -135,11 +137,11 @@ export async function createPlan(
       amount: amountOf('amount', input.amount, currency),
       currency,
       interval: input.interval,
-      intervalCount: input.interval_count ?? 1,
-      trialDays: input.trial_days ?? 0,
-      taxRate: taxRateOf(input.tax_rate ?? 0),
-      taxInclusive: input.tax_inclusive ?? false,
-      setupFee: amountOf('setup_fee', input.setup_fee ?? 0, currency),
+      interval_count: input.interval_count ?? 1,
+      trial_days: input.trial_days ?? 0,
+      tax_rate: taxRateOf(input.tax_rate ?? 0),
+      tax_inclusive: input.tax_inclusive ?? false,
+      setup_fee: amountOf('setup_fee', input.setup_fee ?? 0, currency),
       active: input.active ?? true,
       metadata: JSON.stringify(input.metadata ?? {}),
       at: new Date(nowMs),
@@ -193,7 +195,7 @@ function requireSettled(plan: PlanRow, input: Static<typeof PlanUpdate>): void {
   for (const [field, value] of Object.entries(given)) {
     const [, known] = Object.entries(plan).find(([name]) => name === field) ?? []
     if (value === undefined || value === known) continue
-    throw invalid(field, 'never changes: make another plan')
+    throw invalid(field, 'cannot be changed: create another plan')
   }
 }
 

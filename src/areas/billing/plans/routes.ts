@@ -16,7 +16,7 @@ const create = write({
   path: '/v1/billing/plans',
   operation: 'billing.createPlan',
   summary: 'Create a subscription plan',
-  description: 'Price and interval never change: for another price create another plan.',
+  description: 'Price and interval cannot be changed: create another plan for another price.',
   scope: 'billing:write',
   limit: 'payments',
   body: PlanCreate,
@@ -52,14 +52,14 @@ const change = write({
   path: '/v1/billing/plans/:plan_id',
   operation: 'billing.updatePlan',
   summary: 'Update a plan’s name or availability',
-  description: 'Price and interval may be repeated, and are refused with 422 when they differ.',
+  description: 'Price and interval may be given, but are refused with 422 if they differ.',
   scope: 'billing:write',
   limit: 'payments',
   params: PlanParam,
   body: PlanUpdate,
   reply: { status: 200, schema: Plan },
   errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
-  examples: [{ name: 'No longer offered', body: { active: false } }],
+  examples: [{ name: 'Close the plan to new subscriptions', body: { active: false } }],
   handle: (_app, tx, { params, body }, caller) => changePlan(tx, params.plan_id, body, caller),
 })
 
@@ -70,14 +70,12 @@ const plans = list({
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,
-    active: Type.Optional(
-      Type.Boolean({ description: 'True lists plans open for subscription, false those that no longer are' }),
-    ),
-    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Currency of their amounts, such as KES' })),
-    code: Type.Optional(Type.String({ maxLength: 50, description: 'Your own code of the plan' })),
+    active: Type.Optional(Type.Boolean({ description: 'True lists plans open for subscription, false closed ones' })),
+    currency: Type.Optional(Type.String({ maxLength: 3, description: 'Filter by currency, such as KES' })),
+    code: Type.Optional(Type.String({ maxLength: 50, description: 'Filter by your own code of the plan' })),
   }),
   row: Plan,
-  examples: [{ name: 'Those that are offered', query: { active: true } }],
+  examples: [{ name: 'Active plans', query: { active: true } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const rows = await app.db.query(listPlans, {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of plans.
+import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Interval } from './calendar.ts'
@@ -25,31 +26,18 @@ export interface PlanRow {
 const columns = `id, code, name, description, amount, currency, interval, interval_count, trial_days, tax_rate, tax_inclusive,
   setup_fee, active, metadata, created_at`
 
+const written =
+  stored(`code, name, description, amount, currency, interval, interval_count, trial_days, tax_rate, tax_inclusive,
+  setup_fee, active, metadata::jsonb`)
+
 /** Inserts a plan; no row when the code was used before. */
 export const insertPlan = statement.tenant<
-  One & {
-    code: string | null
-    name: string
-    description: string | null
-    amount: bigint
-    currency: string
-    interval: Interval
-    intervalCount: number
-    trialDays: number
-    taxRate: bigint
-    taxInclusive: boolean
-    setupFee: bigint
-    active: boolean
-    metadata: string
-    at: Date
-  },
+  One & Omit<PlanRow, 'metadata' | 'created_at'> & { metadata: string; at: Date },
   PlanRow
 >(
   'billing.insert_plan',
-  `insert into billing.plans (bucket, account_id, environment, id, code, name, description, amount, currency, interval,
-     interval_count, trial_days, tax_rate, tax_inclusive, setup_fee, active, metadata, created_at)
-   values ($bucket, $account, $environment, $id, $code, $name, $description, $amount, $currency, $interval, $intervalCount,
-     $trialDays, $taxRate, $taxInclusive, $setupFee, $active, $metadata::jsonb, $at)
+  `insert into billing.plans (bucket, account_id, environment, id, ${written.names}, created_at)
+   values ($bucket, $account, $environment, $id, ${written.values}, $at)
    on conflict (bucket, account_id, environment, code) where code is not null do nothing
    returning ${columns}`,
 )

@@ -42,7 +42,9 @@ export const SubscriptionUpdate = Type.Object({
   ),
   quantity: Type.Optional(quantity),
   payment_method: Type.Optional(PaymentMethodIn),
-  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'True ends the subscription with its period' })),
+  cancel_at_period_end: Type.Optional(
+    Type.Boolean({ description: 'True ends the subscription at the end of its period' }),
+  ),
   metadata: Type.Optional(Metadata),
 })
 
@@ -158,7 +160,7 @@ async function requirePaid(
   if (paid_amount === 0n || invoice === null) return
   if (!(await maybe(tx.query(findCollection, { ...tenant, subscription, invoice })))) return
   const invoice_id = idOf('invoice', invoice)
-  throw new AppError('CONFLICT', `the bill for this period, ${invoice_id}, must be paid or made void first`, {
+  throw new AppError('CONFLICT', `the invoice for this period, ${invoice_id}, must be paid or voided first`, {
     extra: { invoice_id },
   })
 }
@@ -197,7 +199,10 @@ async function requireOther(
 ): Promise<PlanRow> {
   const plan = await requireOffered(tx, tenant, id, old)
   if (plan.currency !== currency)
-    throw invalid('plan_id', `must name a plan in ${currency}, as the subscription is; this one is in ${plan.currency}`)
+    throw invalid(
+      'plan_id',
+      `must be a plan in ${currency}, the currency of the subscription; this one is in ${plan.currency}`,
+    )
   return plan
 }
 

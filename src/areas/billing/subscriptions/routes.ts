@@ -43,7 +43,7 @@ const create = write({
   operation: 'billing.createSubscription',
   summary: 'Create a subscription',
   description:
-    'A trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until that is paid, for 23 hours at most.',
+    'Starts with a trial, if the plan has one; otherwise the first period is billed at once. With `mobile_money` or `card` the subscription is incomplete until the first payment, for at most 23 hours.',
   scope: 'billing:write',
   limit: 'payments',
   body: SubscriptionCreate,
@@ -55,7 +55,7 @@ const create = write({
   errors: [...payable, 'INVALID_URL', 'DUPLICATE_REFERENCE'],
   examples: [
     {
-      name: 'To the plan with the code internet-20, paid by phone',
+      name: 'A subscription to internet-20, paid by phone',
       body: {
         plan_id: 'internet-20',
         customer: { name: 'Asha', email: 'asha@example.com' },
@@ -102,17 +102,15 @@ const subscriptions = list({
     plan_id: Type.Optional(
       Type.String({ maxLength: 50, description: 'Id of the plan, such as `plan_…`, or its code' }),
     ),
-    customer_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Id of the customer who pays, such as `cus_…`' }),
-    ),
+    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by customer, such as `cus_…`' })),
     reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id for the subscription, exactly as it was given' }),
+      Type.String({ maxLength: 100, description: 'Filter by your own id for the subscription' }),
     ),
     ...metadataQuery,
   }),
   row: Subscription,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Those whose last charge failed', query: { status: 'past_due' } }],
+  examples: [{ name: 'Subscriptions past due', query: { status: 'past_due' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
@@ -136,14 +134,14 @@ const change = write({
   operation: 'billing.updateSubscription',
   summary: 'Update a subscription',
   description:
-    'A new price applies at once: the unused part of the paid period becomes credit of the customer, and the rest of the period is billed. While the invoice of this period is unpaid, that is refused with `CONFLICT`. With `proration` `none` it applies from the next period on. A new interval begins a new period. A new payment method is tried at once where the last charge failed; with `invoice` the customer is sent what is owed.',
+    'A new price applies at once: the unused part of the paid period becomes credit of the customer, and the rest of the period is billed. This is refused with `CONFLICT` while the invoice of the period is unpaid. With `proration` `none` it applies from the next period on. A new interval starts a new period. A new payment method is charged at once if the last charge failed; with `invoice` the customer is sent the open invoice.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,
   body: SubscriptionUpdate,
   reply,
   errors: [...payable, 'CONFLICT'],
-  examples: [{ name: 'Two of them from now on', body: { quantity: 2 } }],
+  examples: [{ name: 'Another quantity', body: { quantity: 2 } }],
   needs: aSubscription,
   handle: async (app, tx, { params, body }, caller) =>
     recorded(
@@ -167,7 +165,8 @@ const cancelling = {
   ),
   prorate: Type.Optional(
     Type.Boolean({
-      description: 'True credits the unused paid part to the customer, if nothing is owed; default false',
+      description:
+        'True credits the unused part of the paid period to the customer, if no invoice is open; default false',
     }),
   ),
 }
@@ -177,8 +176,7 @@ const cancel = write({
   path: '/v1/billing/subscriptions/:subscription_id',
   operation: 'billing.cancelSubscription',
   summary: 'Cancel a subscription',
-  description:
-    'What was billed and is not paid stays owed, but is not collected any more. A cancelled subscription stays as it is.',
+  description: 'Open invoices stay due, but are no longer collected. A cancelled subscription is returned unchanged.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,
@@ -218,7 +216,7 @@ const resume = write({
   path: '/v1/billing/subscriptions/:subscription_id/resume',
   operation: 'billing.resumeSubscription',
   summary: 'Resume a subscription',
-  description: 'A billed period goes on. If it has ended, a period begins now and ends on its regular date.',
+  description: 'A billed period continues. If it has ended, a new period starts now and ends on its regular date.',
   scope: 'billing:write',
   limit: 'payments',
   params: SubscriptionParam,

@@ -34,36 +34,7 @@ export async function save(
   const wanted = { ...row, ...changes }
   const nextAt = await dueAt(tx, tenant, wanted)
   const after = await maybe(
-    tx.query(saveSubscription, {
-      ...tenant,
-      id: row.id,
-      from: row.status,
-      status: wanted.status,
-      plan: wanted.plan_id,
-      quantity: wanted.quantity,
-      amount: wanted.amount,
-      method: wanted.method,
-      cardToken: wanted.card_token,
-      phone: wanted.phone,
-      provider: wanted.provider,
-      interval: wanted.interval,
-      intervalCount: wanted.interval_count,
-      anchor: wanted.anchor,
-      anchorDay: wanted.anchor_day,
-      cycle: wanted.cycle,
-      maxCycles: wanted.max_cycles,
-      start: wanted.period_start,
-      end: wanted.period_end,
-      paidFrom: wanted.paid_from,
-      paidAmount: wanted.paid_amount,
-      trialTold: wanted.trial_told,
-      cancelAtPeriodEnd: wanted.cancel_at_period_end,
-      cancelledAt: wanted.cancelled_at,
-      cancelReason: wanted.cancel_reason,
-      latestInvoice: wanted.latest_invoice_id,
-      nextAt,
-      at: new Date(nowMs),
-    }),
+    tx.query(saveSubscription, { ...tenant, ...wanted, from: row.status, nextAt, at: new Date(nowMs) }),
   )
   if (!after) throw new Error('a subscription was changed without its lock')
   if (nextAt !== null && nextAt.getTime() !== row.next_at?.getTime()) await waitFor(app, tx, tenant, row.id, nextAt)

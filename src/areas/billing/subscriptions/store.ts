@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of subscriptions. Changes lock the row first; the invoice it collects is locked before it, as confirmed payments
 // do. `billing/area.ts` has the lock order.
+import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/schema/lists.ts'
@@ -67,46 +68,28 @@ const columns = `id, status, plan_id, customer_id, customer, quantity, amount, c
   trial_end, trial_told, cancel_at_period_end, cancelled_at, cancel_reason, latest_invoice_id, next_at, reference, callback_url,
   metadata, created_at`
 
+/** Columns that a new subscription comes with. */
+const begun =
+  stored(`status, plan_id, customer_id, customer::jsonb, quantity, amount, currency, method, card_token, phone, provider,
+  proration, interval, interval_count, anchor, anchor_day, time_zone, max_cycles, period_start, period_end, trial_end,
+  cancel_at_period_end, reference, callback_url, metadata::jsonb`)
+
+type Begun = Omit<SubscriptionRow, keyof Later | 'id' | 'customer' | 'metadata' | 'next_at' | 'created_at'>
+/** Columns that only a subscription that has begun has. */
+type Later = Pick<
+  SubscriptionState,
+  'cycle' | 'paid_from' | 'paid_amount' | 'trial_told' | 'cancelled_at' | 'cancel_reason' | 'latest_invoice_id'
+>
+
 /** Inserts a subscription; no row when the reference was used before. */
 export const insertSubscription = statement.tenant<
-  One & {
-    status: SubscriptionStatus
-    plan: string
-    customerId: string
-    customer: string
-    quantity: number
-    amount: bigint
-    currency: string
-    method: string
-    cardToken: string | null
-    phone: string | null
-    provider: string | null
-    proration: string
-    interval: Interval
-    intervalCount: number
-    anchor: string
-    anchorDay: number
-    timeZone: string
-    maxCycles: number | null
-    start: Date
-    end: Date
-    trialEnd: Date | null
-    cancelAtPeriodEnd: boolean
-    reference: string | null
-    callbackUrl: string | null
-    metadata: string
-    at: Date
-  },
+  One & Begun & { customer: string; metadata: string; at: Date },
   SubscriptionRow
 >(
   'billing.insert_subscription',
-  `insert into billing.subscriptions (bucket, account_id, environment, id, status, plan_id, customer_id, customer, quantity,
-     amount, currency, method, card_token, phone, provider, proration, interval, interval_count, anchor, anchor_day,
-     time_zone, cycle, max_cycles, period_start, period_end, paid_from, paid_amount, trial_end, cancel_at_period_end, reference, callback_url,
-     metadata, created_at, updated_at)
-   values ($bucket, $account, $environment, $id, $status, $plan, $customerId, $customer::jsonb, $quantity, $amount, $currency,
-     $method, $cardToken, $phone, $provider, $proration, $interval, $intervalCount, $anchor, $anchorDay, $timeZone, 0, $maxCycles, $start,
-     $end, $start, 0, $trialEnd, $cancelAtPeriodEnd, $reference, $callbackUrl, $metadata::jsonb, $at, $at)
+  `insert into billing.subscriptions (bucket, account_id, environment, id, ${begun.names}, cycle, paid_from, paid_amount,
+     created_at, updated_at)
+   values ($bucket, $account, $environment, $id, ${begun.values}, 0, $period_start, 0, $at, $at)
    on conflict (bucket, account_id, environment, reference) where reference is not null do nothing
    returning ${columns}`,
 )
@@ -162,46 +145,19 @@ export const listSubscriptions = statement.tenant<
     limit $limit::int + 1`,
 )
 
+/** Columns that change, those of SubscriptionState. */
+const state =
+  stored(`status, plan_id, quantity, amount, method, card_token, phone, provider, interval, interval_count, anchor,
+  anchor_day, cycle, max_cycles, period_start, period_end, paid_from, paid_amount, trial_told, cancel_at_period_end, cancelled_at,
+  cancel_reason, latest_invoice_id`)
+
 /** Updates a subscription, guarded by the status it was read with. */
 export const saveSubscription = statement.tenant<
-  One & {
-    from: SubscriptionStatus
-    status: SubscriptionStatus
-    plan: string
-    quantity: number
-    amount: bigint
-    method: string
-    cardToken: string | null
-    phone: string | null
-    provider: string | null
-    interval: Interval
-    intervalCount: number
-    anchor: string
-    anchorDay: number
-    cycle: number
-    maxCycles: number | null
-    start: Date
-    end: Date
-    paidFrom: Date
-    paidAmount: bigint
-    trialTold: boolean
-    cancelAtPeriodEnd: boolean
-    cancelledAt: Date | null
-    cancelReason: string | null
-    latestInvoice: string | null
-    nextAt: Date | null
-    at: Date
-  },
+  One & SubscriptionState & { from: SubscriptionStatus; nextAt: Date | null; at: Date },
   SubscriptionRow
 >(
   'billing.save_subscription',
-  `update billing.subscriptions
-      set status = $status, plan_id = $plan, quantity = $quantity, amount = $amount, method = $method, card_token = $cardToken, phone = $phone,
-          provider = $provider, interval = $interval, interval_count = $intervalCount, anchor = $anchor,
-          anchor_day = $anchorDay, cycle = $cycle, max_cycles = $maxCycles, period_start = $start, period_end = $end, paid_from = $paidFrom,
-          paid_amount = $paidAmount, trial_told = $trialTold, cancel_at_period_end = $cancelAtPeriodEnd,
-          cancelled_at = $cancelledAt, cancel_reason = $cancelReason, latest_invoice_id = $latestInvoice, next_at = $nextAt,
-          updated_at = $at
+  `update billing.subscriptions set ${state.set}, next_at = $nextAt, updated_at = $at
     where ${mine} and id = $id and status = $from
    returning ${columns}`,
 )

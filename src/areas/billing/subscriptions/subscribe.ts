@@ -49,14 +49,14 @@ export const PaymentMethodIn = Type.Object(
   {
     type: OneOfAnyCase(['mobile_money', 'card', 'invoice'], {
       description:
-        '`mobile_money` asks the phone each time, `card` charges a saved card; with `invoice` the customer pays by the link of each invoice',
+        'Payment method: `mobile_money` prompts the phone for each period, `card` charges a saved card, `invoice` sends the link of each invoice',
     }),
     card_token: Type.Optional(Type.String({ maxLength: 40, description: 'Token of a saved card, such as `tok_…`' })),
     phone,
     phone_number,
     provider,
   },
-  { description: 'Payment method of the periods' },
+  { description: 'Payment method of the subscription' },
 )
 
 export const SubscriptionCreate = Type.Object({
@@ -64,20 +64,22 @@ export const SubscriptionCreate = Type.Object({
   customer: CustomerIn,
   payment_method: Type.Optional(PaymentMethodIn),
   quantity: Type.Optional(quantity),
-  start_date: Type.Optional(Day({ description: 'Day from which it is charged; default today' })),
+  start_date: Type.Optional(Day({ description: 'First day of the subscription; default today' })),
   trial_days: Type.Optional(trialDays),
   billing_anchor: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: 31 }), Type.String({ format: 'day' })], {
       rule: 'must be a day of the month from 1 to 31, or a date such as 2026-03-01',
-      description: 'Day on which periods begin; the first one ends where the next begins, and is charged in part',
+      description: 'Day on which periods begin; a first period that is shorter is charged in proportion',
     }),
   ),
   proration: Type.Optional(
     OneOf(['create_prorations', 'none'], {
-      description: 'With `none` parts of periods are neither charged nor credited',
+      description: 'Proration of changes within a period; `none` neither charges nor credits parts of periods',
     }),
   ),
-  cancel_at_period_end: Type.Optional(Type.Boolean({ description: 'True ends the subscription with its period' })),
+  cancel_at_period_end: Type.Optional(
+    Type.Boolean({ description: 'True ends the subscription at the end of its period' }),
+  ),
   max_cycles: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -114,28 +116,20 @@ export async function subscribe(
   const calendar = calendarFor(plan, input.billing_anchor, firstBilled, timeZone, nowMs)
   const row = await maybe(
     tx.query(insertSubscription, {
-      ...tenant,
-      ...calendar,
-      method: method.method,
-      cardToken: method.card_token,
-      phone: method.phone,
-      provider: method.provider,
-      id: newUuid(receivedMs),
+      ...{ ...tenant, ...method, id: newUuid(receivedMs), plan_id: plan.id, quantity: count, amount },
+      ...{ interval: calendar.interval, interval_count: calendar.intervalCount, time_zone: calendar.timeZone },
+      ...{ anchor: calendar.anchor, anchor_day: calendar.anchorDay, max_cycles: input.max_cycles ?? null },
       status: trialEnd ? 'trialing' : method.method === 'invoice' ? 'active' : 'incomplete',
-      plan: plan.id,
-      customerId: customer.id,
+      customer_id: customer.id,
       customer: JSON.stringify(customerFacts(customer)),
-      quantity: count,
-      amount,
       currency: plan.currency,
       proration: input.proration ?? 'create_prorations',
-      maxCycles: input.max_cycles ?? null,
-      start,
-      end: trialEnd ?? intervalAt(calendar, start).end,
-      trialEnd,
-      cancelAtPeriodEnd: input.cancel_at_period_end ?? false,
+      period_start: start,
+      period_end: trialEnd ?? intervalAt(calendar, start).end,
+      trial_end: trialEnd,
+      cancel_at_period_end: input.cancel_at_period_end ?? false,
       reference: input.reference ?? null,
-      callbackUrl: input.callback_url ?? null,
+      callback_url: input.callback_url ?? null,
       metadata: JSON.stringify(input.metadata ?? {}),
       at: new Date(nowMs),
     }),
@@ -159,7 +153,7 @@ async function beginFirst(app: App, tx: Tx, occasion: Occasion, row: Subscriptio
 export async function requireOffered(tx: Tx, tenant: Tenant, id: string, has?: PlanRow): Promise<PlanRow> {
   const plan = await requirePlan(tx, tenant, id)
   if (!plan.active && plan.id !== has?.id)
-    throw new AppError('INVALID_STATE', 'the plan is not offered any more', { extra: { status: 'inactive' } })
+    throw new AppError('INVALID_STATE', 'the plan is closed to new subscriptions', { extra: { status: 'inactive' } })
   return plan
 }
 
@@ -175,7 +169,7 @@ export function methodOf(given: Static<typeof PaymentMethodIn> | undefined, cust
     return { method: 'card', card_token: given.card_token, phone: null, provider: null }
   }
   const asked = phoneOf(given, 'payment_method.') ?? customersPhone
-  if (asked === null) throw invalid('payment_method.phone', 'is required where the customer has none')
+  if (asked === null) throw invalid('payment_method.phone', 'is required if the customer has none')
   return { method: 'mobile_money', card_token: null, phone: asked, provider: given.provider?.toLowerCase() ?? null }
 }
 

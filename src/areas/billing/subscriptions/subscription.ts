@@ -93,8 +93,7 @@ export function calendarOf(row: SubscriptionRow): Calendar {
 /** Price of a quantity of a plan, before tax. */
 export function priceOf({ amount }: PlanRow, quantity: number): bigint {
   const micros = amount * BigInt(quantity)
-  if (micros > maxMicros)
-    throw invalid('quantity', `must be less: so many come to more than ${formatMicros(maxMicros)}`)
+  if (micros > maxMicros) throw invalid('quantity', `is too large: the total exceeds ${formatMicros(maxMicros)}`)
   return micros
 }
 
@@ -147,7 +146,7 @@ export async function locked(tx: Tx, tenant: Tenant, id: string): Promise<Subscr
 /** Refuses an action that the status does not allow. */
 export function requireStatus({ status }: SubscriptionRow, allowed: readonly SubscriptionStatus[]): void {
   if (!allowed.includes(status))
-    throw new AppError('INVALID_STATE', `the subscription is ${status}; it would have to be ${allowed.join(' or ')}`, {
+    throw new AppError('INVALID_STATE', `the subscription is ${status}; required status: ${allowed.join(' or ')}`, {
       extra: { status },
     })
 }

@@ -25,9 +25,9 @@ const CallWish = Type.Object({
   from: Phone({ description: 'Caller number shown to the customer; one of yours' }),
   to: Phone({ description: 'Number of the customer' }),
   agent_id: Type.Optional(
-    AgentId('Id of the agent who calls, and is rung first. Without it the routing rules of `from` decide'),
+    AgentId('Id of the calling agent, who is rung first; default: selected by the routing rules of `from`'),
   ),
-  record: Type.Optional(Type.Boolean({ description: 'Record the call; default false' })),
+  record: Type.Optional(Type.Boolean({ description: 'True records the call; default false' })),
   caller_prompt: Type.Optional(
     Type.Object(
       {
@@ -44,8 +44,10 @@ const CallWish = Type.Object({
     ),
   ),
   custom_data: Type.Optional(CustomData),
-  queue_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the queue that the call counts for' })),
-  ring_timeout: Type.Optional(RingSeconds('Seconds for which the customer may be rung; default 45')),
+  queue_id: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Id of the queue whose metrics include the call' }),
+  ),
+  ring_timeout: Type.Optional(RingSeconds('Maximum ringing time of the customer in seconds; default 45')),
   event_url: Type.Optional(Url('URL that receives every status of the call')),
 })
 
@@ -64,7 +66,7 @@ const call = write({
   operation: 'callcenter.call',
   summary: 'Place a call from an agent',
   description:
-    'With `agent_id` the agent is rung first and then the customer. Without it the customer is rung, and the routing rules of `from` choose who answers.',
+    'With `agent_id` the agent is rung first and then the customer. Without it the customer is rung, and the routing rules of `from` select the agent.',
   scope: 'callcenter:agent',
   limit: 'voice',
   body: CallWish,
@@ -84,7 +86,7 @@ const call = write({
     const { tenant } = caller
     const own = agentOf(caller)
     if (own !== null && body.agent_id !== own)
-      throw new AppError('FORBIDDEN', `this token calls for the agent ${own} only`, {
+      throw new AppError('FORBIDDEN', `this token is limited to the agent ${own}`, {
         extra: { required_scope: 'callcenter:write' },
       })
     if (body.event_url !== undefined)
@@ -138,23 +140,23 @@ async function beginCall(app: App, tx: Tx, body: Static<typeof CallWish>, caller
       tx.query(insertContact, {
         ...tenant,
         id,
-        call: made.id,
-        room: id,
-        queue,
-        agent: null,
-        wanted: agent.agent_id,
+        call_id: made.id,
+        room_id: id,
+        queue_id: queue,
+        agent_id: null,
+        wanted_agent: agent.agent_id,
         direction: 'outbound',
-        from: body.from,
-        to: body.to,
+        from_number: body.from,
+        to_number: body.to,
         state: 'offered',
         priority: 5,
         skills: '[]',
         data: JSON.stringify(custom_data),
-        path: '[]',
-        enteredAt: new Date(nowMs),
-        callbackFor: null,
+        ivr_path: '[]',
+        entered_at: new Date(nowMs),
+        callback_for: null,
         attempts: 0,
-        isHanded: false,
+        is_handed: false,
       }),
     )
     const reserved = await become(app, tx, { ...caller }, agent, 'ringing', {
@@ -171,8 +173,8 @@ const Changed = Type.Object(
   {
     call_id: Type.String({ description: 'The customer’s call, `call_…`' }),
     agent_id: Nullable(Type.String({ description: 'Id of the agent of the call; null without one' })),
-    on_hold: Type.Boolean({ description: 'Whether the customer is on hold' }),
-    disposition: Nullable(Type.String({ description: 'The outcome in a word, such as `sold`; null if not noted' })),
+    on_hold: Type.Boolean({ description: 'True if the customer is on hold' }),
+    disposition: Nullable(Type.String({ description: 'Outcome in a word, such as `sold`; null if none' })),
     notes: Nullable(Type.String({ description: 'Notes for the next agent; null if none' })),
     tags: Type.Array(Type.String(), { description: 'Tags of the call' }),
   },
@@ -192,7 +194,7 @@ const change = write({
     mute: Type.Optional(Type.Boolean({ description: 'True mutes the agent' })),
     recording: Type.Optional(
       OneOf(['pause', 'resume'], {
-        description: '`pause` leaves out of the recording what is said until `resume`, such as a card number',
+        description: '`pause` excludes speech from the recording until `resume`, such as a card number',
       }),
     ),
     send_dtmf: Type.Optional(
@@ -209,7 +211,7 @@ const change = write({
             Type.String({
               maxLength: 64,
               rule: 'must have at most 64 characters',
-              description: 'The outcome in a word, such as `sold`',
+              description: 'Outcome in a word, such as `sold`',
             }),
           ),
           notes: Type.Optional(
@@ -227,7 +229,7 @@ const change = write({
             }),
           ),
         },
-        { description: 'Outcome of the call; can be sent until long after it' },
+        { description: 'Outcome of the call; can also be sent after its end' },
       ),
     ),
   }),
@@ -242,7 +244,7 @@ const change = write({
     const customer = contact?.call_id ?? named
     const isLive = contact ? contact.state === 'connected' : (await live.find(tenant, named))?.status === 'answered'
     const isAsked = [hold, mute, recording, send_dtmf].some((value) => value !== undefined)
-    if (isAsked && !isLive) throw new AppError('CALL_NOT_ACTIVE', 'nobody speaks in this call')
+    if (isAsked && !isLive) throw new AppError('CALL_NOT_ACTIVE', 'the call is not connected to an agent')
     const done: boolean[] = []
     if (hold !== undefined) done.push(await live.hold(tenant, customer, hold ? { music: 'default' } : null))
     if (mute !== undefined) done.push(await live.mute(tenant, contact?.leg_id ?? named, mute))
@@ -252,7 +254,7 @@ const change = write({
     if (done.includes(false))
       throw new AppError(
         'CALL_NOT_ACTIVE',
-        recording === undefined ? 'the call is over' : 'the call is over, or is not being recorded',
+        recording === undefined ? 'the call has ended' : 'the call is over, or is not being recorded',
       )
     return { contact, customer }
   },

@@ -56,14 +56,14 @@ export async function requireSession(app: App, caller: Caller): Promise<void> {
   if (token === null || token.session === null) return
   const row = await maybe(app.db.query(findAgent, { ...caller.tenant, agent: token.agent }))
   if (!row?.session_id || idOf('session', row.session_id) !== token.session)
-    throw new AppError('UNAUTHORIZED', `${token.agent} has logged out, or has logged in anew: log in with an API key`)
+    throw new AppError('UNAUTHORIZED', `${token.agent} has logged out or started a new session: log in with an API key`)
 }
 
 /** Requires an agent's token to act on that agent only. */
 export function requireSelf(caller: Caller, agent: string): void {
   const own = agentOf(caller)
   if (own !== null && own !== agent)
-    throw new AppError('FORBIDDEN', `this token speaks for the agent ${own} only`, {
+    throw new AppError('FORBIDDEN', `this token is limited to the agent ${own}`, {
       extra: { required_scope: 'callcenter:write' },
     })
 }
@@ -71,14 +71,14 @@ export function requireSelf(caller: Caller, agent: string): void {
 /** Refuses skills and queues of a member's own choice: supervisors give them. */
 function requireOwnFields(caller: Caller, { skills, queues }: Static<typeof Login>): void {
   if (memberOf(caller) !== null && agentOf(caller) !== null && (skills ?? queues) !== undefined)
-    throw new AppError('FORBIDDEN', 'a supervisor gives an agent skills and queues', {
+    throw new AppError('FORBIDDEN', 'only a supervisor can set skills and queues', {
       extra: { required_scope: 'callcenter:write' },
     })
 }
 
 export async function agentRow(queryable: Queryable, tenant: Tenant, agent: string): Promise<AgentRow> {
   const row = await maybe(queryable.query(findAgent, { ...tenant, agent }))
-  if (!row) throw new AppError('NOT_FOUND', 'there is no such agent; agents come to be with their first login')
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such agent; agents are created by their first login')
   return row
 }
 
@@ -112,8 +112,8 @@ export async function login(app: App, tx: Tx, wanted: Static<typeof Login>, call
       queues,
       endpoint: JSON.stringify(wanted.endpoint ?? before?.endpoint ?? { type: 'webrtc' }),
       languages: wanted.languages ?? before?.languages ?? [],
-      maxCalls: wanted.max_calls ?? before?.max_calls ?? 1,
-      externalRef: wanted.external_ref ?? before?.external_ref ?? null,
+      max_calls: wanted.max_calls ?? before?.max_calls ?? 1,
+      external_ref: wanted.external_ref ?? before?.external_ref ?? null,
       at: new Date(nowMs),
     }),
   )
@@ -183,7 +183,7 @@ export async function setStatus(app: App, tx: Tx, wanted: Static<typeof StatusCh
   const row = await agentRow(tx, tenant, wanted.agent_id)
   if (row.session_id === null) throw new AppError('AGENT_NOT_LOGGED_IN', `${row.agent_id} is not logged in`)
   const until = wanted.until === undefined ? null : parseMoment(wanted.until)
-  if (until && until.getTime() <= nowMs) throw invalid('until', 'must lie ahead')
+  if (until && until.getTime() <= nowMs) throw invalid('until', 'must be in the future')
   const reason = wanted.reason ?? null
   const isKept = isOnCall(row.status)
   await wrappedUp(tx, { ...caller }, row)

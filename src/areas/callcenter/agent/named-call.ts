@@ -41,7 +41,7 @@ async function ownContact(app: App, caller: Caller, contact: ContactRow): Promis
 export function requireOwnCall(caller: Caller, contact: ContactRow | null): void {
   const own = agentOf(caller)
   if (own !== null && contact?.agent_id !== own)
-    throw new AppError('FORBIDDEN', 'this token is for calls of its agent only', {
+    throw new AppError('FORBIDDEN', 'this token is limited to calls of its agent', {
       extra: { required_scope: 'callcenter:write' },
     })
 }

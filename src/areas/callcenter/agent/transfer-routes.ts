@@ -42,7 +42,7 @@ const transfer = write({
   operation: 'callcenter.transfer',
   summary: 'Transfer a call',
   description:
-    'Cold: the agent leaves as soon as the destination rings. Warm: the customer hears music while the agents speak; then complete, merge or cancel it.',
+    'Cold: the agent leaves as soon as the destination rings. Warm: the customer is on hold while the agents speak; then complete, merge or cancel it.',
   scope: 'callcenter:agent',
   body: Type.Object({
     call_id: Type.String({ maxLength: 40, description: 'Id of the call to transfer, `call_…`' }),
@@ -51,7 +51,7 @@ const transfer = write({
       minLength: 1,
       maxLength: 256,
       rule: 'must be an agent, a queue, a number or a SIP address',
-      description: 'An agent; also que_…, E.164 or a SIP URI',
+      description: 'Destination: an agent, `que_…`, a number in E.164 or a SIP URI',
     }),
     message: Type.Optional(
       Type.String({
@@ -72,10 +72,10 @@ const transfer = write({
       await app.outbound.checkUrl(body.hold_music_url, 'callback', tenant.environment, 'hold_music_url')
     const { contact } = await contactFor(app, caller, body.call_id)
     requireOwnCall(caller, contact)
-    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+    if (contact?.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent is on this call')
     const target = await transferTarget(app, tenant, body.destination)
     if (target.type === 'queue' && body.transfer_type === 'warm')
-      throw invalid('destination', 'must be somebody who answers: a queue takes cold transfers only')
+      throw invalid('destination', 'must not be a queue: queues accept cold transfers only')
     if (target.type === 'line' && 'phone' in target.to)
       await checkNumbers(app, tenant, {
         from: contact.direction === 'inbound' ? contact.to_number : contact.from_number,
@@ -111,7 +111,11 @@ const decide = write({
   scope: 'callcenter:agent',
   params: TransferId,
   needs: 'nothing',
-  body: Type.Object({ action: OneOf(['complete', 'cancel', 'merge'], { description: '`merge` connects all three' }) }),
+  body: Type.Object({
+    action: OneOf(['complete', 'cancel', 'merge'], {
+      description: 'Action on the transfer; `merge` connects all three parties',
+    }),
+  }),
   reply: { status: 200, schema: Transfer },
   errors: ['NOT_FOUND', 'CONFLICT'],
   async handle(app, tx, { params, body }, caller) {

@@ -72,9 +72,9 @@ export async function beginTransfer(
   wish: TransferWish,
 ): Promise<{ transfer: TransferRow; after: After[] }> {
   const { tenant, nowMs, receivedMs } = occasion
-  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent speaks in this call')
+  if (contact.state !== 'connected') throw new AppError('CALL_NOT_ACTIVE', 'no agent is on this call')
   if (await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id })))
-    throw new AppError('CONFLICT', 'this call is being transferred already; complete or cancel that first')
+    throw new AppError('CONFLICT', 'this call is already being transferred; complete or cancel that transfer first')
   const agent = target.type === 'agent' ? await freeAgent(tx, occasion, target.agent) : null
   const transfer = await one(
     tx.query(insertTransfer, {
@@ -413,7 +413,7 @@ export async function decideTransfer(
     await saveContact(tx, tenant, contact, { is_transferred: true })
     if (agent) {
       // Each agent has a contact, so that each has the own time on the call.
-      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' }
+      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' } as const
       await connected(app, tx, occasion, await successor(tx, occasion, contact, place), agent, transfer.leg_id ?? '')
     }
     await settle(app, tx, occasion, contact, transfer, 'completed')

@@ -50,30 +50,7 @@ export async function keepPresence(
   change: Change & Pick<Partial<AgentRow>, 'status' | 'since' | 'idle_since'>,
 ): Promise<AgentRow> {
   const now = { ...row, ...change }
-  const saved = await one(
-    tx.query(saveAgent, {
-      ...tenant,
-      agent: row.agent_id,
-      status: now.status,
-      reason: now.reason,
-      since: now.since,
-      until: now.until,
-      nextStatus: now.next_status,
-      nextReason: now.next_reason,
-      session: now.session_id,
-      loggedInAt: now.logged_in_at,
-      call: now.call_id,
-      leg: now.leg_id,
-      contact: now.contact_id,
-      desk: now.desk_id,
-      deskLostAt: now.desk_lost_at,
-      idleSince: now.idle_since,
-      callsTaken: now.calls_taken,
-      missedOffers: now.missed_offers,
-      offerAfter: now.offer_after,
-      at: new Date(nowMs),
-    }),
-  )
+  const saved = await one(tx.query(saveAgent, { ...now, ...tenant, agent: row.agent_id, at: new Date(nowMs) }))
   tx.afterCommit(() => {
     for (const watcher of watchers(app)) watcher(saved)
   })
@@ -153,7 +130,7 @@ export async function offerFailed(
   const pauseMs = offerPausesMs[Math.min(missed, offerPausesMs.length) - 1] ?? 0
   app.log.warn(
     { agent: row.agent_id, cause, missed, pause_ms: pauseMs },
-    'agent not rung: the call goes to the next free agent, this one is offered calls again after the pause; check trunks and media processes if this repeats',
+    'agent not rung: the call goes to the next free agent, and this agent is offered calls again after a pause; check trunks and media processes if this repeats',
   )
   const none = { call_id: null, leg_id: null, contact_id: null, next_status: null, next_reason: null }
   const isFree = status === 'available'

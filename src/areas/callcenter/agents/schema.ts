@@ -13,7 +13,7 @@ const Endpoint = Type.Object(
     uri: Type.Optional(SipUri),
     number: Type.Optional(Phone({ description: 'Phone number' })),
   },
-  { description: 'Endpoint that rings for calls; default the browser' },
+  { description: 'Endpoint that rings for calls; default: the browser' },
 )
 
 const skills = Type.Array(Skill, {
@@ -43,7 +43,7 @@ const max_calls = Type.Integer({
   rule: 'must be 1: an agent has one call at a time',
   description: 'Maximum number of concurrent calls; only 1 is accepted',
 })
-const external_ref = Type.String({ maxLength: 100, description: 'Id of the agent in another system of yours' })
+const external_ref = Type.String({ maxLength: 100, description: 'Id of the agent in your other systems' })
 
 const changeable = {
   name: Type.Optional(name),
@@ -83,14 +83,14 @@ export const LoggedIn = Type.Object(
     endpoint: Endpoint,
     logged_in_at: At({ description: 'Time at which the session began' }),
     token: Nullable(Type.String({ sensitive: true }), {
-      description: 'Token for this agent, valid for 8 hours; null for a member of the console, whose session is used',
+      description: 'Token for this agent, valid for 8 hours; null for a console member, who uses the session',
     }),
     token_expires_at: Nullable(At(), {
-      description: 'Expiry time of the token: after 8 hours, or with the requesting key; null without one',
+      description: 'Expiry time of the token: after 8 hours, or with the requesting key; null if there is none',
     }),
     desk: Type.Object(
       {
-        ws_url: Type.String({ description: 'WebSocket of the agent’s desk' }),
+        ws_url: Type.String({ description: 'URL of the WebSocket of the agent’s desk' }),
         ice_servers: Type.Array(Type.Object({ urls: Type.String({ description: 'Address of a STUN server' }) }), {
           description: 'STUN and TURN servers for the browser; may be empty',
         }),
@@ -130,13 +130,13 @@ export const StatusChanged = Type.Object(
 
 export const Logout = Type.Object({
   agent_id,
-  force: Type.Optional(Type.Boolean({ description: 'True also during a call, which then ends for the agent' })),
+  force: Type.Optional(Type.Boolean({ description: 'True logs out during a call too, which then ends for the agent' })),
 })
 
 export const LoggedOut = Type.Object(
   {
     agent_id: shownId,
-    status: Type.Literal('offline', { description: 'Always logged out' }),
+    status: Type.Literal('offline', { description: 'Always `offline`' }),
     logged_out_at: At({ description: 'Time at which the session ended' }),
     session_seconds: Type.Integer({ description: 'Length of the session in seconds' }),
   },
@@ -163,8 +163,8 @@ export const Agent = Type.Object(
     queues: shownQueues,
     endpoint: Endpoint,
     languages: Type.Array(Type.String(), { description: 'Languages of the agent, such as `sw-KE`' }),
-    max_calls: Type.Integer({ description: 'Calls at a time: 1' }),
-    external_ref: Nullable(Type.String({ description: 'Id of the agent in another system of yours; null if none' })),
+    max_calls: Type.Integer({ description: 'Maximum number of concurrent calls; always 1' }),
+    external_ref: Nullable(Type.String({ description: 'Id of the agent in your other systems; null if none' })),
     call_id: Nullable(Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' })),
     logged_in_at: Nullable(At({ description: 'Time of the login; null while logged out' })),
     created_at: At({ description: 'Time of the first login' }),
@@ -195,8 +195,8 @@ export const AgentContext = Type.Object(
         ivr_path: Type.Array(
           Type.Object({
             menu: Type.String({ description: 'Key of the menu' }),
-            digit: Type.String({ description: 'Keys of the choice or the digits typed; stars where they are masked' }),
-            label: Nullable(Type.String({ description: 'Label of the choice, or the variable; null without one' })),
+            digit: Type.String({ description: 'Keys of the choice or typed digits; stars if masked' }),
+            label: Nullable(Type.String({ description: 'Label of the choice, or name of the variable; null if none' })),
           }),
           { description: 'Choices of the customer in menus, in order' },
         ),
@@ -204,14 +204,14 @@ export const AgentContext = Type.Object(
           description: 'Custom data of the call, and the variables that menus and rules set',
         }),
       }),
-      { description: 'Call that was requested, or the agent’s current one; null without one' },
+      { description: 'Requested call, or the agent’s current one; null if none' },
     ),
     customer: Nullable(
       Type.Object({
-        phone: Type.String({ description: 'Number of the other side of the call, or the requested one' }),
-        name: Nullable(Type.String({ description: '`name` of `attributes`; null if that is no text' })),
-        email: Nullable(Type.String({ description: '`email` of `attributes`; null if that is no text' })),
-        language: Nullable(Type.String({ description: '`language` of `attributes`; null if that is no text' })),
+        phone: Type.String({ description: 'Number of the other party of the call, or the requested one' }),
+        name: Nullable(Type.String({ description: '`name` of `attributes`; null if it is not a text' })),
+        email: Nullable(Type.String({ description: '`email` of `attributes`; null if it is not a text' })),
+        language: Nullable(Type.String({ description: '`language` of `attributes`; null if it is not a text' })),
         tags: Type.Array(Type.String(), { description: 'Tags of the call' }),
         attributes: Type.Record(Type.String(), Type.Unknown(), { description: '`custom_data` of the call' }),
       }),
@@ -229,12 +229,13 @@ export const AgentContext = Type.Object(
             agent_id: Nullable(Type.String({ description: 'Id of the agent who spoke; null if none did' })),
             outcome: Nullable(
               Type.String({
-                description: 'answered, abandoned, overflowed, callback or failed; null while the customer waits',
+                description:
+                  'Outcome: answered, abandoned, overflowed, callback or failed; null while the customer waits',
               }),
             ),
-            started_at: At({ description: 'Time it came to the queue or the agent' }),
+            started_at: At({ description: 'Time at which it reached the queue or agent' }),
             ended_at: Nullable(At({ description: 'End time; null while in progress' })),
-            disposition: Nullable(Type.String({ description: 'The outcome as the agent noted it; null if not noted' })),
+            disposition: Nullable(Type.String({ description: 'Outcome noted by the agent; null if none' })),
           }),
           { description: 'Calls with the customer, at most 10' },
         ),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of agents.
+import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
 import type { SkillOf } from '../schema.ts'
@@ -87,63 +88,39 @@ export const agentsOfContact = statement.tenant<Tenant & { contact: string }, Ag
     where ${mine} and contact_id = $contact and status in ('ringing', 'on_call') order by agent_id`,
 )
 
+/** Columns that a supervisor or a sign-in may change. */
+const profile = stored(
+  'name, email, skills::jsonb, queues::uuid[], endpoint::jsonb, languages::text[], max_calls, external_ref',
+)
+type Profile = Pick<AgentRow, 'name' | 'email' | 'queues' | 'languages' | 'max_calls' | 'external_ref'>
+
 /** Inserts an agent, or updates the fields an agent may change. */
 export const keepAgent = statement.tenant<
-  OneAgent & {
-    name: string | null
-    email: string | null
-    skills: string
-    queues: readonly string[]
-    endpoint: string
-    languages: readonly string[]
-    maxCalls: number
-    externalRef: string | null
-    at: Date
-  },
+  OneAgent & Profile & { skills: string; endpoint: string; at: Date },
   AgentRow
 >(
   'callcenter.keep_agent',
-  `insert into callcenter.agents (bucket, account_id, environment, agent_id, name, email, skills, queues, endpoint, languages,
-                                  max_calls, external_ref, status, since, idle_since, created_at, updated_at)
-   values ($bucket, $account, $environment, $agent, $name, $email, $skills::jsonb, $queues::uuid[], $endpoint::jsonb,
-           $languages::text[], $maxCalls, $externalRef, 'offline', $at, $at, $at, $at)
+  `insert into callcenter.agents (bucket, account_id, environment, agent_id, ${profile.names}, status, since, idle_since,
+                                  created_at, updated_at)
+   values ($bucket, $account, $environment, $agent, ${profile.values}, 'offline', $at, $at, $at, $at)
    on conflict (bucket, account_id, environment, agent_id) do update
-      set name = excluded.name, email = excluded.email, skills = excluded.skills, queues = excluded.queues,
-          endpoint = excluded.endpoint, languages = excluded.languages, max_calls = excluded.max_calls,
-          external_ref = excluded.external_ref, updated_at = excluded.updated_at
+      set ${profile.taken}, updated_at = excluded.updated_at
    returning ${agentColumns}`,
 )
 
+/** Columns of what an agent does. */
+const presence =
+  stored(`status, reason, since, until, next_status, next_reason, session_id, logged_in_at, call_id, leg_id, contact_id,
+  desk_id, desk_lost_at, idle_since, calls_taken, missed_offers, offer_after`)
+type Presence = Omit<
+  AgentRow,
+  keyof Profile | 'bucket' | 'account_id' | 'environment' | 'agent_id' | 'skills' | 'endpoint' | 'created_at'
+>
+
 /** Updates an agent's status and work. */
-export const saveAgent = statement.tenant<
-  OneAgent & {
-    status: string
-    reason: string | null
-    since: Date
-    until: Date | null
-    nextStatus: string | null
-    nextReason: string | null
-    session: string | null
-    loggedInAt: Date | null
-    call: string | null
-    leg: string | null
-    contact: string | null
-    desk: string | null
-    deskLostAt: Date | null
-    idleSince: Date
-    callsTaken: number
-    missedOffers: number
-    offerAfter: Date | null
-    at: Date
-  },
-  AgentRow
->(
+export const saveAgent = statement.tenant<OneAgent & Presence & { at: Date }, AgentRow>(
   'callcenter.save_agent',
-  `update callcenter.agents
-      set status = $status, reason = $reason, since = $since, until = $until, next_status = $nextStatus,
-          next_reason = $nextReason, session_id = $session, logged_in_at = $loggedInAt, call_id = $call, leg_id = $leg,
-          contact_id = $contact, desk_id = $desk, desk_lost_at = $deskLostAt, idle_since = $idleSince, calls_taken = $callsTaken,
-          missed_offers = $missedOffers, offer_after = $offerAfter, updated_at = $at
+  `update callcenter.agents set ${presence.set}, updated_at = $at
     where ${mine} and agent_id = $agent
    returning ${agentColumns}`,
 )

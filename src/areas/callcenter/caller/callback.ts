@@ -2,6 +2,7 @@
 // Callback from a queue: the caller hangs up and keeps the position; in turn, an agent is rung first and then the
 // caller.
 import { newUuid } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -27,7 +28,7 @@ export async function callBack(
     if (!contact || !queue || !wish?.enabled) return null
     const isFirst = contact.state === 'waiting' && digit !== null && digit === wish.key
     const isAgain = digit === null && contact.state === 'ended' && contact.attempts < (wish.max_attempts ?? 3)
-    if (!isFirst && !isAgain) return null
+    if ((!isFirst && !isAgain) || contact.from_number === withheldNumber) return null
     const [from, to] =
       contact.direction === 'inbound'
         ? [contact.to_number, contact.from_number]
@@ -39,23 +40,23 @@ export async function callBack(
       tx.query(insertContact, {
         ...tenant,
         id: next,
-        call: made.id,
-        room: next,
-        queue: queue.id,
-        agent: null,
-        wanted: null,
+        call_id: made.id,
+        room_id: next,
+        queue_id: queue.id,
+        agent_id: null,
+        wanted_agent: null,
         direction: 'outbound',
-        from,
-        to,
+        from_number: from,
+        to_number: to,
         state: 'waiting',
         priority: contact.priority,
         skills: JSON.stringify(contact.skills),
         data: JSON.stringify(contact.data),
-        path: JSON.stringify(contact.ivr_path),
-        enteredAt: contact.entered_at,
-        callbackFor: contact.callback_for ?? contact.id,
+        ivr_path: JSON.stringify(contact.ivr_path),
+        entered_at: contact.entered_at,
+        callback_for: contact.callback_for ?? contact.id,
         attempts: contact.attempts + 1,
-        isHanded: false,
+        is_handed: false,
       }),
     )
     await tickLater(app, tx, tenant, 0)

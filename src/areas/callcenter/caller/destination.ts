@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carry out a call's destination: join a queue, start a menu, or run a list of actions.
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -48,11 +49,13 @@ interface Luggage {
   path: readonly PathStep[]
   /** Whether the call's own flow continues afterwards. */
   isHanded: boolean
+  /** Start of an earlier wait in the queue, which the caller goes on with. */
+  since?: Date
 }
 
 /** Flow of a caller who waits. */
 export const waiting: Flow = { actions: [{ action: 'wait', timeout: longestWaitSeconds }], isOwn: true }
-const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
+export const goodbye: Flow = { actions: [{ action: 'hangup' }], isOwn: true }
 
 export function luggageOf(
   call: GoingCall,
@@ -121,29 +124,30 @@ async function takePlace(
 ): Promise<ContactRow | null> {
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
-  if (queue && live && live.waiting.length >= queue.document.max_size) return null
-  const lost = queue && call.direction === 'inbound' ? await lostPlace(tx, occasion, call.from, queue.id) : null
+  const since = luggage.since ?? (queue ? await lostPlace(tx, occasion, call, queue.id) : null)
+  // Who comes back has a place already, also in a queue that filled up meanwhile.
+  if (queue && live && since === null && live.waiting.length >= queue.document.max_size) return null
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
       id: newUuid(receivedMs),
-      call: call.call,
-      room: call.call,
-      queue: queue?.id ?? null,
-      agent: null,
-      wanted: agent,
+      call_id: call.call,
+      room_id: call.call,
+      queue_id: queue?.id ?? null,
+      agent_id: null,
+      wanted_agent: agent,
       direction: call.direction,
-      from: call.from,
-      to: call.to,
+      from_number: call.from,
+      to_number: call.to,
       state: 'waiting',
       priority: luggage.priority ?? queue?.document.priority ?? 5,
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
-      path: JSON.stringify(luggage.path),
-      enteredAt: lost ?? new Date(nowMs),
-      callbackFor: null,
+      ivr_path: JSON.stringify(luggage.path),
+      entered_at: since ?? new Date(nowMs),
+      callback_for: null,
       attempts: 0,
-      isHanded: luggage.isHanded,
+      is_handed: luggage.isHanded,
     }),
   )
   if (queue && live)
@@ -156,7 +160,14 @@ async function takePlace(
 }
 
 /** Queue position of a caller whose call was lost with its node and who calls again soon. */
-async function lostPlace(tx: Tx, { tenant, nowMs }: Occasion, phone: string, queue: string): Promise<Date | null> {
+async function lostPlace(
+  tx: Tx,
+  { tenant, nowMs }: Occasion,
+  { direction, from: phone }: GoingCall,
+  queue: string,
+): Promise<Date | null> {
+  // Callers who withhold their numbers are not told from each other.
+  if (direction !== 'inbound' || phone === withheldNumber) return null
   const since = new Date(nowMs - placeKeptMs)
   return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callers in queues whose node stops: their network calls the same number again, another node answers, and they wait on where they
-// were. The wait here is over before the network is asked, so that nobody stands in a queue twice.
+// were. The wait here is over before the network is asked, so that nobody stands in a queue twice. Who arrives is known by the two
+// numbers alone: of several with the same, each takes one of the places, the longest wait first.
 import { idOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe } from '../../../platform/db.ts'
-import type { CallFacts } from '../../voice/area.ts'
+import { type CallFacts, liveCalls } from '../../voice/area.ts'
 import { contactNamed, over } from '../contact/lifecycle.ts'
-import { type ContactRow, contactOfCall, movedFrom, noteMoved } from '../contacts.ts'
+import { type ContactRow, contactOfCall, endMove, noteMoved } from '../contacts.ts'
 import { atSwitchboard, occasionOf } from '../switchboard.ts'
-import { joinQueue } from './destination.ts'
+import { followerName, goodbye, joinQueue } from './destination.ts'
 
 /** Time that a caller has to arrive at the other node. */
 const movingMs = 60_000
@@ -26,25 +28,36 @@ export async function letGo(app: App, call: CallFacts): Promise<(() => Promise<v
     await tx.query(noteMoved, { ...tenant, id: now.id })
     return now
   })
-  if (!contact) return null
-  return async () => {
-    await waitOn(app, call, contact)
-  }
+  return contact && (() => stays(app, call, contact))
+}
+
+/** Lets a caller who was not moved wait on. One whose place somebody took who arrived under the same numbers has that one's. */
+async function stays(app: App, call: CallFacts, contact: ContactRow): Promise<void> {
+  const own = (await moved(app, call, contact.id)) ?? (await moved(app, call, null)) ?? contact
+  if (await waitOn(app, call, own)) return
+  await liveCalls(app).resume(call.tenant, call.call, followerName, contact.is_handed ? null : goodbye)
 }
 
 /** Lets a caller who was moved here wait on; false for everybody else. */
 export async function arrives(app: App, call: CallFacts): Promise<boolean> {
   if (call.direction !== 'inbound') return false
-  const { tenant, from: phone, to } = call
-  const { nowMs } = await occasionOf(app, tenant)
-  const since = new Date(nowMs - movingMs)
-  const contact = await maybe(app.db.query(movedFrom, { ...tenant, phone, to, since }))
+  const contact = await moved(app, call, null)
   // A flow of the customer's own goes on after the wait: it is asked again, and comes to the queue by itself.
   return contact !== null && !contact.is_handed && waitOn(app, call, contact)
 }
 
-/** Joins the queue of an earlier wait: its place comes from that the caller was lost there. */
-function waitOn(app: App, call: CallFacts, { queue_id, priority, skills, data, ivr_path, is_handed }: ContactRow) {
-  const luggage = { priority, skills, data, path: ivr_path, isHanded: is_handed }
+/** Place of a caller who is on the way, which is nobody else's then. */
+async function moved(app: App, { tenant, from: phone, to }: CallFacts, id: string | null): Promise<ContactRow | null> {
+  const { nowMs } = await occasionOf(app, tenant)
+  return maybe(app.db.query(endMove, { ...tenant, id, phone, to, since: new Date(nowMs - movingMs) }))
+}
+
+/** Joins the queue of an earlier wait at its place, which was left free, however many wait. */
+function waitOn(app: App, call: CallFacts, contact: ContactRow): Promise<boolean> {
+  const { queue_id, priority, skills, ivr_path, is_handed, entered_at } = contact
+  // What is known of a caller who shows no number may be known of another one.
+  const known =
+    call.from === withheldNumber ? { data: call.customData, path: [] } : { data: contact.data, path: ivr_path }
+  const luggage = { priority, skills, ...known, isHanded: is_handed, since: entered_at }
   return joinQueue(app, call, idOf('queue', queue_id ?? ''), luggage)
 }

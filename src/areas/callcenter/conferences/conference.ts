@@ -66,7 +66,8 @@ export async function addParticipant(
   const { tenant, receivedMs } = occasion
   const present = await tx.query(listParticipants, { ...tenant, conference: conference.id })
   const { max_participants: most, moderator, mute_on_entry } = conference.options
-  if (present.filter(isCounted).length >= most) throw new AppError('CONFERENCE_FULL', `it takes ${most} people at most`)
+  if (present.filter(isCounted).length >= most)
+    throw new AppError('CONFERENCE_FULL', `the conference has at most ${most} participants`)
   const isNumber = isE164(endpoint)
   const agent = isNumber ? null : await agentNamed(tx, occasion, endpoint)
   const to = isNumber ? { phone: endpoint } : agent && targetOf(agent)
@@ -270,7 +271,7 @@ export async function all(app: App, acts: readonly After[]): Promise<void> {
     await act().catch((error) =>
       app.log.warn(
         { error },
-        'conference not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+        'conference not notified of a call’s change: its session ended or its node is down; nothing to do if the call is over',
       ),
     )
 }

@@ -35,11 +35,11 @@ const Participant = Type.Object(
     participant_id: Type.String({ description: 'Id of the participant, such as `par_…`' }),
     call_id: Nullable(Type.String({ description: 'Id of the participant’s leg, `call_…`; null until it rings' })),
     endpoint: Type.String({ description: 'Number in E.164, or an agent' }),
-    role: OneOf(['participant', 'moderator'], { description: 'Role; others may have to wait for a moderator' }),
+    role: OneOf(['participant', 'moderator'], { description: 'Role; participants may have to wait for the moderator' }),
     status: OneOf(['dialing', 'joined', 'held', 'left', 'failed'], {
       description: '`held` hears music and is not heard; `left` and `failed` are final',
     }),
-    muted: Type.Boolean({ description: 'Whether the participant is not heard' }),
+    muted: Type.Boolean({ description: 'True if the participant is muted' }),
     joined_at: Nullable(At({ description: 'Time of the answer; null if there was none' })),
   },
   { title: 'ConferenceParticipant' },
@@ -52,9 +52,9 @@ const Conference = Type.Object(
     status: OneOf(['initiated', 'active', 'ended'], {
       description: '`initiated` until a participant joins, `ended` once all have left',
     }),
-    record: Type.Boolean({ description: 'Whether the conference is recorded' }),
+    record: Type.Boolean({ description: 'True if the conference is recorded' }),
     recording_id: Nullable(Type.String({ description: 'Id of the recording, `rec_…`; null until it begins' })),
-    participants: Type.Array(Participant, { description: 'All participants, those who left too' }),
+    participants: Type.Array(Participant, { description: 'All participants, including those who left' }),
     created_at: At({ description: 'Time of creation' }),
   },
   { title: 'Conference' },
@@ -80,7 +80,7 @@ const create = write({
   path: '/v1/voice/conference',
   operation: 'callcenter.createConference',
   summary: 'Start a conference',
-  description: `All participants are rung at once, at most ${most} people. It ends when the last one leaves.`,
+  description: `Rings all participants at once, at most ${most}. The conference ends when the last one leaves.`,
   scope: 'callcenter:write',
   limit: 'voice',
   body: Type.Object({
@@ -95,12 +95,14 @@ const create = write({
       rule: 'must be at least one number or agent',
       description: 'Participants to call: numbers in E.164 and ids of agents',
     }),
-    record: Type.Optional(Type.Boolean({ description: 'Record everyone; default false' })),
+    record: Type.Optional(Type.Boolean({ description: 'True records the conference; default false' })),
     from: Type.Optional(Phone({ description: 'Caller number shown to everyone; default: the first of yours' })),
     moderator: Type.Optional(Endpoint),
-    start_on_moderator: Type.Optional(Type.Boolean({ description: 'Participants wait until the moderator is there' })),
+    start_on_moderator: Type.Optional(
+      Type.Boolean({ description: 'True keeps participants waiting until the moderator joins' }),
+    ),
     mute_on_entry: Type.Optional(Type.Boolean({ description: 'Mutes participants when they join; default `false`' })),
-    entry_tone: Type.Optional(Type.Boolean({ description: 'Play a tone to everyone when a participant joins' })),
+    entry_tone: Type.Optional(Type.Boolean({ description: 'True plays a tone to everyone when a participant joins' })),
     max_participants: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -129,15 +131,15 @@ const create = write({
   async prepare(app, { body }, { tenant }) {
     const { participants, moderator, max_participants = most } = body
     if (participants.length > max_participants)
-      throw new AppError('CONFERENCE_FULL', `it takes ${max_participants} people at most`)
+      throw new AppError('CONFERENCE_FULL', `the conference has at most ${max_participants} participants`)
     const from = body.from ?? (await firstNumber(app, tenant))
-    if (from === null) throw invalid('from', 'is missing, and you have no number')
+    if (from === null) throw invalid('from', 'is required: the account has no number')
     for (const [i, endpoint] of participants.entries())
       await requireCallable(app, tenant, from, endpoint, `participants[${i}]`)
     if (moderator !== undefined && !participants.includes(moderator))
       throw invalid('moderator', 'must be one of the participants')
     if (body.start_on_moderator && moderator === undefined)
-      throw invalid('moderator', 'is missing: name who is waited for')
+      throw invalid('moderator', 'is required with start_on_moderator')
     return from
   },
   async handle(app, tx, { body }, caller, from) {
@@ -224,7 +226,7 @@ const add = write({
     await holdSwitchboard(tx, caller.tenant)
     const row = await maybe(tx.query(findConference, { ...caller.tenant, id: uuid(params.conference_id) }))
     if (!row) throw noConference()
-    if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference is over')
+    if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference has ended')
     await requireFreeCalls(app, tx, caller.tenant)
     const added = await addParticipant(app, tx, { ...caller }, row, body.endpoint)
     tx.afterCommit(() => void all(app, [added.after]))
@@ -232,7 +234,7 @@ const add = write({
   },
 })
 
-const noParticipant = () => new AppError('NOT_FOUND', 'nobody of this id is in the conference')
+const noParticipant = () => new AppError('NOT_FOUND', 'there is no such participant in the conference')
 
 const change = write({
   method: 'PATCH',
@@ -244,7 +246,9 @@ const change = write({
   needs: { operation: 'callcenter.createConference', id: 'conference_id' },
   body: Type.Object({
     muted: Type.Optional(Type.Boolean({ description: 'True mutes the participant' })),
-    held: Type.Optional(Type.Boolean({ description: 'True plays music to the participant, who is not heard' })),
+    held: Type.Optional(
+      Type.Boolean({ description: 'True puts the participant on hold, with music and without being heard' }),
+    ),
   }),
   reply: { status: 200, schema: Participant },
   errors: ['NOT_FOUND', 'CALL_NOT_ACTIVE'],

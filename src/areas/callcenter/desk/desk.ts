@@ -193,7 +193,7 @@ export class Desk implements Conversation {
         )
       case 'call.accept':
         if (this.#row.status !== 'ringing' || !(await this.#bring(this.#legNow())))
-          throw new AppError('CALL_NOT_ACTIVE', 'the call is gone, or is not to be answered here')
+          throw new AppError('CALL_NOT_ACTIVE', 'the call has ended, or cannot be answered here')
         return undefined
       case 'call.reject':
       case 'call.hangup':
@@ -201,7 +201,7 @@ export class Desk implements Conversation {
         return undefined
       case 'call.mute':
         if (!(await live.mute(this.tenant, this.#legNow(), body.mute)))
-          throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+          throw new AppError('CALL_NOT_ACTIVE', 'the call has ended')
         this.#isMuted = body.mute
         this.#say(
           'call.state',
@@ -223,7 +223,7 @@ export class Desk implements Conversation {
   }
 
   async #withAudio(work: (audio: BrowserAudio) => Promise<void>): Promise<undefined> {
-    if (!this.#audio) throw new AppError('INVALID_REQUEST', 'this agent is reached by telephone')
+    if (!this.#audio) throw new AppError('INVALID_REQUEST', 'this agent uses a telephone')
     await work(this.#audio).catch((error: Error) => {
       throw new AppError('INVALID_REQUEST', `the browser's audio cannot be used: ${error.message}`)
     })

@@ -2,7 +2,7 @@
 // The noun: IVR menus driven by keys and speech, and their validation.
 import { type Static, Type } from 'typebox'
 import { isQuickPattern, quickPatternRule } from '../../../kernel/quick-pattern.ts'
-import { OneOf } from '../../../platform/schema/fields.ts'
+import { Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { Destination, type DestinationOf, destinationProblem, Language, plainDestination, Url } from '../schema.ts'
 
 const maxMenus = 200
@@ -11,7 +11,11 @@ const maxDepth = 10
 const Prompt = Type.Object(
   {
     text: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 3_000, description: 'Text to speak; `{{variable}}` is filled in' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 3_000,
+        description: 'Text to speak; `{{variable}}` is replaced by its value',
+      }),
     ),
     language: Type.Optional(Language),
     url: Type.Optional(Url('URL of a sound to play instead of the text')),
@@ -70,7 +74,7 @@ const Then = Type.Object(flat, { description: 'Destination after `set`' })
 const Action = Type.Object(
   // biome-ignore lint/suspicious/noThenProperty: the documentation names the field
   { ...flat, then: Type.Optional(Then) },
-  { description: 'One of menu, a destination, webhook, set with then, repeat and back' },
+  { description: 'Action of the choice: a menu, a destination, a webhook, `set` with `then`, `repeat` or `back`' },
 )
 
 const Otherwise = Type.Object(
@@ -140,7 +144,7 @@ const Menu = Type.Object({
             description: 'Seconds to wait for the first key or word; default 5',
           }),
         ),
-        bargein: Type.Optional(Type.Boolean({ description: 'Whether a key stops the prompt; default true' })),
+        bargein: Type.Optional(Type.Boolean({ description: 'True lets a key stop the prompt; default true' })),
       },
       { description: 'Input settings; default keys, within 5 seconds' },
     ),
@@ -167,22 +171,20 @@ const Menu = Type.Object({
   directory: Type.Optional(
     Type.Object(
       {
-        agents: Type.Optional(
-          Type.Boolean({ description: 'Whether your agents are reached by their names; true unless told' }),
-        ),
+        agents: Type.Optional(Type.Boolean({ description: 'True includes your agents by name; default true' })),
         entries: Type.Optional(
           Type.Array(
             Type.Object({
-              name: Type.String({ minLength: 1, maxLength: 100, description: 'As callers spell or say it' }),
+              name: Type.String({ minLength: 1, maxLength: 100, description: 'Name, as callers spell or say it' }),
               action: Action,
             }),
-            { maxItems: 200, rule: 'must be at most 200 names', description: 'Other names, and where each leads' },
+            { maxItems: 200, rule: 'must be at most 200 names', description: 'Further names and their destinations' },
           ),
         ),
       },
       {
         description:
-          'Takes a name, spelled on the keys (2 is A, B or C) and ended by `#`, or said where `speech` is taken; where it is that of several, up to nine are offered. Beside `options` and `collect` one of three',
+          'Directory: accepts a name, spelled on the keys (2 is A, B or C) and ended by `#`, or spoken where `speech` is accepted; up to nine matches are offered. Alternative to `options` and `collect`',
       },
     ),
   ),
@@ -202,7 +204,7 @@ const menus = Type.Record(Type.String({ pattern: '^[\\w-]{1,64}$' }), Menu, {
   additionalProperties: false,
   rule: `must be 1 to ${maxMenus} menus by their keys`,
   nameRule: 'must be a key of letters, digits, dashes and underscores',
-  description: 'Menus by key; a menu has options to choose from, collects digits or takes a name',
+  description: 'Menus by key; a menu has options, collects digits or asks for a name',
 })
 
 const optional = {
@@ -229,6 +231,15 @@ export const IvrChange = Type.Object({
   entry: Type.Optional(key('Key of the first menu')),
   menus: Type.Optional(menus),
   ...optional,
+  variables: Type.Optional(Nullable(values, { description: 'Variables that calls begin with; null removes all' })),
+  business_hours_id: Type.Optional(
+    Nullable(Type.String({ maxLength: 40, description: 'Id of the business hours, `bh_…`; null is always open' })),
+  ),
+  closed: Type.Optional(
+    Nullable(Destination, {
+      description: 'Destination outside the hours; null: the `closed_action` of the hours, else the call ends',
+    }),
+  ),
 })
 
 export interface IvrPrompt {

@@ -46,17 +46,22 @@ export const saveIvr = statement.tenant<One & { document: string; at: Date }, Iv
 /** Versions kept of an IVR: the newest ones. */
 export const maxVersions = 50
 
-export interface VersionRow {
+/** Version without its menus. */
+export interface VersionSummary {
   version: number
-  document: IvrDocument
+  status: IvrDocument['status']
   restored_from: number | null
   saved_by: string | null
   saved_at: Date
 }
 
+export interface VersionRow extends VersionSummary {
+  document: IvrDocument
+}
+
 type VersionKey = Tenant & { ivr: string; version: number }
 
-const versionColumns = 'version, document, restored_from, saved_by, saved_at'
+const versionColumns = `version, document ->> 'status' as status, restored_from, saved_by, saved_at`
 
 /** Keeps the IVR as it was just saved, and forgets the versions beyond the newest. */
 export const keepVersion = statement.tenant<
@@ -72,14 +77,15 @@ export const keepVersion = statement.tenant<
    values ($bucket, $account, $environment, $ivr, $version, $document::jsonb, $restoredFrom, $by, $at)`,
 )
 
-export const listVersions = statement.tenant<Tenant & { ivr: string }, VersionRow>(
+export const listVersions = statement.tenant<Tenant & { ivr: string }, VersionSummary & { menu_count: number }>(
   'callcenter.list_ivr_versions',
-  `select ${versionColumns} from callcenter.ivr_versions where ${mine} and ivr_id = $ivr order by version desc limit ${maxVersions}`,
+  `select ${versionColumns}, (select count(*)::int from jsonb_object_keys(document -> 'menus')) as menu_count
+     from callcenter.ivr_versions where ${mine} and ivr_id = $ivr order by version desc limit ${maxVersions}`,
 )
 
 export const findVersion = statement.tenant<VersionKey, VersionRow>(
   'callcenter.find_ivr_version',
-  `select ${versionColumns} from callcenter.ivr_versions where ${mine} and ivr_id = $ivr and version = $version`,
+  `select ${versionColumns}, document from callcenter.ivr_versions where ${mine} and ivr_id = $ivr and version = $version`,
 )
 
 interface RunRow {

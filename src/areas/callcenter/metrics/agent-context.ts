@@ -3,7 +3,7 @@
 // that emit events.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
-import { isE164 } from '../../../kernel/phone.ts'
+import { isE164, withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
@@ -26,10 +26,14 @@ export async function contextOf(
   const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
   const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (query.call_id !== undefined && !contact)
-    throw new AppError('NOT_FOUND', 'the call centre has no such call; ids of calls begin with call_')
+    throw new AppError('NOT_FOUND', 'there is no such call of the call centre; ids of calls begin with call_')
   const phone = query.phone ?? (contact && customerOf(contact))
   if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
-  const past = phone === null ? [] : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
+  // Callers who withhold their numbers are different people: none has the history of another.
+  const past =
+    phone === null || phone === withheldNumber
+      ? []
+      : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
   const customer = phone === null ? null : customerShown(phone, contact)
   return {
     agent_id: agent.agent_id,
@@ -48,7 +52,8 @@ async function elsewhere(app: App, tenant: Tenant, customer: { phone: string; em
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
   if (!customer) return shown
   const { phone, email } = customer
-  const known: KnownAs = { phones: [phone], emails: email === null ? [] : [email.toLowerCase()], customers: [] }
+  const phones = phone === withheldNumber ? [] : [phone]
+  const known: KnownAs = { phones, emails: email === null ? [] : [email.toLowerCase()], customers: [] }
   const found = await Promise.all(
     app.histories
       .filter(({ name }) => Object.hasOwn(shown, name))

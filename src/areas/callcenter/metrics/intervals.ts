@@ -20,16 +20,23 @@ export function countOf(interval: Interval, fromMs: number, toMs: number): numbe
   return Math.ceil((toMs - fromMs) / lengthMs[interval]) + 1
 }
 
-/** Moment at which the wall clock shows a minute of a date. */
+const longestLeapMs = 120 * minuteMs
+
+/** Moment at which the wall clock shows a minute of a date, or at which it leaps over it: in Cairo, midnight of a day in April. */
 export function momentOfWall(date: string, minute: number, timezone: string): Date {
   const wanted = Date.parse(`${date}T00:00:00Z`) + minute * minuteMs
+  const shownAt = (ms: number): number => {
+    const shown = wallTime(new Date(ms), timezone)
+    return Date.parse(`${shown.date}T00:00:00Z`) + shown.minute * minuteMs
+  }
   // Iterate: the first guess may have the UTC offset from before a clock change.
   let guess = wanted
-  for (let i = 0; i < 2; i++) {
-    const shown = wallTime(new Date(guess), timezone)
-    guess += wanted - (Date.parse(`${shown.date}T00:00:00Z`) + shown.minute * minuteMs)
-  }
-  return new Date(guess)
+  for (let i = 0; i < 2; i++) guess += wanted - shownAt(guess)
+  if (shownAt(guess) === wanted) return new Date(guess)
+  // A minute that the clock leaps over is never shown, and the guess is near the leap.
+  let leap = guess - longestLeapMs
+  while (shownAt(leap) < wanted) leap += minuteMs
+  return new Date(leap)
 }
 
 /** Start of the interval that contains a moment. */
@@ -58,5 +65,9 @@ export function startOf(moment: Date, interval: Interval, timezone: string): Dat
 export function endOf(start: Date, interval: Interval, timezone: string): Date {
   const within =
     interval === 'month' ? 32 * dayMs : lengthMs[interval] + (interval === 'day' || interval === 'week' ? dayMs / 2 : 0)
-  return startOf(new Date(start.getTime() + within), interval, timezone)
+  // An hour that the clock shows twice is one interval.
+  for (let ms = start.getTime() + within; ; ms += within) {
+    const end = startOf(new Date(ms), interval, timezone)
+    if (end > start) return end
+  }
 }

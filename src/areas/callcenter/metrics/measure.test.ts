@@ -118,4 +118,17 @@ test('an interval ends where the next one begins', () => {
     '2026-03-29T22:00:00.000Z',
   )
   assert.equal(endOf(new Date('2026-02-01T00:00:00Z'), 'month', 'UTC').toISOString(), '2026-03-01T00:00:00.000Z')
+  const twice = startOf(new Date('2026-11-01T09:30:00Z'), 'hour', 'America/Los_Angeles')
+  assert.equal(endOf(twice, 'hour', 'America/Los_Angeles').toISOString(), '2026-11-01T10:00:00.000Z')
+})
+
+test('a minute that a clock leaps over is the moment of the leap', () => {
+  for (const [date, minute, zone, moment] of [
+    ['2026-04-24', 0, 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    ['2026-04-24', 59, 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    ['2026-04-24', 60, 'Africa/Cairo', '2026-04-23T22:00:00.000Z'],
+    ['2026-03-08', 150, 'America/Los_Angeles', '2026-03-08T10:00:00.000Z'],
+    ['2026-10-04', 120, 'Australia/Lord_Howe', '2026-10-03T15:30:00.000Z'],
+  ] as const)
+    assert.equal(momentOfWall(date, minute, zone).toISOString(), moment, `${date} ${minute} ${zone}`)
 })

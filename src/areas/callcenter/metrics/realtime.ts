@@ -234,6 +234,7 @@ function ofAgent(agent: AgentRow, queue: string | null, tally: Tally, time: Agen
     agent_id: agent.agent_id,
     name: agent.name,
     status: agent.status,
+    reason: agent.reason,
     since: agent.since,
     call_id: agent.call_id === null ? null : idOf('call', agent.call_id),
     queue_id: queue === null ? null : idOf('queue', queue),

@@ -2,6 +2,7 @@
 // Historical reports: contacts are read page by page and totalled by interval and group.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, nilUuid } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import { dayMs, minuteMs, parseDay, parseMoment } from '../../../kernel/time.ts'
 import type { Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -112,7 +113,7 @@ async function* contactsOf(queryable: Queryable, tenant: Tenant, wish: ReportWis
     afterAt = last.entered_at
     afterId = last.id
   }
-  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${maxContacts} calls: take fewer days`)
+  throw new AppError('INVALID_DATE_RANGE', `the report covers more than ${maxContacts} calls: choose fewer days`)
 }
 
 class Sums {
@@ -133,7 +134,7 @@ class Sums {
     const tally = this.#cellOf(contact)
     tally.add(contact, this.#nowMs)
     this.#all.add(contact, this.#nowMs)
-    if (contact.direction === 'inbound') this.#followUp(contact, tally)
+    if (contact.direction === 'inbound' && contact.from_number !== withheldNumber) this.#followUp(contact, tally)
   }
 
   #followUp({ from_number, entered_at, outcome, call_id: call }: ReportedContact, tally: ReportTally): void {

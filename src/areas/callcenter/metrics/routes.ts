@@ -26,7 +26,7 @@ const sharedMs = 500
 
 const count = (description: string) => Type.Integer({ description })
 const counts = {
-  offered: count('Calls that came to a queue or an agent, and calls that agents made'),
+  offered: count('Calls that reached a queue or an agent, and calls placed by agents'),
   answered: count('Calls that were answered'),
   abandoned: count('Callers who hung up while waiting, short abandons included'),
   short_abandoned: Type.Integer({ description: 'Abandons within five seconds' }),
@@ -39,7 +39,9 @@ const counts = {
   asa_seconds: Nullable(Type.Number({ description: 'Average wait of answered calls (ASA)' })),
   aht_seconds: Nullable(Type.Number({ description: 'Average handle time: talk, hold and wrap-up' })),
   abandon_rate_percent: Nullable(Type.Number({ description: 'Abandoned ÷ offered calls; null without calls' })),
-  occupancy_percent: Nullable(Type.Number({ description: 'Time on calls and wrap-up ÷ that and the time free' })),
+  occupancy_percent: Nullable(
+    Type.Number({ description: 'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free)' }),
+  ),
 }
 
 const M = {
@@ -61,7 +63,7 @@ const Realtime = Type.Object(
   {
     generated_at: At({ description: 'Time of the measurement' }),
     window: OneOf(windows, { description: 'Window of the counts; `today` is since midnight UTC' }),
-    totals: Type.Object(M, { description: 'All queues together, or the requested one' }),
+    totals: Type.Object(M, { description: 'Totals of all queues, or of the requested one' }),
     queues: Type.Array(
       Type.Object({
         queue_id: Type.String({ description: 'Id of the queue, such as `que_…`' }),
@@ -69,22 +71,28 @@ const Realtime = Type.Object(
         sla: Sla,
         ...M,
       }),
-      { description: 'All queues, or the requested one' },
+      { description: 'Metrics by queue, or of the requested one' },
     ),
     agents: Type.Array(
       Type.Object({
         agent_id: Type.String({ description: 'Your own id for the agent' }),
         name: Nullable(Type.String({ description: 'Display name for supervisors and colleagues; null if none' })),
         status: OneOf(agentStatuses, { description: 'Current status; only `available` agents are offered calls' }),
+        reason: Nullable(
+          Type.String({ description: 'Reason of the status, such as `lunch` or `no_answer`; null if none' }),
+        ),
         since: At({ description: 'Time of the last change of status' }),
         call_id: Nullable(
           Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' }),
         ),
-        queue_id: Nullable(Type.String({ description: 'Id of the queue that call came through; null without one' })),
+        queue_id: Nullable(Type.String({ description: 'Id of the queue of the current call; null if none' })),
         calls_handled: count('Calls of the window that the agent answered'),
-        talk_seconds: count('Seconds of talk and hold in them'),
+        talk_seconds: count('Seconds of talk and hold in these calls'),
         occupancy_percent: Nullable(
-          Type.Number({ description: 'Time on calls and wrap-up ÷ that and the time free; null without any' }),
+          Type.Number({
+            description:
+              'Occupancy: time on calls and wrap-up ÷ (time on calls, wrap-up and free); null if there was none',
+          }),
         ),
       }),
       { description: 'Agents who are logged in, of the requested queue' },
@@ -106,14 +114,14 @@ const now = read({
   path: '/v1/call-center/metrics/realtime',
   operation: 'callcenter.realtime',
   summary: 'Get real-time queue and agent metrics',
-  description: 'With `stream=1` and `Accept: text/event-stream` they are sent again every second.',
+  description: 'With `stream=1` and `Accept: text/event-stream` the metrics are streamed every second.',
   scope: 'callcenter:read',
   query: Type.Object({
     queue_id: Type.Optional(
       Type.String({ maxLength: 40, description: 'Filter by id of the queue, `que_…`; default all' }),
     ),
     window: Type.Optional(OneOf(windows, { description: 'Time window of the counts; default today' })),
-    stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '`1` sends them every second' })),
+    stream: Type.Optional(OneOf(['0', '1', 'true', 'false'], { description: '`1` streams the metrics every second' })),
   }),
   reply: { status: 200, schema: Realtime },
   examples: [{ name: 'Today', query: {} }],
@@ -143,15 +151,15 @@ async function* pushed(
 const metricColumns = {
   ...counts,
   talk_seconds: count('Seconds of talk, without hold'),
-  hold_seconds: count('Seconds that callers were kept on hold'),
-  wrap_up_seconds: count('Seconds that agents took after calls'),
+  hold_seconds: count('Time on hold, all calls together'),
+  wrap_up_seconds: count('Time after calls until the agent is available again'),
   max_wait_seconds: count('Longest wait in a queue, in seconds; 0 if there was none'),
   wait_p50: Nullable(Type.Number({ description: 'Median wait in queues, in seconds; null if there was none' })),
   wait_p90: Nullable(
     Type.Number({ description: '90th percentile of waits in queues, in seconds; null if there was none' }),
   ),
   first_call_resolution_percent: Nullable(
-    Type.Number({ description: 'Answered calls whose caller did not call again within a day' }),
+    Type.Number({ description: 'Percentage of answered calls whose caller did not call again within a day' }),
   ),
   cost: Amount({ description: 'Cost of the calls, in major units of the account’s currency' }),
 }
@@ -178,21 +186,21 @@ const metricNames: readonly Metric[] = [
   'cost',
 ]
 
-const someMetrics = Type.Partial(Type.Object(metricColumns), { description: 'Over all rows' })
+const someMetrics = Type.Partial(Type.Object(metricColumns), { description: 'Totals of all rows' })
 const someKeys = {
   queue_id: Type.Optional(
-    Nullable(Type.String({ description: 'Queue of the row, grouped by queue; null: calls without one' })),
+    Nullable(Type.String({ description: 'Queue of the row, if grouped by queue; null: calls without a queue' })),
   ),
   agent_id: Type.Optional(
-    Nullable(Type.String({ description: 'Agent of the row, grouped by agent; null: calls without one' })),
+    Nullable(Type.String({ description: 'Agent of the row, if grouped by agent; null: calls without an agent' })),
   ),
-  number: Type.Optional(Nullable(Type.String({ description: 'Number of yours, grouped by number' }))),
-  direction: Type.Optional(Nullable(Type.String({ description: 'Inbound or outbound, grouped by direction' }))),
+  number: Type.Optional(Nullable(Type.String({ description: 'Number of yours, if grouped by number' }))),
+  direction: Type.Optional(Nullable(Type.String({ description: 'Direction, if grouped by direction' }))),
   hour_of_day: Type.Optional(
-    Nullable(Type.Integer({ description: 'Hour of the day, 0 to 23 in `timezone`, grouped by it' })),
+    Nullable(Type.Integer({ description: 'Hour of the day, 0 to 23 in `timezone`, if grouped by it' })),
   ),
   disposition: Type.Optional(
-    Nullable(Type.String({ description: 'Outcome noted by agents, grouped by disposition; null if none' })),
+    Nullable(Type.String({ description: 'Outcome noted by agents, if grouped by disposition; null if none' })),
   ),
 }
 
@@ -210,7 +218,7 @@ const Report = Type.Object(
         ...someKeys,
         ...someMetrics.properties,
       }),
-      { description: 'One for each interval and group that had a call, oldest first' },
+      { description: 'Rows by interval and group with at least one call, oldest first' },
     ),
     totals: someMetrics,
   },
@@ -231,7 +239,7 @@ const reports = read({
   path: '/v1/call-center/reports',
   operation: 'callcenter.report',
   summary: 'Get a call centre report as JSON or CSV',
-  description: 'At most 366 days and 5,000 rows. Rows without a call are left out.',
+  description: 'Covers at most 366 days and 5,000 rows. Rows without a call are omitted.',
   scope: 'callcenter:read',
   query: Type.Object({
     from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or a time; default 29 days ago' })),
@@ -258,7 +266,7 @@ const reports = read({
     const wish = { ...range, interval, groups: by, timezone, queue: queueIn(query.queue_id), agent: agent_id }
     return { interval, ...(await reported(app.db, tenant, wish, nowMs, metrics)) }
   },
-  csv: reportCsv,
+  csv: (report) => reportCsv(report),
 })
 
 /** A report as it is answered. */
@@ -286,18 +294,22 @@ export async function reported(
   }
 }
 
-/** A report as a file, with a line for each row. */
-export function reportCsv({
-  rows,
-  metrics,
-  group_by,
-}: Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>): string {
+type Reported = Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>
+
+/** A report as a file, with a line for each row, and a column of names where there are names. */
+export function reportCsv(
+  { rows, metrics, group_by }: Reported,
+  nameOf?: (row: Reported['rows'][number]) => string,
+): string {
   const columns = metricNames.filter((name) => metrics.includes(name))
   const keys = group_by.map((group) => groupColumns[group])
   const lines = rows.map((row) =>
-    csvLine([row.interval_start, ...keys.map((key) => row[key] ?? null), ...columns.map((name) => plain(row[name]))]),
+    csvLine([
+      ...[row.interval_start, ...(nameOf ? [nameOf(row)] : []), ...keys.map((key) => row[key] ?? null)],
+      ...columns.map((name) => plain(row[name])),
+    ]),
   )
-  return csvLine(['interval_start', ...keys, ...columns]) + lines.join('')
+  return csvLine(['interval_start', ...(nameOf ? ['name'] : []), ...keys, ...columns]) + lines.join('')
 }
 
 function plain(value: number | bigint | null | undefined): string | number | null {

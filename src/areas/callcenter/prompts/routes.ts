@@ -9,7 +9,7 @@ import { maybe, one } from '../../../platform/db.ts'
 import { At, listQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import { maxPromptSeconds, maxPromptUploadBytes, openPrompt, storePrompt, wavHeader } from '../../voice/area.ts'
-import { requireFewer } from '../limits.ts'
+import { requireFewer, requireSmaller } from '../limits.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { deletePrompt, insertPrompt, ivrWithPrompt, listPrompts, type PromptRow } from './store.ts'
 
@@ -20,7 +20,7 @@ const slackBytes = 64 * 1_024
 const PromptRecord = Type.Object(
   {
     prompt_id: Type.String({ description: 'Id of the prompt, such as `prm_…`, for `prompt_id` in menus' }),
-    name: Type.String({ description: 'Name; the file name unless given' }),
+    name: Type.String({ description: 'Name; default: the file name' }),
     duration_seconds: Type.Number({ description: 'Length in seconds' }),
     size_bytes: Type.Integer({ description: 'Size of the stored telephone audio' }),
     created_at: At({ description: 'Time of the upload' }),
@@ -50,7 +50,7 @@ const upload = multipart({
   path: '/v1/voice/prompts',
   operation: 'callcenter.uploadPrompt',
   summary: 'Upload a prompt',
-  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account.`,
+  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account, of 1 GiB in all.`,
   scope: 'callcenter:write',
   body: Type.Object({
     name: Type.Optional(
@@ -58,7 +58,7 @@ const upload = multipart({
         minLength: 1,
         maxLength: 64,
         rule: 'must have 1 to 64 characters',
-        description: 'Name; the file name unless given',
+        description: 'Name; default: the file name',
       }),
     ),
   }),
@@ -84,6 +84,7 @@ const upload = multipart({
     const kept = { id: file.id, name, durationMs, bytes: BigInt(file.bytes), at: new Date(nowMs) }
     const row = await one(tx.query(insertPrompt, { ...tenant, ...kept }))
     await requireFewer(tx, tenant, 'prompts')
+    await requireSmaller(tx, tenant, 'prompts')
     await record(tx, caller, 'prompt.upload', idOf('prompt', row.id), { after: { name, bytes: file.bytes } })
     return promptRecord(row)
   },
@@ -107,7 +108,7 @@ const hear = download({
   path: '/v1/voice/prompts/:prompt_id/audio',
   operation: 'callcenter.downloadPrompt',
   summary: 'Download a prompt',
-  description: 'WAV with 8,000 samples a second, as callers hear it.',
+  description: 'WAV with 8,000 samples per second, as played to callers.',
   scope: 'callcenter:read',
   params: PromptId,
   types: ['audio/wav'],
@@ -141,7 +142,7 @@ const remove = write({
   path: '/v1/voice/prompts/:prompt_id',
   operation: 'callcenter.deletePrompt',
   summary: 'Delete a prompt',
-  description: 'Refused with CONFLICT while an IVR plays it.',
+  description: 'Refused with CONFLICT while an IVR uses it.',
   scope: 'callcenter:write',
   params: PromptId,
   reply: noContent,
@@ -152,7 +153,7 @@ const remove = write({
     await holdSwitchboard(tx, tenant)
     if (!(await maybe(tx.query(deletePrompt, { ...tenant, id })))) throw noPrompt()
     const user = await maybe(tx.query(ivrWithPrompt, { ...tenant, prompt: params.prompt_id }))
-    if (user) throw new AppError('CONFLICT', `the IVR ${user.name} plays it: change the IVR first`)
+    if (user) throw new AppError('CONFLICT', `the IVR ${user.name} uses it: change the IVR first`)
     await app.storage.drop(tx, tenant, [id])
     await record(tx, caller, 'prompt.delete', params.prompt_id)
     return {}

@@ -55,14 +55,14 @@ const fields = {
   ),
   skill_relax_seconds: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 3_600, rule: 'must be 1 to 3600' }), {
-      description: 'Seconds of waiting after which the required level drops by one, again and again',
+      description: 'Seconds of waiting after which the required level drops by one, repeatedly',
     }),
   ),
   agents: Type.Optional(
     Type.Array(AgentId('An agent'), {
       maxItems: 1_000,
       rule: 'must be at most 1000 agents',
-      description: 'Agents of the queue, besides those who log in to it',
+      description: 'Agents of the queue, besides those who name it at login',
     }),
   ),
   max_wait_seconds: whole(0, 7_200, 'Maximum wait in seconds, 0 for no limit; default 600'),
@@ -72,10 +72,12 @@ const fields = {
     Nullable(
       Type.Object(
         {
-          position: Type.Optional(Type.Boolean({ description: 'Announce the place in the queue; default false' })),
+          position: Type.Optional(
+            Type.Boolean({ description: 'True announces the place in the queue; default false' }),
+          ),
           estimated_wait: Type.Optional(
             Type.Boolean({
-              description: 'Announce the estimated wait in minutes, once it is known; default false',
+              description: 'True announces the estimated wait in minutes, once it is known; default false',
             }),
           ),
           every_seconds: whole(10, 600, 'Seconds between two announcements; default 30'),
@@ -121,21 +123,21 @@ const fields = {
         ),
         max_attempts: whole(1, 10, 'Maximum number of callback attempts per caller; default 3'),
       }),
-      { description: 'Callback: a caller who presses the key hangs up, keeps the place and is called back' },
+      { description: 'Callback: a caller who presses the key can hang up, keeps the position and is called back' },
     ),
   ),
   sla: Type.Optional(Sla),
   offer_timeout: whole(5, 120, 'Seconds for which an agent is rung; default 20'),
-  wrap_up_seconds: whole(0, 3_600, 'Seconds after a call in which an agent is offered none; default 30'),
+  wrap_up_seconds: whole(0, 3_600, 'Seconds of wrap-up after a call, without new calls; default 30'),
   aging_seconds: whole(1, 3_600, 'Seconds of waiting that raise the priority by one; default 60'),
-  record: Type.Optional(Type.Boolean({ description: 'Record the calls of the queue; default false' })),
+  record: Type.Optional(Type.Boolean({ description: 'True records the calls of the queue; default false' })),
   recording_prompt: prompt('Prompt spoken when an agent answers a recorded call, such as a recording notice'),
   agent_prompt: prompt('Prompt spoken only to the answering agent, such as the purpose of the queue'),
   language: Type.Optional(Language),
   business_hours_id: Type.Optional(
     Nullable(Type.String({ maxLength: 40, description: 'Id of the business hours, `bh_…`; default always open' })),
   ),
-  priority: whole(1, 10, 'Priority of a call that has none of its own; default 5'),
+  priority: whole(1, 10, 'Default priority of calls; default 5'),
 }
 
 const name = Type.String({

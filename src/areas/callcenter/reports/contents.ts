@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report by mail says: its lines as CSV, and the words and figures of its PDF.
+// Contents of a report by mail: its lines as CSV, and the words and figures of its PDF.
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { listAgents } from '../agents/store.ts'
+import { endOf, type Interval } from '../metrics/intervals.ts'
 import type { ReportWish } from '../metrics/report.ts'
 import { reportCsv, reported } from '../metrics/routes.ts'
 import { listQueues } from '../queues/store.ts'
@@ -45,13 +46,12 @@ export async function contentsAt(
   const queue = schedule.queue_id === null ? null : uuidOf('queue', schedule.queue_id)
   const wish: ReportWish = { from, to, interval: 'whole', groups: [], timezone, queue, agent: null }
   const ask = (more: Partial<ReportWish>) => reported(app.db, tenant, { ...wish, ...more }, at.getTime())
-  const time = await ask({ interval: schedule.every === 'day' ? 'hour' : 'day' })
+  const time = await ask({ interval: stepOf(schedule) })
   const table =
     schedule.report === 'calls' ? time : await ask({ groups: [schedule.report === 'queues' ? 'queue' : 'agent'] })
-  const labelOf = ({ interval_start = from }: Row) => labelled(interval_start, schedule, timezone)
   const names = await namesOf(app, tenant, schedule)
   const nameOf = (row: Row): string => {
-    if (schedule.report === 'calls') return labelOf(row)
+    if (schedule.report === 'calls') return labelled(row.interval_start ?? from, schedule, timezone)
     const id = schedule.report === 'queues' ? row.queue_id : row.agent_id
     return id == null ? (schedule.report === 'queues' ? 'No queue' : 'Nobody') : (names.get(id) ?? id)
   }
@@ -59,7 +59,7 @@ export async function contentsAt(
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
   return {
     period,
-    csv: reportCsv(table),
+    csv: schedule.report === 'calls' ? reportCsv(table) : reportCsv(table, nameOf),
     summary:
       `${totals.offered ?? 0} calls, ${totals.answered ?? 0} answered, ${totals.abandoned ?? 0} abandoned` +
       `${totals.service_level_percent == null ? '' : `, ${share(totals.service_level_percent)} in time`}.`,
@@ -76,14 +76,32 @@ export async function contentsAt(
         ['Average wait', clock(totals.asa_seconds)],
         ['Average call', clock(totals.aht_seconds)],
       ],
-      bars: time.rows.map((row) => ({
-        ...{ label: labelOf(row), answered: row.answered ?? 0, abandoned: row.abandoned ?? 0 },
-      })),
+      bars: time.rows.length === 0 ? [] : barsOf(time.rows, { from, to }, schedule, timezone),
       head: [firstColumn(schedule), 'Calls', 'Answered', 'Abandoned', 'In time', 'Wait', 'Call'],
       rows: table.rows.slice(0, maxLines).map((row) => [nameOf(row), ...figuresOf(row)]),
       note: noteOf(table.rows.length),
     },
   }
+}
+
+function stepOf({ every }: Schedule): Interval {
+  return every === 'day' ? 'hour' : 'day'
+}
+
+/** A bar for every hour or day, also for those without calls, which a report has no line for. */
+function barsOf(
+  rows: readonly Row[],
+  { from, to }: { from: Date; to: Date },
+  schedule: Schedule,
+  timezone: string,
+): ReportPaper['bars'] {
+  const counted = new Map(rows.map((row) => [row.interval_start?.getTime(), row]))
+  const bars = []
+  for (let start = from; start < to; start = endOf(start, stepOf(schedule), timezone)) {
+    const { answered = 0, abandoned = 0 } = counted.get(start.getTime()) ?? {}
+    bars.push({ label: labelled(start, schedule, timezone), answered, abandoned })
+  }
+  return bars
 }
 
 function noteOf(lines: number): string {

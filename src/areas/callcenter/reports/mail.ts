@@ -11,11 +11,11 @@ import { root } from '../../../platform/program/root.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
 import type { Job } from '../../../platform/work.ts'
-import { mailForAccount } from '../../email/area.ts'
+import { mailForAccount, suppressionsOf } from '../../email/area.ts'
 import { occasionOf } from '../switchboard.ts'
 import { type Contents, contentsAt } from './contents.ts'
 import type { ReportPaper } from './paper.ts'
-import { periodAt, timeAfter } from './schedule.ts'
+import { addressOf, periodAt, timeAfter } from './schedule.ts'
 import {
   findSchedule,
   holdClock,
@@ -56,13 +56,13 @@ export const mailReportJob: Job<App, typeof mailReport.payload> = {
     if (occasion.nowMs < payload.atMs) return { kind: 'again', afterMs: payload.atMs - occasion.nowMs }
     const due = row.next_at
     const about = await one(app.db.query(reportingAccount, { account: tenant.account }))
-    const code = await mailTo(app, tenant, row, due)
+    const { code, missed } = await mailTo(app, tenant, row, due)
     if (code !== null && isPassing(code) && failures < mailReportJob.retrySeconds.length)
       return { kind: 'retry', reason: code }
     const { from, to } = periodAt(row.document, due, about.timezone)
     const last: LastMailing = {
       ...{ at: due.toISOString(), from: from.toISOString(), to: to.toISOString() },
-      ...{ status: code === null ? 'sent' : 'failed', code },
+      ...{ status: code === null ? 'sent' : 'failed', code, not_sent: missed },
     }
     const nextAt = timeAfter(row.document, due, about.timezone)
     await app.db.tx(tenant, async (tx) => {
@@ -75,12 +75,22 @@ export const mailReportJob: Job<App, typeof mailReport.payload> = {
   },
 }
 
+const unknownFailure = 'INTERNAL_ERROR'
+const passing: ReadonlySet<string> = new Set(['PROVIDER_UNAVAILABLE', 'SERVICE_UNAVAILABLE', unknownFailure])
+
+/** Whether a later try may succeed: after the last one the failure is noted, and the next period is mailed in its turn. */
 function isPassing(code: string): boolean {
-  return code === 'PROVIDER_UNAVAILABLE' || code === 'SERVICE_UNAVAILABLE'
+  return passing.has(code)
 }
 
-/** Mails the report that was due to everybody who gets it. Null, or the error code of the first who did not. */
-async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, due: Date): Promise<string | null> {
+interface Mailed {
+  /** Error code of the first who was not mailed; null when everybody was. */
+  readonly code: string | null
+  readonly missed: readonly string[]
+}
+
+/** Mails the report that was due to everybody who gets it. */
+async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, due: Date): Promise<Mailed> {
   const about = await one(app.db.query(reportingAccount, { account: tenant.account }))
   const sending = { ...(await occasionOf(app, tenant)), actor: 'system', ip: '' }
   let made: Promise<Contents> | null = null
@@ -88,9 +98,12 @@ async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, d
     made ??= contentsAt(app, tenant, document, due, about)
     return made
   }
-  let failure: string | null = null
+  let code: string | null = null
+  const missed: string[] = []
+  const stopped = await stoppedAmong(app, tenant, document.recipients, sending.nowMs)
   for (const to of document.recipients)
     try {
+      if (stopped.has(addressOf(to))) throw new AppError('OPTED_OUT', `${to} takes no mail`)
       const { period, summary } = await contents()
       const { firstDay, lastDay } = period
       const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
@@ -99,6 +112,7 @@ async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, d
       const words = [
         html`<p>${document.name}, ${days} (${about.timezone}): ${summary}</p>`,
         html`<p><a href="${address}">Open the report in the console</a></p>`,
+        html`<p>${about.name} has this report mailed to ${to}. Ask them to change that.</p>`,
       ]
       await mailForAccount(app, sending, {
         to,
@@ -111,10 +125,23 @@ async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, d
         key: `report ${idOf('reportSchedule', id)} ${due.getTime()} ${to}`,
       })
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      failure ??= error.code
+      if (!(error instanceof AppError))
+        app.log.error({ error }, 'report not mailed: check the error; it is tried again')
+      code ??= error instanceof AppError ? error.code : unknownFailure
+      missed.push(to)
     }
-  return failure
+  return { code, missed }
+}
+
+/** Addresses in lower case that take no mail at all, because it came back or they complained. */
+async function stoppedAmong(
+  app: App,
+  tenant: Tenant,
+  recipients: readonly string[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  const stops = await suppressionsOf(app.db, tenant, recipients.map(addressOf), new Date(nowMs))
+  return new Set(stops.filter(({ applies_to }) => applies_to === 'all').map(({ email }) => email))
 }
 
 async function filesOf(

@@ -18,13 +18,13 @@ import { requireFewer } from '../limits.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { mailAt } from './mail.ts'
 import {
+  recipientProblem,
   type Schedule,
   ScheduleChange,
   ScheduleCreate,
   ScheduleRecord,
   scheduleOf,
   timeAfter,
-  wrongRecipient,
 } from './schedule.ts'
 import {
   deleteSchedule,
@@ -62,7 +62,10 @@ function scheduleRecord(
     ...document,
     timezone,
     next_at,
-    last: last && { ...last, at: new Date(last.at), from: new Date(last.from), to: new Date(last.to) },
+    last: last && {
+      ...{ ...last, not_sent: [...(last.not_sent ?? [])] },
+      ...{ at: new Date(last.at), from: new Date(last.from), to: new Date(last.to) },
+    },
     mail_configured: isConfigured,
     created_at,
     updated_at,
@@ -81,11 +84,10 @@ function scheduleUuid(id: string): string {
 async function check(
   app: App,
   tenant: Tenant,
-  { recipients, queue_id }: Partial<Pick<Schedule, 'recipients' | 'queue_id'>>,
+  { recipients = [], queue_id }: Partial<Pick<Schedule, 'recipients' | 'queue_id'>>,
 ): Promise<void> {
-  const wrong = recipients ? wrongRecipient({ recipients }) : -1
-  if (wrong !== -1)
-    throw new AppError('INVALID_EMAIL', `recipients[${wrong}] is not an address such as amina@shop.example`)
+  const wrong = recipientProblem(recipients)
+  if (wrong) throw new AppError('INVALID_EMAIL', `${wrong.field} ${wrong.problem}`, { extra: { field: wrong.field } })
   if (queue_id) await requireQueues(app, tenant, 'queue_id', [queue_id])
 }
 
@@ -108,7 +110,7 @@ const create = write({
   errors: ['INVALID_EMAIL', 'CONFLICT'],
   examples: [
     {
-      name: 'Queues of the week before, on Monday at seven',
+      name: 'Weekly queue report, on Monday at seven',
       body: { name: 'Queues', report: 'queues', every: 'week', recipients: ['lead@shop.example'] },
     },
   ],
@@ -139,7 +141,7 @@ const change = write({
   path: `${path}/:report_schedule_id`,
   operation: 'callcenter.changeReportSchedule',
   summary: 'Update a report schedule',
-  description: 'Omitted fields stay. A changed time takes effect from now on; `enabled: false` suspends sending.',
+  description: 'A changed time applies from now on; `enabled: false` suspends sending.',
   scope: 'callcenter:write',
   params: ScheduleId,
   body: ScheduleChange,

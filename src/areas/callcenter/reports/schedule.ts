@@ -26,18 +26,18 @@ const fields = {
   every: OneOf(periods, {
     description: 'Frequency and period covered: the day before, the seven days before, or the calendar month before',
   }),
-  weekday: OneOf(weekdays, { description: 'Day of a weekly report; `monday` unless given' }),
+  weekday: OneOf(weekdays, { description: 'Day of a weekly report; default `monday`' }),
   day_of_month: Type.Integer({
     minimum: 1,
     maximum: 28,
     rule: 'must be 1 to 28',
-    description: 'Day of a monthly report; 1 unless given',
+    description: 'Day of a monthly report; default 1',
   }),
   hour: Type.Integer({
     minimum: 0,
     maximum: 23,
     rule: 'must be 0 to 23',
-    description: 'Hour of sending, in the time zone of the account; 7 unless given',
+    description: 'Hour of sending, in the time zone of the account; default 7',
   }),
   recipients: Type.Array(
     Type.String({ maxLength: 320, rule: 'must be an address such as amina@shop.example', errorCode: 'INVALID_EMAIL' }),
@@ -51,12 +51,12 @@ const fields = {
   formats: Type.Array(OneOf(reportFormats), {
     minItems: 1,
     maxItems: 2,
-    description: 'Attachments; both unless given',
+    description: 'Attached formats; default both',
   }),
   queue_id: Nullable(
-    Type.String({ maxLength: 40, description: 'Id of the only queue to report on, `que_…`; null: all queues' }),
+    Type.String({ maxLength: 40, description: 'Id of the queue to report on, `que_…`; null: all queues' }),
   ),
-  enabled: Type.Boolean({ description: 'False suspends sending; true unless given' }),
+  enabled: Type.Boolean({ description: 'False suspends sending; default true' }),
 }
 
 const { name, report, every, recipients, ...rest } = fields
@@ -77,15 +77,17 @@ export const ScheduleChange = Type.Partial(Fields)
 /** Outcome of the last mailing. */
 const Last = Type.Object(
   {
-    at: At({ description: 'Time it was due' }),
+    at: At({ description: 'Time at which it was due' }),
     from: At({ description: 'Start of the period' }),
     to: At({ description: 'End of the period, exclusive' }),
-    status: OneOf(['sent', 'failed'], { description: '`failed` if any recipient was not sent it' }),
+    status: OneOf(['sent', 'failed'], { description: '`failed` if sending to any recipient failed' }),
     code: Nullable(
       Type.String({
-        description: 'Error code of a failure, such as `MAIL_NOT_CONFIGURED` or `INSUFFICIENT_BALANCE`; null if sent',
+        description:
+          'Error code of a failure, such as `MAIL_NOT_CONFIGURED`, `INSUFFICIENT_BALANCE`, or `OPTED_OUT` for a suppressed address; null if sent',
       }),
     ),
+    not_sent: Type.Array(Type.String(), { description: 'Recipients that were not sent it' }),
   },
   { description: 'Outcome of the last one' },
 )
@@ -95,8 +97,8 @@ export const ScheduleRecord = Type.Object(
     report_schedule_id: Type.String({ description: 'Id of the schedule, such as `rsch_…`' }),
     ...fields,
     timezone: Type.String({ description: 'Time zone of the account, which days and hours are in' }),
-    next_at: Nullable(At({ description: 'Time of the next one; null unless `enabled`' })),
-    last: Nullable(Last, { description: 'Outcome of the last one; null before the first' }),
+    next_at: Nullable(At({ description: 'Time of the next report; null unless `enabled`' })),
+    last: Nullable(Last, { description: 'Outcome of the last report; null before the first' }),
     mail_configured: Type.Boolean({
       description:
         'False if nothing can be sent: the account has no verified sending domain, or the installation sends no email',
@@ -114,9 +116,21 @@ export function scheduleOf(wanted: Static<typeof ScheduleCreate>): Schedule {
   return { ...usual, formats: [...reportFormats], ...wanted }
 }
 
-/** The first recipient that is no address; -1 when all are. */
-export function wrongRecipient({ recipients: given }: Pick<Schedule, 'recipients'>): number {
-  return given.findIndex((one) => parseMailbox(one) === null)
+/** What is wrong with the recipients, and which field says it; null when each is another address. */
+export function recipientProblem(given: readonly string[]): { field: string; problem: string } | null {
+  const seen = new Set<string>()
+  for (const [i, one] of given.entries()) {
+    const field = `recipients[${i}]`
+    if (parseMailbox(one) === null) return { field, problem: 'is not an address such as amina@shop.example' }
+    if (seen.has(addressOf(one))) return { field, problem: `is there twice: ${addressOf(one)}` }
+    seen.add(addressOf(one))
+  }
+  return null
+}
+
+/** Address of a recipient in lower case, without a name. */
+export function addressOf(recipient: string): string {
+  return (parseMailbox(recipient)?.address ?? recipient).toLowerCase()
 }
 
 /** Days looked ahead for the next time: more than the longest month. */

@@ -18,6 +18,8 @@ export interface LastMailing {
   to: string
   status: 'sent' | 'failed'
   code: string | null
+  /** Those who were not mailed; missing from rows of before this was noted. */
+  not_sent?: readonly string[]
 }
 
 export interface ScheduleRow {

@@ -45,7 +45,7 @@ const loginRoute = write({
   operation: 'callcenter.login',
   summary: 'Log an agent in',
   description:
-    'The first login creates the agent. A second one ends the first. Fields that are absent stay as they were. The token is valid for this agent only.',
+    'The first login creates the agent. A new login ends the earlier session. Absent fields are left unchanged. The token is valid for this agent only.',
   scope: 'callcenter:agent',
   body: Login,
   reply: { status: 200, schema: LoggedIn },
@@ -70,7 +70,7 @@ const statusRoute = write({
   path: '/v1/voice/agent/status',
   operation: 'callcenter.setAgentStatus',
   summary: 'Set an agent’s status',
-  description: 'While the agent is on a call the change is kept, as next_status.',
+  description: 'During a call the change is stored as next_status and applies at its end.',
   scope: 'callcenter:agent',
   body: StatusChange,
   needs: anAgent,
@@ -90,7 +90,7 @@ const logoutRoute = write({
   needs: anAgent,
   reply: { status: 200, schema: LoggedOut },
   errors: ['NOT_FOUND', 'AGENT_NOT_LOGGED_IN', 'AGENT_BUSY'],
-  examples: [{ name: 'Done for today', body: { agent_id: 'amina' } }],
+  examples: [{ name: 'End of the shift', body: { agent_id: 'amina' } }],
   handle: async (app, tx, { body }, caller) => {
     const { reply, leg, after } = await logout(app, tx, body, caller)
     if (leg !== null) tx.afterCommit(() => hangUpSoon(app, caller.tenant, leg))
@@ -122,7 +122,7 @@ const context = read({
     call_id: Type.Optional(
       Type.String({ maxLength: 40, description: 'Id of a call to show instead of the current one' }),
     ),
-    phone: Type.Optional(Type.String({ maxLength: 20, description: 'Number of the customer, where there is no call' })),
+    phone: Type.Optional(Type.String({ maxLength: 20, description: 'Number of the customer, if there is no call' })),
   }),
   reply: { status: 200, schema: AgentContext },
   errors: ['NOT_FOUND'],
@@ -196,8 +196,8 @@ const change = write({
         queues: body.queues ? await queueUuids(tx, tenant, body.queues) : row.queues,
         endpoint: JSON.stringify(body.endpoint ?? row.endpoint),
         languages: body.languages ?? row.languages,
-        maxCalls: body.max_calls ?? row.max_calls,
-        externalRef: body.external_ref ?? row.external_ref,
+        max_calls: body.max_calls ?? row.max_calls,
+        external_ref: body.external_ref ?? row.external_ref,
         at: new Date(nowMs),
       }),
     )

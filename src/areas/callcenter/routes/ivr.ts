@@ -6,7 +6,7 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { At, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -33,8 +33,9 @@ import {
   maxVersions,
   saveIvr,
   type VersionRow,
+  type VersionSummary,
 } from '../ivr/store.ts'
-import { requireFewer } from '../limits.ts'
+import { requireFewer, requireSmaller } from '../limits.ts'
 import { Destination } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 
@@ -70,13 +71,14 @@ function plainMenus(menus: IvrDocument['menus']): Static<typeof IvrCreate>['menu
   return JSON.parse(JSON.stringify(menus))
 }
 
-/** Keeps what was just saved among the versions of the IVR. */
+/** Keeps what was just saved among the versions of the IVR; refuses it when it is too much. */
 async function keep(
   tx: Tx,
   { id, version, document }: IvrRow,
   { tenant, actor, nowMs }: Caller,
   restoredFrom: number | null = null,
 ): Promise<void> {
+  await requireSmaller(tx, tenant, 'ivrs')
   const forgotten = version - maxVersions
   const saved = { document: JSON.stringify(document), restoredFrom, by: actor, at: new Date(nowMs), forgotten }
   await tx.query(keepVersion, { ...tenant, ivr: id, version, ...saved })
@@ -96,13 +98,7 @@ async function checkIvr(app: App, tenant: Tenant, ivr: IvrDocument): Promise<voi
   if (problem) throw invalid(problem.field, problem.problem)
   await requireHours(app, tenant, 'business_hours_id', ivr.business_hours_id)
   if (ivr.closed) await requireDestination(app, tenant, 'closed', ivr.closed)
-  await requirePrompts(
-    app,
-    tenant,
-    Object.entries(ivr.menus).flatMap(([key, menu]) =>
-      promptsOf(menu).flatMap(({ prompt_id: id }) => (id === undefined ? [] : [{ field: `menus.${key}.prompt`, id }])),
-    ),
-  )
+  await requirePromptsOf(app.db, tenant, ivr)
   for (const [key, menu] of Object.entries(ivr.menus))
     for (const action of actionsOf(menu)) {
       const destination = destinationIn(action)
@@ -112,6 +108,17 @@ async function checkIvr(app: App, tenant: Tenant, ivr: IvrDocument): Promise<voi
     }
 }
 
+async function requirePromptsOf(queryable: Queryable, tenant: Tenant, { menus }: IvrDocument): Promise<void> {
+  const played = Object.entries(menus).flatMap(([key, menu]) =>
+    promptsOf(menu).flatMap(({ prompt_id: id }) => (id === undefined ? [] : [{ field: `menus.${key}.prompt`, id }])),
+  )
+  await requirePrompts(queryable, tenant, played)
+}
+
+function changed(document: IvrDocument, { variables, ...body }: Static<typeof IvrChange>): IvrDocument {
+  return { ...document, ...body, ...(variables === undefined ? {} : { variables: variables ?? {} }) }
+}
+
 const errors = ['INVALID_URL', 'INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'] as const
 
 const create = write({
@@ -119,7 +126,8 @@ const create = write({
   path: '/v1/voice/ivr',
   operation: 'callcenter.createIvr',
   summary: 'Create an IVR',
-  description: 'At most 200 menus; every one must be reachable, and every choice must lead somewhere.',
+  description:
+    'At most 200 menus, and 8 MiB of JSON in all IVRs of the account; every menu must be reachable, and every choice needs a destination.',
   scope: 'callcenter:write',
   body: IvrCreate,
   bodyLimitBytes: 1_024 * 1_024,
@@ -149,8 +157,10 @@ const create = write({
   handle: async (_app, tx, { body }, caller) => {
     const { tenant, receivedMs, nowMs } = caller
     await holdSwitchboard(tx, tenant)
+    const document = ivrDocument(body)
+    await requirePromptsOf(tx, tenant, document)
     const row = { ...tenant, id: newUuid(receivedMs), at: new Date(nowMs) }
-    const made = await one(tx.query(insertIvr, { ...row, document: JSON.stringify(ivrDocument(body)) }))
+    const made = await one(tx.query(insertIvr, { ...row, document: JSON.stringify(document) }))
     await requireFewer(tx, tenant, 'ivrs')
     await keep(tx, made, caller)
     return ivrRecord(made)
@@ -169,21 +179,23 @@ const change = write({
   body: IvrChange,
   bodyLimitBytes: 1_024 * 1_024,
   reply: { status: 200, schema: IvrRecord },
-  errors: ['NOT_FOUND', ...errors],
+  errors: ['NOT_FOUND', ...errors, 'CONFLICT'],
   prepare: async (app, { params, body }, { tenant }) => {
     const row = await maybe(app.db.query(findIvr, { ...tenant, id: ivrUuid(params.ivr_id) }))
     if (!row) throw noIvr()
-    await checkIvr(app, tenant, { ...row.document, ...body })
+    await checkIvr(app, tenant, changed(row.document, body))
   },
   handle: async (_app, tx, { params, body }, caller) => {
     const { tenant, nowMs } = caller
     const ivr = { ...tenant, id: ivrUuid(params.ivr_id) }
+    await holdSwitchboard(tx, tenant)
     const row = await maybe(tx.query(lockIvr, ivr))
     if (!row) throw noIvr()
-    const document: IvrDocument = { ...row.document, ...body }
-    // Recheck: the menus may have changed since they were read.
+    const document = changed(row.document, body)
+    // Recheck: the menus may have changed since they were read, and a prompt of theirs may be gone.
     const problem = ivrProblem(document)
     if (problem) throw invalid(problem.field, problem.problem)
+    await requirePromptsOf(tx, tenant, document)
     const saved = await one(tx.query(saveIvr, { ...ivr, document: JSON.stringify(document), at: new Date(nowMs) }))
     await keep(tx, saved, caller)
     return ivrRecord(saved)
@@ -246,7 +258,7 @@ const IvrVersion = Type.Object(
   { title: 'IvrVersion' },
 )
 
-function aboutVersion({ version, saved_at, saved_by, restored_from, document: { status } }: VersionRow) {
+function aboutVersion({ version, saved_at, saved_by, restored_from, status }: VersionSummary) {
   return { version, saved_at, saved_by, restored_from, status }
 }
 
@@ -283,10 +295,7 @@ const versions = list({
     const ivr = ivrUuid(params.ivr_id)
     const rows = await app.db.query(listVersions, { ...tenant, ivr })
     if (rows.length === 0) throw noIvr()
-    const summaries = rows.map((row) => ({
-      ...aboutVersion(row),
-      menu_count: Object.keys(row.document.menus).length,
-    }))
+    const summaries = rows.map((row) => ({ ...aboutVersion(row), menu_count: row.menu_count }))
     return pageOfWhole({ limit: 50, ...query }, summaries, ({ version }) => String(version))
   },
 })
@@ -313,19 +322,21 @@ const restore = write({
   operation: 'callcenter.restoreIvrVersion',
   summary: 'Restore a version of an IVR',
   description:
-    'Saves a copy of an earlier version as the newest one; versions in between stay. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
+    'Saves a copy of an earlier version as the newest one; versions in between are kept. `status` is unchanged. Refused with VALIDATION_ERROR if the version refers to a queue, IVR, prompt or business hours that no longer exist.',
   scope: 'callcenter:write',
   params: VersionParam,
   reply: { status: 200, schema: IvrRecord },
-  errors: ['NOT_FOUND', ...errors],
+  errors: ['NOT_FOUND', ...errors, 'CONFLICT'],
   prepare: async (app, { params }, { tenant }) =>
     checkIvr(app, tenant, (await versionWith(app, tenant, params)).document),
   handle: async (app, tx, { params }, caller) => {
     const { tenant, nowMs } = caller
     const ivr = { ...tenant, id: ivrUuid(params.ivr_id) }
+    await holdSwitchboard(tx, tenant)
     const row = await maybe(tx.query(lockIvr, ivr))
     if (!row) throw noIvr()
     const { version, document } = await versionWith(app, tenant, params)
+    await requirePromptsOf(tx, tenant, document)
     const restored = JSON.stringify({ ...document, status: row.document.status })
     const saved = await one(tx.query(saveIvr, { ...ivr, document: restored, at: new Date(nowMs) }))
     await keep(tx, saved, caller, version)

@@ -50,9 +50,9 @@ const record = {
   callback: settings.callback,
   sla: settings.sla,
   offer_timeout: Type.Integer({ description: 'Seconds for which an agent is rung' }),
-  wrap_up_seconds: Type.Integer({ description: 'Seconds after a call in which an agent is offered none' }),
+  wrap_up_seconds: Type.Integer({ description: 'Seconds of wrap-up after a call, without new calls' }),
   aging_seconds: Type.Integer({ description: 'Seconds of waiting that raise the priority by one' }),
-  record: Type.Boolean({ description: 'Whether the calls of the queue are recorded' }),
+  record: Type.Boolean({ description: 'True if the calls of the queue are recorded' }),
   recording_prompt: settings.recording_prompt,
   agent_prompt: settings.agent_prompt,
   language: Type.String({ description: 'Language of the announcements, such as `sw-KE`' }),
@@ -128,7 +128,7 @@ async function checkQueue(app: App, tenant: Tenant, wanted: Static<typeof QueueC
   if (wanted.overflow) await requireDestination(app, tenant, 'overflow.action', wanted.overflow.action)
   await requireHours(app, tenant, 'business_hours_id', wanted.business_hours_id)
   if (wanted.callback?.enabled && wanted.callback.key === undefined)
-    throw invalid('callback.key', 'is needed when callback is enabled: what a caller presses, one of 0-9, * and #')
+    throw invalid('callback.key', 'is required when callback is enabled: one of 0-9, * and #')
 }
 
 /** Queue settings of a request merged over the stored ones. Lists are replaced. */

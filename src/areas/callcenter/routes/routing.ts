@@ -43,9 +43,9 @@ const RuleRecord = Type.Object(
     rule_id: Type.String({ description: 'Id of the rule, such as `rule_…`' }),
     ...RuleCreate.properties,
     enabled: Type.Boolean({ description: 'False disables the rule' }),
-    match: OneOf(['all', 'any'], { description: 'Whether all conditions must hold or any of them' }),
+    match: OneOf(['all', 'any'], { description: 'Combination of the conditions: all or any must match' }),
     conditions: RuleCreate.properties.conditions,
-    stop: Type.Boolean({ description: 'False continues with the next rule, whose action then counts' }),
+    stop: Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' }),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
@@ -58,9 +58,9 @@ const HoursRecord = Type.Object(
     name: Type.String({ description: 'Unique name' }),
     ...HoursDocument.properties,
     queue_ids: Type.Array(Type.String(), {
-      description: 'The queues that keep these hours, by this list or by their own `business_hours_id`',
+      description: 'Queues with these hours',
     }),
-    open_now: Type.Boolean({ description: 'Whether it is open at this moment' }),
+    open_now: Type.Boolean({ description: 'True if open at this moment' }),
     next_change_at: Nullable(At({ description: 'Time of the next opening or closing; null if not within two weeks' })),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
@@ -100,7 +100,7 @@ const createRule = write({
   operation: 'callcenter.createRule',
   summary: 'Create a routing rule',
   description:
-    'Rules are evaluated by priority, the lowest first, for calls to numbers that are assigned to the rules or to nothing.',
+    'Rules are evaluated by priority, lowest first, for calls to numbers that are assigned to the rules or unassigned.',
   scope: 'callcenter:write',
   body: RuleCreate,
   reply: { status: 201, schema: RuleRecord, location: ({ rule_id }) => `/v1/voice/routing/rules/${rule_id}` },
@@ -229,7 +229,7 @@ const setHours = write({
     schema: Type.Object(
       {
         ...HoursRecord.properties,
-        existed: Type.Boolean({ description: 'Whether hours of this name existed, and were replaced' }),
+        existed: Type.Boolean({ description: 'True if existing hours of this name were replaced' }),
       },
       { title: 'BusinessHoursSet' },
     ),
@@ -306,11 +306,11 @@ const listOwnHours = list({
 const Simulated = Type.Object(
   {
     destination: Nullable(Destination, { description: 'Destination; null: no answer' }),
-    matched_rule_id: Nullable(Type.String({ description: 'Id of the rule whose action counts; null if none does' })),
+    matched_rule_id: Nullable(Type.String({ description: 'Id of the rule whose action applies; null if none' })),
     business_hours: Nullable(
       Type.Object({
         id: Type.String({ description: 'Id of the business hours, `bh_…`' }),
-        open: Type.Boolean({ description: 'Whether they are open at that time' }),
+        open: Type.Boolean({ description: 'True if they are open at that time' }),
       }),
       { description: 'Hours that were evaluated last; null if none were' },
     ),
@@ -322,10 +322,10 @@ const Simulated = Type.Object(
     eligible_agents: Type.Array(
       Type.Object({
         agent_id: Type.String({ description: 'Your own id for the agent' }),
-        score: Type.Number({ description: 'Sum of the agent’s levels in the skills that are asked for' }),
+        score: Type.Number({ description: 'Sum of the agent’s levels in the required skills' }),
         idle_seconds: Type.Integer({ description: 'Seconds since the agent became free' }),
       }),
-      { description: 'Free agents who could be given the call' },
+      { description: 'Free agents who are eligible for the call' },
     ),
     trace: Type.Array(
       Type.Object({
@@ -351,17 +351,17 @@ const simulate = write({
   path: '/v1/voice/routing/simulate',
   operation: 'callcenter.simulateRouting',
   summary: 'Simulate the routing of a call',
-  description: 'Nothing is changed and no call is placed. Live calls use the same function.',
+  description: 'Evaluates the routing without placing a call or changing anything. Live calls use the same evaluation.',
   scope: 'callcenter:write',
   body: Type.Object({
-    to: Phone({ description: 'The number that is called' }),
+    to: Phone({ description: 'Called number' }),
     from: Phone({ description: 'Calling party' }),
     at: Type.Optional(Moment({ description: 'Time of the call; default now' })),
     language: Type.Optional(Language),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {
         maxItems: 50,
-        description: 'Digits typed in menus, one entry for each; empty: nothing',
+        description: 'Digits typed in menus, one entry per menu; empty for no input',
       }),
     ),
     speech: Type.Optional(
@@ -373,12 +373,12 @@ const simulate = write({
           tags: Type.Optional(
             Type.Array(Type.String({ maxLength: 64 }), {
               maxItems: 50,
-              description: 'For conditions on `customer.tag`',
+              description: 'Tags of the customer, for conditions on `customer.tag`',
             }),
           ),
           attributes: Type.Optional(
             Type.Record(Type.String(), Type.Unknown(), {
-              description: 'For conditions on `customer.attribute.<name>`',
+              description: 'Attributes of the customer, for conditions on `customer.attribute.<name>`',
             }),
           ),
         },
@@ -387,15 +387,17 @@ const simulate = write({
     ),
     variables: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'For conditions on `variable.<name>`, and for prompts',
+        description: 'Variables of the call, for conditions on `variable.<name>` and for prompts',
       }),
     ),
     assume: Type.Optional(
       Type.Record(
         Type.String(),
         Type.Object({
-          waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of callers waiting there' })),
-          available_agents: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of free agents there' })),
+          waiting: Type.Optional(Type.Integer({ minimum: 0, description: 'Number of callers waiting in the queue' })),
+          available_agents: Type.Optional(
+            Type.Integer({ minimum: 0, description: 'Number of free agents of the queue' }),
+          ),
         }),
         { description: 'Assumed state of queues, by id' },
       ),

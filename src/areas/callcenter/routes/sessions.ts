@@ -52,7 +52,7 @@ export function whileLoggedIn(route: Route): Route {
 async function requireReader(app: App, caller: Caller, operation: string): Promise<void> {
   await requireSession(app, caller)
   if (agentOf(caller) !== null && !shownAtDesk.includes(operation))
-    throw new AppError('FORBIDDEN', 'this token reads what its agent’s desk shows only', {
+    throw new AppError('FORBIDDEN', 'this token is limited to the desk of its agent', {
       extra: { required_scope: 'callcenter:read' },
     })
 }

@@ -65,7 +65,7 @@ export const HoursSet = Type.Object({
       maxItems: 2_000,
       rule: 'must be at most 2000 queues',
       description:
-        'Queues that keep these hours, and no others: each has them as its `business_hours_id` from now on, and one that had them and is not named is always open. By default no queue is changed',
+        'Complete list of the queues with these hours: sets their `business_hours_id`, and removes it from queues that are not listed, which are then always open. Default: no queue is changed',
     }),
   ),
 })

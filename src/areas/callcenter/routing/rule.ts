@@ -30,7 +30,7 @@ const Condition = Type.Object({
     pattern: fieldForm.source,
     maxLength: 120,
     rule: 'must be a field that calls have, such as from_country, weekday or queue.<id>.waiting',
-    description: 'Field to compare: also `to`, `language`, `time_of_day`, `customer.tag` and `variable.<name>`',
+    description: 'Field to compare, such as `to`, `language`, `time_of_day`, `customer.tag` or `variable.<name>`',
   }),
   op: OneOf(operators, { description: 'Comparison operator' }),
   value: Type.Optional(
@@ -69,7 +69,9 @@ const priority = Type.Integer({
   rule: 'must be a whole number; lower ones come first',
   description: 'Order of evaluation',
 })
-const match = OneOf(['all', 'any'], { description: 'Whether all conditions must match or any of them; default all' })
+const match = OneOf(['all', 'any'], {
+  description: 'Combination of the conditions: all or any must match; default all',
+})
 const conditions = Type.Array(Condition, {
   maxItems: 20,
   rule: 'must be at most 20 conditions',
@@ -104,7 +106,9 @@ export const RuleCreate = Type.Object({
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action,
-  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next rule, whose action then counts' })),
+  stop: Type.Optional(
+    Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' }),
+  ),
 })
 
 export const RuleChange = Type.Object({
@@ -114,7 +118,9 @@ export const RuleChange = Type.Object({
   match: Type.Optional(match),
   conditions: Type.Optional(conditions),
   action: Type.Optional(action),
-  stop: Type.Optional(Type.Boolean({ description: 'False continues with the next rule, whose action then counts' })),
+  stop: Type.Optional(
+    Type.Boolean({ description: 'False continues with the next matching rule, whose action then applies' }),
+  ),
 })
 
 export interface RuleDocument {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Load the input of a routing decision.
 import { idOf } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { agentsAtWork } from '../agents/store.ts'
@@ -65,7 +66,8 @@ export async function routedCall(
   call: Pick<RoutedCall, 'to' | 'from' | 'direction'> & Partial<RoutedCall>,
   nowMs: number,
 ): Promise<RoutedCall> {
-  const last = await maybe(queryable.query(lastContactOf, { ...tenant, phone: call.from }))
+  const last =
+    call.from === withheldNumber ? null : await maybe(queryable.query(lastContactOf, { ...tenant, phone: call.from }))
   return {
     language: null,
     at: new Date(nowMs),

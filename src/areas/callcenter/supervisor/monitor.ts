@@ -137,7 +137,7 @@ export async function switchMode(
   row: MonitorRow,
   mode: MonitorMode,
 ): Promise<{ row: MonitorRow; after: After[] }> {
-  if (row.status === 'ended') throw new AppError('CALL_NOT_ACTIVE', 'nobody listens to this call any more')
+  if (row.status === 'ended') throw new AppError('CALL_NOT_ACTIVE', 'this call is no longer monitored')
   const saved = await save(tx, tenant, row, { mode })
   const edges = async () => {
     if (saved.leg_id !== null)

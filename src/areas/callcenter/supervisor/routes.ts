@@ -16,7 +16,7 @@ import { monitorRecord, ringSupervisor, stopMonitor, supervisorTarget, switchMod
 import { findMonitor, insertMonitor } from './store.ts'
 
 const Mode = OneOf(['listen', 'whisper', 'barge'], {
-  description: 'listen: the supervisor is not heard; whisper: only by the agent; barge: by everyone',
+  description: 'Listening mode: not heard (`listen`), heard by the agent only (`whisper`) or by everyone (`barge`)',
 })
 const MonitorId = Type.Object({ monitor_id: Type.String({ description: 'Id of the monitor, mon_…' }) })
 
@@ -26,14 +26,16 @@ const Monitor = Type.Object(
     call_id: Type.String({ description: 'Id of the call to monitor, `call_…`' }),
     supervisor_id: Nullable(Type.String({ description: 'Id of the supervising agent; null for an endpoint' })),
     mode: Mode,
-    status: OneOf(['connecting', 'active', 'ended'], { description: '`connecting` until the supervisor answers' }),
+    status: OneOf(['connecting', 'active', 'ended'], {
+      description: 'Status; `connecting` until the supervisor answers',
+    }),
     supervisor_call_id: Nullable(Type.String({ description: 'The supervisor’s leg, `call_…`; null until it rings' })),
     started_at: At({ description: 'Time of the request' }),
   },
   { title: 'CallMonitor' },
 )
 
-const noMonitor = () => new AppError('NOT_FOUND', 'nobody listens under this id; ids of monitors begin with mon_')
+const noMonitor = () => new AppError('NOT_FOUND', 'there is no such monitor; ids of monitors begin with mon_')
 
 function uuid(id: string): string {
   const found = uuidOf('monitor', id)
@@ -50,7 +52,7 @@ const start = write({
   body: Type.Object({
     call_id: Type.String({ maxLength: 40, description: 'Id of the call to monitor, `call_…`' }),
     mode: Mode,
-    supervisor_id: Type.Optional(AgentId('Id of the agent who listens')),
+    supervisor_id: Type.Optional(AgentId('Id of the supervising agent')),
     endpoint: Type.Optional(
       Type.Object(
         {

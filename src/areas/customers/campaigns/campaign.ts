@@ -33,7 +33,7 @@ export async function lockedCampaign(
   const row = uuid === null ? null : await maybe(tx.query(lockCampaign, { ...tenant, id: uuid }))
   if (row === null) throw noSuchCampaign()
   if (!states.includes(row.state))
-    throw new AppError('CAMPAIGN_STATE', `the campaign is ${row.state}; this takes ${states.join(', ')}`, {
+    throw new AppError('CAMPAIGN_STATE', `the campaign is ${row.state}; required state: ${states.join(',  ')}`, {
       extra: { current_state: row.state },
     })
   return row

@@ -36,7 +36,7 @@ type Settings = Pick<
 export async function createCampaign(tx: Tx, caller: Caller, input: NewCampaign): Promise<CampaignRow> {
   const { tenant, receivedMs, nowMs } = caller
   if ((input.segment_id === undefined) === (input.customer_ids === undefined))
-    throw invalid('segment_id', 'must be given, or customer_ids, and not both')
+    throw invalid('segment_id', 'is required, or customer_ids; not both')
   const segment = input.segment_id === undefined ? null : (await segmentNamed(tx, tenant, input.segment_id)).id
   const { currency } = caller.principal.facts
   const settings = withChanges(
@@ -82,7 +82,7 @@ export async function changeCampaign(tx: Tx, caller: Caller, id: string, input: 
     input.segment_id === undefined ? before.segment_id : (await segmentNamed(tx, tenant, input.segment_id)).id
   const settings = withChanges({ ...before, segment_id: isList ? null : named }, input, before.currency)
   if (settings.budget !== null && settings.budget < before.spent)
-    throw invalid('budget', 'must not be less than what was spent already')
+    throw invalid('budget', 'must not be less than the amount spent')
   const changes = { ...tenant, id: before.id, ...written(settings, caller), at: new Date(nowMs) }
   const row = await one(tx.query(updateCampaign, changes))
   if (isList || input.segment_id !== undefined) await tx.query(deleteRecipients, { ...tenant, id: row.id })
@@ -117,7 +117,7 @@ function withChanges(before: Settings, input: ChangedCampaign, currency: string)
 function written(settings: Settings, caller: Caller): WrittenSettings {
   const { name, segment_id: segment, channels, content, variants, schedule, quiet_hours, rate, budget } = settings
   for (const channel of channels)
-    if (content[channel] === undefined) throw invalid(`content.${channel}`, 'is missing, and channel names it')
+    if (content[channel] === undefined) throw invalid(`content.${channel}`, 'is required: channel contains it')
   const mail = content.email
   if (mail && mail.html === undefined && mail.text === undefined) throw invalid('content.email', 'needs html or text')
   if (variants.reduce((sum, { share }) => sum + share, 0) > 99)
@@ -146,17 +146,17 @@ async function addCustomers(
   const customers = [...new Set(given)].flatMap((text) => uuidOf('customer', text) ?? [])
   const due = new Date(nowMs).toISOString()
   const added = await tx.query(insertRecipients, { ...tenant, id, customers, dues: customers.map(() => due) })
-  if (added.length === 0) throw new AppError('NO_RECIPIENTS', 'none of customer_ids is a customer; ids begin with cus_')
+  if (added.length === 0) throw new AppError('NO_RECIPIENTS', 'customer_ids contains no customer; ids begin with cus_')
 }
 
 /** Refuses a campaign that would reach nobody. Throws NO_RECIPIENTS, CONSENT_REQUIRED. */
 export async function requireRecipients(app: App, caller: Caller, row: CampaignRow): Promise<void> {
   const ids = await audiencePage(app, caller, { ...row, cursor: null })
-  if (ids.length === 0) throw new AppError('NO_RECIPIENTS', 'nobody is in the audience of the campaign')
+  if (ids.length === 0) throw new AppError('NO_RECIPIENTS', 'the audience of the campaign is empty')
   const customers = await app.db.query(findCustomers, { ...caller.tenant, ids })
   const verdicts = await chosen(app, caller, row, customers)
   if (ids.length < 1_000 && verdicts.every((one) => 'reason' in one && one.reason === 'no_consent'))
-    throw new AppError('CONSENT_REQUIRED', 'nobody in the audience agreed to marketing on these channels')
+    throw new AppError('CONSENT_REQUIRED', 'no customer in the audience has agreed to marketing on these channels')
 }
 
 export async function startCampaign(app: App, tx: Tx, caller: Caller, id: string): Promise<CampaignRow> {

@@ -46,7 +46,7 @@ const told_ = (
   })
 
 export const campaignEvents = {
-  started: told_('campaign.started', 'A campaign began to send', 'CampaignStartedEvent', 'running'),
+  started: told_('campaign.started', 'A campaign started sending', 'CampaignStartedEvent', 'running'),
   paused: told_('campaign.paused', 'A campaign was paused, by request or by itself', 'CampaignPausedEvent', 'paused', {
     reason: 'INSUFFICIENT_BALANCE',
   }),

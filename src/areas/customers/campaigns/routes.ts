@@ -35,7 +35,7 @@ const create = write({
   operation: 'campaigns.create',
   summary: 'Create a campaign',
   description:
-    'A draft: nothing is sent before it is started. It goes to a segment, or to the customers that are named.',
+    'Creates a draft; nothing is sent before it is started. The audience is a segment or a list of customers.',
   scope: 'campaigns:write',
   body: CampaignIn,
   reply: { status: 201, schema: Campaign, location: ({ id }) => `/v1/campaigns/${id}` },
@@ -52,7 +52,7 @@ const listAll = list({
   scope: 'campaigns:read',
   query: Type.Object({
     ...listQuery,
-    state: Type.Optional(OneOf(states, { description: 'Only campaigns in this state' })),
+    state: Type.Optional(OneOf(states, { description: 'Filter by state' })),
   }),
   row: Campaign,
   handle: async (app, { query }, { tenant }) => {
@@ -82,7 +82,7 @@ const change = write({
   path: '/v1/campaigns/:id',
   operation: 'campaigns.update',
   summary: 'Update a campaign',
-  description: 'Every field of a draft can be changed; once it was started, the name, the rate and the budget.',
+  description: 'All fields of a draft can be changed; after the start only the name, the rate and the budget.',
   scope: 'campaigns:write',
   params: IdParam,
   body: CampaignChange,
@@ -98,7 +98,7 @@ const preview = read({
   operation: 'campaigns.preview',
   summary: 'Preview a campaign',
   description:
-    'Ten messages as they would be sent, the exact price, and how many customers would be left out and why. Nothing is sent.',
+    'Returns ten rendered messages, the exact price, and the number of excluded customers by reason. Nothing is sent.',
   scope: 'campaigns:read',
   params: IdParam,
   reply: { status: 200, schema: Preview },
@@ -112,7 +112,7 @@ const stats = read({
   path: '/v1/campaigns/:id/stats',
   operation: 'campaigns.stats',
   summary: 'Get campaign statistics',
-  description: 'Live counts: customers waiting or left out, with the reasons, and messages by outcome.',
+  description: 'Live counts: waiting and excluded customers, with the reasons, and messages by outcome.',
   scope: 'campaigns:read',
   params: IdParam,
   reply: { status: 200, schema: Stats },
@@ -148,7 +148,7 @@ const start = write({
   operation: 'campaigns.start',
   summary: 'Start a campaign',
   description:
-    'Gathers its audience and sends at its time. Each customer gets it at most once, and only with their consent.',
+    'Determines the audience and sends at the scheduled time. Each customer receives it at most once, and only with consent.',
   scope: 'campaigns:start',
   params: IdParam,
   reply: { status: 200, schema: Campaign },
@@ -164,7 +164,7 @@ const pause = ofState('pause', 'Pause a campaign', 'No further messages are sent
 const resume = ofState(
   'resume',
   'Resume a campaign',
-  'Continues where it was paused, or where its budget ended, once that is raised.',
+  'Continues a paused campaign, or one at its budget after the budget is raised.',
   resumeCampaign,
   ['BUDGET_REACHED'],
 )

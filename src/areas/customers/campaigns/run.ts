@@ -106,7 +106,7 @@ export async function audiencePage(
     return rows.map(({ customer_id }) => customer_id)
   }
   const segment = await maybe(app.db.query(findSegment, { ...tenant, id: segment_id }))
-  if (segment === null) throw new AppError('NOT_FOUND', 'the segment of the campaign is gone')
+  if (segment === null) throw new AppError('NOT_FOUND', 'the segment of the campaign was deleted')
   const place = { after, descending: false, most: gatheredAtOnce }
   return app.db.tx(tenant, (tx) => pageOfAudience(tx, tenant, audienceOf(segment), new Date(nowMs), place), {
     statementTimeoutMs: minuteMs,

@@ -30,7 +30,7 @@ const Content = Type.Object(
           from: text(20, 'Sender of the texts'),
           text: text(
             1_600,
-            'Text. {{name}}, {{first_name}} and {{attribute|otherwise}} are filled in; {{optout}} is a link',
+            'Text with placeholders {{name}}, {{first_name}} and {{attribute|fallback}}; {{optout}} is an opt-out link',
           ),
         },
         { description: 'Content of the text message' },
@@ -42,22 +42,22 @@ const Content = Type.Object(
           template: text(512, 'Name of an approved template'),
           language: text(10, 'Language of the template'),
           parameters: Type.Optional(
-            Type.Array(text(1_024, 'Value of a placeholder; {{name}} is filled in'), {
+            Type.Array(text(1_024, 'Value of a placeholder; may contain {{name}}'), {
               ...{ maxItems: 20, rule: 'must be at most 20 values' },
               description: 'Values of the placeholders in the body, in their order',
             }),
           ),
         },
-        { description: 'Template that is sent over the messenger' },
+        { description: 'Template for the messenger' },
       ),
     ),
     email: Type.Optional(
       Type.Object(
         {
           from: text(320, 'Sender, at a verified domain'),
-          subject: text(500, 'Subject; {{name}} is filled in'),
-          html: Type.Optional(text(500_000, 'Body as HTML; {{name}} is filled in')),
-          text: Type.Optional(text(200_000, 'Body as text; {{name}} is filled in')),
+          subject: text(500, 'Subject; may contain {{name}}'),
+          html: Type.Optional(text(500_000, 'HTML body; may contain {{name}}')),
+          text: Type.Optional(text(200_000, 'Plain-text body; may contain {{name}}')),
         },
         { description: 'Content of the email' },
       ),
@@ -83,7 +83,7 @@ const TimeOfDay = (description: string) =>
 
 const Schedule = Type.Object(
   {
-    at: Type.Optional(Moment({ description: 'Time at which it starts' })),
+    at: Type.Optional(Moment({ description: 'Start time' })),
     local_at: Type.Optional(
       Type.String({
         ...{
@@ -105,26 +105,26 @@ const QuietHoursIn = Type.Object(
 
 const settings = {
   name: text(100, 'Name of the campaign'),
-  segment_id: Type.Optional(Type.String({ maxLength: 100, description: 'Id or name of the segment that it goes to' })),
+  segment_id: Type.Optional(Type.String({ maxLength: 100, description: 'Audience: id or name of a segment' })),
   customer_ids: Type.Optional(
     Type.Array(Type.String({ maxLength: 40 }), {
       ...{ maxItems: 10_000, rule: 'must be at most 10000 customers' },
-      description: 'Customers that it goes to, in place of a segment',
+      description: 'Audience: list of customer ids; alternative to `segment_id`',
     }),
   ),
   channel: Type.Array(OneOf(channels), {
     ...{ minItems: 1, maxItems: 3, rule: 'must be 1 to 3 of sms, messenger and email' },
-    description: 'Channels in the order of preference: each customer gets the first that has an address and a consent',
+    description: 'Channels in order of preference: the first one with an address and consent of the customer is used',
   }),
   content: Content,
   variants: Type.Optional(
     Type.Array(Variant, {
       ...{ maxItems: 4, rule: 'must be at most 4 variants' },
-      description: 'Other contents for a share of the audience each; the rest gets `content`',
+      description: 'Variants of the content, each for a share of the audience; the rest receives `content`',
     }),
   ),
   schedule: Type.Optional(Schedule),
-  quiet_hours: Type.Optional(Nullable(QuietHoursIn, { description: 'Null for none' })),
+  quiet_hours: Type.Optional(Nullable(QuietHoursIn, { description: 'Quiet hours; null for none' })),
   rate: Type.Optional(
     Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000, rule: 'must be 1 to 1000000' }), {
       description: 'Messages per minute; default: the limit of the plan',
@@ -149,7 +149,7 @@ export const Campaign = Type.Object(
     name: Type.String({ description: 'Name of the campaign' }),
     state: OneOf(states, { description: 'State of the campaign' }),
     reason: Nullable(Type.String(), { description: 'Reason for an automatic pause, such as `INSUFFICIENT_BALANCE`' }),
-    segment_id: Nullable(Type.String(), { description: 'Segment that it goes to; null for a list of customers' }),
+    segment_id: Nullable(Type.String(), { description: 'Segment of the audience; null for a list of customers' }),
     channel: Type.Array(OneOf(channels), { description: 'Channels in the order of preference' }),
     content: Content,
     variants: Type.Array(Variant, { description: 'Other contents, with their shares' }),
@@ -171,22 +171,22 @@ const reasons = Type.Record(Type.String(), Type.Integer())
 
 export const Preview = Type.Object(
   {
-    audience: Type.Integer({ description: 'Customers of the audience that were looked at, at most 10,000' }),
+    audience: Type.Integer({ description: 'Number of evaluated customers of the audience, at most 10,000' }),
     whole: Type.Boolean({
-      description: 'True if that is all of them; else counts and cost cover only those that were looked at',
+      description: 'True if the whole audience was evaluated; otherwise counts and cost cover only the evaluated part',
     }),
-    recipients: Type.Integer({ description: 'Customers who would get it' }),
+    recipients: Type.Integer({ description: 'Number of recipients' }),
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Recipients by channel' }),
     left_out: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Customers who would not get it: `no_consent`, `no_address`, `blocked`',
+      description: 'Excluded customers by reason: `no_consent`, `no_address`, `blocked`',
     }),
-    parts: Type.Integer({ description: 'Parts of all texts' }),
+    parts: Type.Integer({ description: 'Number of segments of all texts' }),
     cost: Amount({ description: 'Price of all messages, in major units' }),
     currency: Type.String({ description: 'Currency of the cost' }),
     messages: Type.Array(
       Type.Object({
-        customer_id: Type.String({ description: 'Customer whom the message is for; begins with cus_' }),
-        channel: OneOf(channels, { description: 'Channel over which it would go to this customer' }),
+        customer_id: Type.String({ description: 'Id of the recipient, `cus_…`' }),
+        channel: OneOf(channels, { description: 'Channel of the message' }),
         variant: Type.String({ description: 'Variant; `A` for the content of the campaign' }),
         to: Type.String({ description: 'Number or address' }),
         text: Type.String({ description: 'Text, subject or template, filled in' }),
@@ -199,11 +199,11 @@ export const Preview = Type.Object(
 
 const counts = {
   sent: Type.Integer({ description: 'Messages handed over for delivery' }),
-  queued: Type.Integer({ description: 'Messages on their way' }),
-  delivered: Type.Integer({ description: 'Messages that arrived' }),
+  queued: Type.Integer({ description: 'Queued messages' }),
+  delivered: Type.Integer({ description: 'Delivered messages' }),
   failed: Type.Integer({ description: 'Messages that failed' }),
   opened: Type.Integer({ description: 'Mail and chats that were opened' }),
-  clicked: Type.Integer({ description: 'Mail with a link that was followed' }),
+  clicked: Type.Integer({ description: 'Mail with a click' }),
   replied: Type.Integer({ description: 'Texts that were answered' }),
 }
 
@@ -212,7 +212,7 @@ export const Stats = Type.Object(
     state: OneOf(states, { description: 'State of the campaign' }),
     audience: Type.Integer({ description: 'Customers of the audience, so far' }),
     waiting: Type.Integer({ description: 'Customers not processed yet' }),
-    left_out: Type.Intersect([reasons], { description: 'Customers who are left out, by reason' }),
+    left_out: Type.Intersect([reasons], { description: 'Excluded customers by reason' }),
     ...counts,
     failures: Type.Intersect([reasons], { description: 'Messages that failed, by reason' }),
     unsubscribed: Type.Integer({ description: 'Recipients who unsubscribed afterwards' }),
@@ -221,7 +221,7 @@ export const Stats = Type.Object(
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Messages by channel' }),
     variants: Type.Array(
       Type.Object({ name: Type.String({ description: 'Variant; `A` for the content of the campaign' }), ...counts }),
-      { description: 'The same by variant' },
+      { description: 'Figures by variant' },
     ),
   },
   { title: 'CampaignStats' },

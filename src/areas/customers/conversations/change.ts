@@ -40,7 +40,7 @@ export function limitedTo({ principal }: Caller): string | null {
   if (allows(principal.scopes, 'conversations:read')) return null
   const member = principal.signedInAtMs === null ? null : uuidOf('member', principal.actor.slice('member:'.length))
   if (member === null)
-    throw new AppError('FORBIDDEN', 'conversations are assigned to members, and this key is none', {
+    throw new AppError('FORBIDDEN', 'conversations are assigned to members: this key has none', {
       extra: { required_scope: 'conversations:read' },
     })
   return member
@@ -128,7 +128,7 @@ export async function snooze(app: App, tx: Tx, caller: Caller, id: string, until
   const { tenant, nowMs } = caller
   const at = parseMoment(until)
   if (at === null || at.getTime() <= nowMs || at.getTime() > nowMs + maxSnoozeDays * dayMs)
-    throw invalid('until', `must be a time to come, within ${maxSnoozeDays} days`)
+    throw invalid('until', `must be in the future, within ${maxSnoozeDays} days`)
   const before = await lockedConversation(tx, caller, id)
   const row = await save(tx, caller, { ...before, state: 'snoozed', snoozed_until: at })
   const job = app.work.prepare(

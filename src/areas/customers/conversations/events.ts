@@ -35,24 +35,26 @@ const conversation: Static<typeof Conversation> = {
 
 const Message = Type.Object({
   conversation_id: Type.String({ description: 'Conversation it belongs to' }),
-  customer_id: Type.String({ description: 'Customer who wrote or was written to' }),
+  customer_id: Type.String({ description: 'Customer of the message' }),
   message_id: Type.String({ description: 'Id of the message, in its channel' }),
   channel: OneOf(channels, { description: 'Channel of the message' }),
-  direction: OneOf(['inbound', 'outbound'], { description: '`inbound` from the customer, `outbound` to them' }),
+  direction: OneOf(['inbound', 'outbound'], {
+    description: 'Direction: `inbound` from the customer, `outbound` to the customer',
+  }),
   text: Nullable(Type.String({ description: 'Text; null for a file or a template' })),
-  author: Nullable(Type.String({ description: 'Member or key that answered; null of what the customer wrote' })),
+  author: Nullable(Type.String({ description: 'Member or key that replied; null for messages of the customer' })),
   at: At({ description: 'Time of the message' }),
 })
 
 export const conversationEvents = {
   opened: eventType({
     name: 'conversation.opened',
-    summary: 'A conversation began or was opened again',
+    summary: 'A conversation was opened or reopened',
     payload: Type.Object(
       {
         ...Told.properties,
         reason: OneOf(['message', 'snooze_ended', 'request'], {
-          description: 'Reason: a message of the customer, the end of the snooze, or a request',
+          description: 'Reason: a message of the customer, the end of a snooze, or a request',
         }),
       },
       { title: 'ConversationOpenedEvent' },
@@ -73,7 +75,7 @@ export const conversationEvents = {
   }),
   message: eventType({
     name: 'conversation.message',
-    summary: 'The customer wrote, or was answered',
+    summary: 'A message was received from or sent to the customer',
     payload: Type.Object(Message.properties, { title: 'ConversationMessageEvent' }),
     sample: {
       conversation_id: conversation.id,

@@ -66,7 +66,7 @@ export function hearPeople(app: App): () => Promise<void> {
       await note(app, tenant, together).catch((error: unknown) =>
         app.log.warn(
           { err: error },
-          'people were not noted as customers: the chore notes them; check the database if this repeats',
+          'customers not created from contacts: the periodic task creates them; check the database if this repeats',
         ),
       )
       waiting -= together.length

@@ -53,7 +53,8 @@ export const ReplyBody = Type.Object({
   from: Type.Optional(
     Type.String({
       maxLength: 254,
-      description: 'Sender of a text or email; default: the number they wrote to, or the default of the account',
+      description:
+        'Sender of a text or email; default: the number that the customer wrote to, or the default of the account',
     }),
   ),
 })
@@ -63,8 +64,8 @@ export const ReplySent = Type.Object(
   {
     conversation_id: Type.String({ description: 'Conversation it belongs to' }),
     message_id: Type.String({ description: 'Id of the message, in its channel' }),
-    channel: OneOf(channels, { description: 'Channel that it went over' }),
-    to: Type.String({ description: 'Number or address that it went to' }),
+    channel: OneOf(channels, { description: 'Channel of the reply' }),
+    to: Type.String({ description: 'Recipient number or address' }),
     cost: Amount({ description: 'Price in major units' }),
     currency: Nullable(Type.String({ description: 'Currency of the cost, ISO 4217' })),
     created_at: At({ description: 'Time at which it was accepted' }),
@@ -140,7 +141,7 @@ const senders: Readonly<Record<Channel, Send>> = {
 
   async messenger(app, caller, _row, to, { text, template, media }, keyed, shape) {
     const given = [template !== undefined, media !== undefined || text !== undefined].filter(Boolean)
-    if (given.length !== 1) throw invalid('text', 'must be there, or else template or media')
+    if (given.length !== 1) throw invalid('text', 'is required, unless template or media is given')
     const caption = text === undefined || media?.type === 'audio' ? {} : { caption: text }
     const content = template
       ? { type: 'template' as const, template }
@@ -156,7 +157,7 @@ const senders: Readonly<Record<Channel, Send>> = {
     if (from === null) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
     const stops = await suppressionsOf(app.db, caller.tenant, [to], new Date(caller.nowMs))
     if (stops.some(({ applies_to }) => applies_to === 'all'))
-      throw new AppError('OPTED_OUT', `${to} takes no mail; see GET /v1/email/suppressions`)
+      throw new AppError('OPTED_OUT', `${to} is suppressed; see GET /v1/email/suppressions`)
     const subject = body.subject ?? text.split('\n', 1).join('').slice(0, 80)
     return shapedBy(keyed, shape, (own) => sendMail(app, { from, to, subject, text }, caller, own))
   },

@@ -42,9 +42,7 @@ const begin = write({
       customer_id: Type.Optional(
         Type.String({ maxLength: 40, description: 'Customer to talk with; begins with cus_' }),
       ),
-      phone: Type.Optional(
-        Phone({ description: 'Phone number in E.164; a customer is created if there is none with it' }),
-      ),
+      phone: Type.Optional(Phone({ description: 'Phone number in E.164; a customer is created if none has it' })),
     }),
     ({ customer_id, phone }) => (customer_id === undefined) !== (phone === undefined),
     () => 'must have customer_id or phone, and not both',
@@ -56,7 +54,7 @@ const begin = write({
     existed: ({ created_at, updated_at, last_at }) => last_at !== null || updated_at > created_at,
   },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'With a number', body: { phone: '+254711000020' } }],
+  examples: [{ name: 'By phone number', body: { phone: '+254711000020' } }],
   handle: async (app, tx, { body: { customer_id, phone } }, caller) => {
     const id = customer_id ?? idOf('customer', (await customerByContact(tx, caller, onlyPhone(phone ?? ''))).id)
     return shownOf((await beginConversation(app, tx, caller, id)).row)
@@ -68,7 +66,7 @@ const listAll = list({
   operation: 'conversations.list',
   summary: 'List conversations',
   description:
-    'Those with the newest message first. A member of the role *agent* sees those that are assigned to them, here and by id.',
+    'Sorted by newest message. Members with the role *agent* can access only conversations assigned to them.',
   scope: 'conversations:own',
   query: Type.Object({
     ...pageQuery,
@@ -76,13 +74,13 @@ const listAll = list({
     assignee: Type.Optional(
       Type.String({ maxLength: 40, description: 'Id of the assigned member, such as mbr_…, or `none`' }),
     ),
-    unread: Type.Optional(OneOf(['true', 'false'], { description: 'Whether it has unread messages' })),
-    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Customer of the conversation' })),
+    unread: Type.Optional(OneOf(['true', 'false'], { description: 'Filter by unread messages' })),
+    customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Filter by customer' })),
   }),
   row: Conversation,
   examples: [
     { name: 'Open ones', query: { state: 'open' } },
-    { name: 'Of nobody', query: { assignee: 'none' } },
+    { name: 'Unassigned conversations', query: { assignee: 'none' } },
   ],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
@@ -112,8 +110,7 @@ const get = read({
   path: '/v1/conversations/:conversation_id',
   operation: 'conversations.get',
   summary: 'Get a conversation',
-  description:
-    'Includes the channels for a reply: whether the customer can be reached there now, the price, and until when.',
+  description: 'Includes the channels for a reply, each with its availability, price and closing time.',
   scope: 'conversations:own',
   params: ConversationParam,
   reply: { status: 200, schema: ConversationDetail },
@@ -130,7 +127,7 @@ const listMessages = list({
   path: '/v1/conversations/:conversation_id/messages',
   operation: 'conversations.messages',
   summary: 'List the messages of a conversation',
-  description: 'Texts, chats and mail with the customer, and the calls and notes between them, newest first.',
+  description: 'Texts, chats, mail, calls and notes of the conversation, newest first.',
   scope: 'conversations:own',
   params: ConversationParam,
   query: Type.Object(pageQuery),
@@ -150,7 +147,7 @@ const sendReply = commit({
   operation: 'conversations.reply',
   summary: 'Reply to a customer',
   description:
-    'Sent over the channel the customer last used, at its price, unless another is named. Outside the 24 hours of the messenger it is refused with 131047, and `alternatives` lists what is possible: a template, or another channel.',
+    'Sent over the channel that the customer last used, unless another is given, at its price. Outside the 24-hour window of the messenger it is refused with 131047; `alternatives` lists the options: a template, or another channel.',
   scope: 'conversations:answer',
   limit: 'sms',
   params: ConversationParam,
@@ -180,9 +177,11 @@ const assignRoute = write({
   operation: 'conversations.assign',
   summary: 'Assign a conversation',
   body: Type.Object({
-    member_id: Nullable(Type.String({ maxLength: 40 }), { description: 'Member of the account; null for nobody' }),
+    member_id: Nullable(Type.String({ maxLength: 40 }), {
+      description: 'Id of the member, such as `mbr_…`; null unassigns',
+    }),
   }),
-  examples: [{ name: 'To nobody', body: { member_id: null } }],
+  examples: [{ name: 'Unassign', body: { member_id: null } }],
   handle: async (app, tx, { params, body }, caller) =>
     shownOf(await assign(app, tx, caller, params.conversation_id, body.member_id)),
 })
@@ -193,9 +192,9 @@ const snoozeRoute = write({
   path: '/v1/conversations/:conversation_id/snooze',
   operation: 'conversations.snooze',
   summary: 'Snooze a conversation',
-  description: 'Puts it aside until a time, or until the customer writes.',
-  body: Type.Object({ until: Moment({ description: 'Time at which it opens again, within 365 days' }) }),
-  examples: [{ name: 'For a while', body: { until: '2027-03-01T09:00:00Z' } }],
+  description: 'Hides the conversation until a time, or until the customer writes.',
+  body: Type.Object({ until: Moment({ description: 'Time at which it reopens, within 365 days' }) }),
+  examples: [{ name: 'Until a time', body: { until: '2027-03-01T09:00:00Z' } }],
   handle: async (app, tx, { params, body }, caller) =>
     shownOf(await snooze(app, tx, caller, params.conversation_id, body.until)),
 })
@@ -206,7 +205,7 @@ const closeRoute = write({
   path: '/v1/conversations/:conversation_id/close',
   operation: 'conversations.close',
   summary: 'Close a conversation',
-  description: 'A new message of the customer opens it again.',
+  description: 'A new message of the customer reopens it.',
   handle: async (app, tx, { params }, caller) => shownOf(await close(app, tx, caller, params.conversation_id)),
 })
 
@@ -234,7 +233,7 @@ const noteRoute = write({
   path: '/v1/conversations/:conversation_id/note',
   operation: 'conversations.addNote',
   summary: 'Add a note to a conversation',
-  description: 'A note about the customer, which only the account reads.',
+  description: 'Internal note about the customer, visible to the account only.',
   body: Type.Object({ text: NoteText }),
   examples: [{ name: 'A note', body: { text: 'Wants to hear on Monday' } }],
   handle: async (_app, tx, { params, body }, caller) => {

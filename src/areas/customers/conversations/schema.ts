@@ -8,7 +8,7 @@ import { type ConversationRow, channels, states } from './store.ts'
 export const Conversation = Type.Object(
   {
     id: Type.String({ description: 'Id of the conversation, such as `conv_…`' }),
-    customer_id: Type.String({ description: 'Customer of the conversation' }),
+    customer_id: Type.String({ description: 'Filter by customer' }),
     name: Nullable(Type.String({ description: 'Name of the customer' })),
     phone: Nullable(Type.String({ description: 'Main phone number of the customer' })),
     email: Nullable(Type.String({ description: 'Main email address of the customer' })),
@@ -21,8 +21,8 @@ export const Conversation = Type.Object(
     last_text: Nullable(Type.String({ description: 'Last message, at most 200 characters; null for a file' })),
     last_direction: Nullable(OneOf(['inbound', 'outbound'], { description: 'Direction of the last message' })),
     last_at: Nullable(At({ description: 'Time of the last message' })),
-    waiting_since: Nullable(At({ description: 'Time since which the customer waits for an answer' })),
-    snoozed_until: Nullable(At({ description: 'Time at which a snoozed conversation opens again' })),
+    waiting_since: Nullable(At({ description: 'Time since which the customer has been waiting for a reply' })),
+    snoozed_until: Nullable(At({ description: 'Time at which a snoozed conversation reopens' })),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
@@ -41,12 +41,14 @@ const problems = ['no_address', 'opted_out', 'window_closed', 'no_sender'] as co
 
 const Way = Type.Object({
   channel: OneOf(channels, { description: 'Channel of the answer' }),
-  to: Nullable(Type.String({ description: 'Number or address that it would go to; null without one' })),
-  from: Nullable(Type.String({ description: 'Sender that it would come from; null without one' })),
+  to: Nullable(Type.String({ description: 'Number or address of the customer; null if none' })),
+  from: Nullable(Type.String({ description: 'Sender; null if none' })),
   is_open: Type.Boolean({ description: 'True if a text can be sent now' }),
   takes_template: Type.Boolean({ description: 'True if a template can be sent now' }),
-  problem: Nullable(OneOf(problems, { description: 'Why no text can be sent: `window_closed` takes templates only' })),
-  open_until: Nullable(At({ description: 'End of the time in which free texts are taken; null where there is none' })),
+  problem: Nullable(
+    OneOf(problems, { description: 'Reason why no text can be sent; `window_closed`: only templates can be sent' }),
+  ),
+  open_until: Nullable(At({ description: 'End of the window for free texts; null if there is no window' })),
   price: Nullable(Amount({ description: 'Price of one message, or of one part of a text, in major units' })),
   currency: Nullable(Type.String({ description: 'Currency of the price, ISO 4217' })),
 })
@@ -54,7 +56,7 @@ const Way = Type.Object({
 export const ConversationDetail = Type.Object(
   {
     ...Conversation.properties,
-    channels: Type.Array(Way, { description: 'Channels for a reply, with the obstacles of each' }),
+    channels: Type.Array(Way, { description: 'Channels for a reply, with their availability' }),
   },
   { title: 'ConversationDetail' },
 )
@@ -64,15 +66,13 @@ export const Entry = Type.Object(
   {
     type: OneOf(['message', 'chat', 'email', 'call', 'note'], { description: 'Kind of the entry' }),
     id: Type.String({ description: 'Id of the message, call or note' }),
-    direction: Nullable(
-      OneOf(['inbound', 'outbound'], { description: 'From the customer or to them; null for notes' }),
-    ),
+    direction: Nullable(OneOf(['inbound', 'outbound'], { description: 'Direction; null for notes' })),
     at: At({ description: 'Time of the entry' }),
-    text: Nullable(Type.String({ description: 'Whole text; the subject of an email; null without one' })),
+    text: Nullable(Type.String({ description: 'Full text, or the subject of an email; null if none' })),
     media_id: Nullable(Type.String({ description: 'File of a chat message, for GET /v1/messenger/media' })),
     media_type: Nullable(Type.String({ description: 'Kind of the file: image, video, audio, document, sticker' })),
     state: Type.String({ description: 'Status of the record' }),
-    author: Nullable(Type.String({ description: 'Member or key that wrote it; null where it was sent otherwise' })),
+    author: Nullable(Type.String({ description: 'Member or key that wrote it; null if none did' })),
     url: Nullable(Type.String({ description: 'Address of the whole record; null for notes' })),
   },
   { title: 'ConversationEntry' },

@@ -56,13 +56,13 @@ const emptyCustomer = statement.tenant<One & { at: Date }, object>(
 
 const ErasureReport = Type.Object(
   {
-    id: Type.String({ description: 'Id of the erased customer, which cannot be read any more' }),
+    id: Type.String({ description: 'Id of the erased customer, which can no longer be read' }),
     erased_at: At({ description: 'Time of the erasure' }),
     items: Type.Array(
       Type.Object({
         kind: Type.String({ description: 'Kind of records, such as `texts` or `payments`' }),
-        erased: Type.Integer({ description: 'Records whose personal data are gone' }),
-        kept: Type.Integer({ description: 'Records that are still as they were' }),
+        erased: Type.Integer({ description: 'Number of records whose personal data were erased' }),
+        kept: Type.Integer({ description: 'Number of records that were kept' }),
         reason: Nullable(Type.String({ description: 'Reason why records were kept; null where none were' })),
       }),
       { description: 'Results by kind of record' },
@@ -95,7 +95,7 @@ const erase = write({
   operation: 'customers.erase',
   summary: 'Erase a customer',
   description:
-    'Erases their personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Money and the audit log stay, without the person. The report says what was kept and why. It cannot be undone. Logs follow within minutes.',
+    'Erases the customer’s personal data on every channel: texts, chats, mail, recordings, files, notes, consents. Financial records and the audit log are kept without personal data. The reply lists kept records and the reasons. It cannot be undone. Logs are erased within minutes.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: ErasureReport },
@@ -169,7 +169,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'All data that are kept about one person, for a request of access. Payments and invoices are in the timeline.',
+    'Returns all stored data of one person, for a data access request. Payments and invoices are in the timeline.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },

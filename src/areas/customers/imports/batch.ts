@@ -271,7 +271,7 @@ function withRow(before: Fields, input: Imported): Fields {
     ['emails', emails, maxAddresses],
     ['tags', tags, maxTags],
   ] as const)
-    if (list.length > max) throw invalid(field, `must be at most ${max}, with those that the customer has`)
+    if (list.length > max) throw invalid(field, `must be at most ${max}, including those of the customer`)
   return {
     ...{ ...before, name, language, country, timezone, phones, emails, tags },
     external_id: input.external_id ?? before.external_id,

@@ -16,9 +16,9 @@ const sample: Static<typeof Import> = {
 export const importEvents = {
   finished: eventType({
     name: 'customer.import_finished',
-    summary: 'An import of customers was completed, or failed. Its rows have no events of their own',
+    summary: 'An import of customers was completed or failed; its rows have no events of their own',
     payload: Type.Object(
-      { import: Type.Object(Import.properties, { description: 'The import and what became of its rows' }) },
+      { import: Type.Object(Import.properties, { description: 'Import with the results of its rows' }) },
       { title: 'CustomerImportFinishedEvent' },
     ),
     sample: { import: sample },

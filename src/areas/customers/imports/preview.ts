@@ -22,9 +22,9 @@ const Preview = Type.Object(
     columns: Type.Array(
       Type.Object({
         name: Type.String({ description: 'Name of the column in the file' }),
-        field: text('Field of the customer that it fills; null where it fills none'),
+        field: text('Field of the customer that it fills; null if none'),
         known: Type.Boolean({
-          description: 'False if the column is not known: a CSV file with one is refused, and a JSON line',
+          description: 'False if the column is unknown: CSV files and JSON lines with unknown columns are refused',
         }),
       }),
       { description: 'Columns of the file, or fields of the JSON lines' },
@@ -33,18 +33,18 @@ const Preview = Type.Object(
       Type.Object({
         line: Type.Integer({ description: 'Line of the file' }),
         outcome: OneOf(['created', 'updated', 'unchanged', 'failed'], {
-          description: 'What the row would do, consents aside; `failed` if it would not be imported',
+          description: 'Effect of the row, without consents; `failed` if it cannot be imported',
         }),
-        name: text('Name that the customer would have'),
+        name: text('Resulting name of the customer'),
         external_id: text('Your own id of the customer'),
-        phones: Type.Array(Type.String(), { description: 'Phone numbers that they would have' }),
-        emails: Type.Array(Type.String(), { description: 'Email addresses that they would have' }),
-        tags: Type.Array(Type.String(), { description: 'Tags that they would have' }),
-        problem: text('What is wrong with the row, with the field that it is about'),
+        phones: Type.Array(Type.String(), { description: 'Resulting phone numbers' }),
+        emails: Type.Array(Type.String(), { description: 'Resulting email addresses' }),
+        tags: Type.Array(Type.String(), { description: 'Resulting tags' }),
+        problem: text('Problem of the row, with its field; null if none'),
       }),
-      { description: `First ${shownRows} rows; none where the columns are not known` },
+      { description: `First ${shownRows} rows; empty if a column is unknown` },
     ),
-    reason: text('Why the file cannot be read on after these rows'),
+    reason: text('Reason why the file cannot be read beyond these rows; null if it can'),
   },
   { title: 'CustomerImportPreview' },
 )
@@ -54,7 +54,7 @@ export const preview = read({
   path: '/v1/customers/import/preview',
   operation: 'customers.previewImport',
   summary: 'Preview an import of customers',
-  description: `Send the beginning of the file, to the end of a row: what its columns fill, and what the first ${shownRows} rows would do to which customers. Nothing is stored.`,
+  description: `Takes the beginning of the file, up to the end of a row. Returns the fields that its columns fill, and the effect of the first ${shownRows} rows. Nothing is stored.`,
   scope: 'customers:write',
   body: Type.Object({
     beginning: Type.String({

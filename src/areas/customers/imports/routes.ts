@@ -158,7 +158,7 @@ const getErrors = download({
   operation: 'customers.getImportErrors',
   summary: 'Download the errors of an import',
   description:
-    'CSV with a line for each row that was not imported: line, code, field, message and, for CUSTOMER_CONFLICT, customer_id, who has the number, address or id.',
+    'CSV with a line for each row that was not imported: line, code, field, message and, for CUSTOMER_CONFLICT, customer_id of the existing customer.',
   scope: 'customers:read',
   params: IdParam,
   needs,

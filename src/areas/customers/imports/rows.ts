@@ -238,7 +238,7 @@ function fromJson(text: string, types: AttributeTypes): Imported {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new AppError('VALIDATION_ERROR', 'the line is not an object')
   if (text.includes('\\u') && unstorable.test(JSON.stringify(value)))
-    throw new AppError('VALIDATION_ERROR', 'the line has characters that are no text')
+    throw new AppError('VALIDATION_ERROR', 'the line has control characters')
   const given = Object.fromEntries(Object.entries(value).filter(([name]) => !readOnly.has(name)))
   const { consents } = given
   // What an export says beside a consent; a withdrawal from one sender is not written.
@@ -292,7 +292,7 @@ function listIn(value: unknown): readonly unknown[] {
 function accepted(given: Cells, types: AttributeTypes, wanted: ReadonlyMap<string, AttributeType>): Imported {
   const { value, unknown } = check(given)
   const [first] = unknown
-  if (first) throw invalid(first.field, 'is no field of a customer')
+  if (first) throw invalid(first.field, 'is not a field of a customer')
   const { name, attributes = {}, phones, emails, tags, consents = [] } = value
   refuseCardNumbers({ name, ...attributes })
   if (!value.external_id && !phones?.length && !emails?.length)

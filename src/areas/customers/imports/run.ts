@@ -46,7 +46,7 @@ export const importJob: Job<App, typeof Payload> = {
     try {
       const caller = await callerOf(app, tenant, row)
       const file = await app.storage.open(tenant, row.file_id)
-      if (file === null) throw new AppError('NOT_FOUND', 'the file is gone')
+      if (file === null) throw new AppError('NOT_FOUND', 'the file was deleted')
       const isRead = await readSome(app, caller, row, file)
       if (!isRead) return { kind: 'again', afterMs: 0 }
       await finish(app, occasionNow(app.clock, tenant, caller.principal.facts.clockOffsetMs), row, null)

@@ -85,7 +85,8 @@ const create = write({
   path: '/v1/segments',
   operation: 'segments.create',
   summary: 'Create a segment',
-  description: 'A filter over customers, whose members change by themselves, or a fixed list of customers.',
+  description:
+    'Creates a segment from a filter, whose members change with the customers, or from a fixed list of customers.',
   scope: 'customers:write',
   body: SegmentIn,
   reply: { status: 201, schema: Segment, location: ({ id }) => `/v1/segments/${id}` },
@@ -166,7 +167,7 @@ const remove = write({
   path: '/v1/segments/:id',
   operation: 'segments.delete',
   summary: 'Delete a segment',
-  description: 'The customers stay.',
+  description: 'The customers of the segment are not deleted.',
   scope: 'customers:write',
   params: IdParam,
   reply: noContent,
@@ -184,12 +185,12 @@ const count = read({
   method: 'GET',
   path: '/v1/segments/:id/count',
   operation: 'segments.count',
-  summary: 'Count a segment',
+  summary: 'Count the customers of a segment',
   description: `Exact up to ${maxExact} customers, then estimated. With \`exact=true\` all are counted, which takes seconds in a large account.`,
   scope: 'customers:read',
   params: IdParam,
   query: Type.Object({
-    exact: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'True counts all of them' })),
+    exact: Type.Optional(Type.Boolean({ rule: 'must be true or false', description: 'True returns an exact count' })),
   }),
   reply: { status: 200, schema: Count },
   errors: ['NOT_FOUND'],
@@ -204,8 +205,8 @@ const tryFilter = read({
   method: 'POST',
   path: '/v1/segments/count',
   operation: 'segments.countFilter',
-  summary: 'Count a filter',
-  description: 'Number of customers that match a filter, before it is stored.',
+  summary: 'Count the customers of a filter',
+  description: 'Counts the customers that match a filter, without storing it.',
   scope: 'customers:read',
   body: Type.Object({ filter: FilterIn }),
   reply: { status: 200, schema: Count },
@@ -220,7 +221,7 @@ const tryFilter = read({
 
 function requireOne({ filter, customer_ids }: Static<typeof SegmentChange>): void {
   if ((filter === undefined) === (customer_ids === undefined))
-    throw invalid('filter', 'must be given, or customer_ids, and not both')
+    throw invalid('filter', 'is required, or customer_ids; not both')
 }
 
 async function addMembers(tx: Tx, { tenant }: Caller, id: string, given: readonly string[] | undefined): Promise<void> {

@@ -25,7 +25,7 @@ export const BulkSend = Type.Object({
     minItems: 1,
     maxItems: maxEntries,
     rule: 'must be 1 to 10000 recipients',
-    description: 'Recipients; each gets a message of its own, made with its variables',
+    description: 'Recipients; each receives a separate message, rendered with its variables',
   }),
   batch_size: Type.Optional(
     Type.Integer({
@@ -45,7 +45,7 @@ export const BulkSend = Type.Object({
   ),
   on_error: Type.Optional(
     OneOf(['continue', 'abort'], {
-      description: 'Whether an invalid recipient is left out, or refuses the whole request',
+      description: 'Handling of invalid recipients: skip them, or refuse the whole request',
     }),
   ),
 })
@@ -62,8 +62,8 @@ export const BulkAccepted = Type.Object(
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
     status: OneOf(['scheduled', 'queued'], { description: '`scheduled` if it begins later' }),
     total: Type.Integer({ description: 'Recipients in the request' }),
-    accepted: Type.Integer({ description: 'Messages that will go out' }),
-    rejected: Type.Integer({ description: 'Invalid recipients, which `errors` names' }),
+    accepted: Type.Integer({ description: 'Accepted messages' }),
+    rejected: Type.Integer({ description: 'Number of invalid recipients, listed in `errors`' }),
     suppressed: Type.Integer({ description: 'Recipients skipped because they bounced, complained or unsubscribed' }),
     suppressed_recipients: Type.Array(
       Type.Object({
@@ -86,7 +86,7 @@ export const BulkAccepted = Type.Object(
       },
     ),
     errors: Type.Array(Problem, { description: 'Errors by recipient' }),
-    warnings: Type.Array(Type.String(), { description: 'Advice for the next time' }),
+    warnings: Type.Array(Type.String(), { description: 'Warnings about the request' }),
     timestamp: At({ description: 'Time of acceptance' }),
   },
   { title: 'EmailBulkAccepted' },
@@ -99,7 +99,7 @@ export const BulkRecord = Type.Object(
     bulk_id: Type.String({ description: 'Id of the bulk, such as `emb_…`' }),
     status: OneOf(bulkStatuses, { description: '`completed` once every batch was sent' }),
     ...bulkProgress,
-    completed_at: Nullable(At({ description: 'When it ended; null until then' })),
+    completed_at: Nullable(At({ description: 'Time at which it ended; null until then' })),
     paused_reason: Nullable(
       OneOf(['bounce_rate', 'complaint_rate', 'request'], {
         description: 'Reason for the pause: too many bounces or complaints, or your request; null unless it is paused',

@@ -52,7 +52,7 @@ class TlsTally {
     const { servername: mx } = exchanged.server
     this.#app.log.info(
       { area: 'email', domain, mx, breach },
-      'mail server breaks its domain’s MTA-STS policy in testing mode: the mail went out; nothing to do, the domain’s owner mends it',
+      'mail server violates its domain’s MTA-STS policy in testing mode: the mail was sent; nothing to do',
     )
   }
 

@@ -53,22 +53,22 @@ const RecordShape = Type.Object({
   name: Type.String({ description: 'Full name of the record' }),
   value: Type.String({ description: 'Required value of the record' }),
   purpose: OneOf(['verification', 'dkim', 'return_path', 'tracking', 'dmarc'], { description: 'Intended use' }),
-  required: Type.Boolean({ description: 'Whether the record is required for verification' }),
+  required: Type.Boolean({ description: 'True if the record is required for verification' }),
   status: OneOf(recordStatuses, { description: 'Result of the last DNS check' }),
-  found: Type.Optional(Type.String({ description: 'Value found in DNS, where it is wrong' })),
+  found: Type.Optional(Type.String({ description: 'Value found in DNS, if it is wrong' })),
 })
 
 export const DomainRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the domain' }),
     domain: Type.String({ description: 'Sending domain' }),
-    status: OneOf(['pending', 'verified', 'failed'], { description: 'Messages go out from a `verified` one only' }),
-    created_at: At({ description: 'When it was added' }),
+    status: OneOf(['pending', 'verified', 'failed'], { description: 'Only a `verified` domain can send' }),
+    created_at: At({ description: 'Time at which it was added' }),
     verified_at: Nullable(At({ description: 'Time at which its records were first found' })),
     last_checked_at: Nullable(At({ description: 'Time of the last DNS check' })),
     last_error: Nullable(Type.String({ description: 'Error of that check' })),
     dkim_selector: Type.String({ description: 'Selector of the current signing key' }),
-    records: Type.Array(RecordShape, { description: 'Records that your DNS must have, and what was found there' }),
+    records: Type.Array(RecordShape, { description: 'Required DNS records, with the values found' }),
     dns_records: Type.Array(RecordShape, { description: 'Alias of records' }),
   },
   { title: 'EmailDomain' },

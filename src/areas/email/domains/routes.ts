@@ -85,7 +85,7 @@ function registrable(app: App, text: string): string {
   if (
     [mailHost, sandboxDomain].some((own) => domain === own || domain.endsWith(`.${own}`) || own.endsWith(`.${domain}`))
   )
-    throw new AppError('INVALID_DOMAIN', `${domain} is this service’s own name`)
+    throw new AppError('INVALID_DOMAIN', `${domain} is the name of this service`)
   return domain
 }
 
@@ -115,7 +115,8 @@ const createDomain = writeAcross({
     return_path_subdomain: Type.Optional(label('must be one label, such as rp', 'Subdomain of bounces; default `rp`')),
     dkim_record: Type.Optional(
       OneOf(['cname', 'txt'], {
-        description: 'DNS record of the signing key: `cname` (default) lets us renew it; `txt` holds it itself',
+        description:
+          'DNS record of the signing key: `cname` (default) allows rotation without a change of your DNS; `txt` holds the key itself',
       }),
     ),
   }),
@@ -231,11 +232,11 @@ const verifyDomain = read({
       { name: 'email-verify', key: `email-verify:${id}`, limit: checksPerMinute, windowMs: minuteMs, shared: true },
     ])
     if (refusedBy && app.config.PAMOJA_RATE_LIMITS !== 'off')
-      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain is looked up ${checksPerMinute} times a minute`, {
+      throw new AppError('RATE_LIMIT_EXCEEDED', `a domain can be verified ${checksPerMinute} times a minute`, {
         retryAfterSeconds: Math.max(1, Math.ceil(refusedBy.resetMs / 1000)),
       })
     const row = await checkDomain(app, caller.tenant, id, caller.requestId)
-    if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed meanwhile')
+    if (!row) throw new AppError('DOMAIN_NOT_FOUND', 'the domain was removed in the meantime')
     return recordOf(row, app.config.PAMOJA_MAIL_HOST)
   },
 })
@@ -261,7 +262,7 @@ const rotateDkim = writeAcross({
   simulated: true,
   summary: 'Rotate a domain’s DKIM keys',
   description:
-    'Mail is signed with the old keys until the records of the new selector are found, and the old ones stay published for at least 7 days.',
+    'Mail is signed with the old keys until the records of the new selector are found. The old keys stay published for at least 7 days.',
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,

@@ -124,7 +124,7 @@ const resubscribe = hook({
     const lifted = await maybe(
       app.db.query(lift, { ...tenant, message, number, since: new Date(app.clock.nowMs() - undoMs) }),
     )
-    if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to take back, or it is longer ago than a day')
+    if (!lifted) throw new AppError('NOT_FOUND', 'there is nothing to undo, or more than a day has passed')
     const whose = await maybe(app.db.query(addressOf, addressed(recipient)))
     const { language, words } = readerOf(askedBy(call), 'UTC')
     const say = words(unsubscribeTexts)

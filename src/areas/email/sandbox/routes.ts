@@ -17,11 +17,11 @@ const Caught = Type.Object(
   {
     id: Type.String({ description: 'Id of the message in the sandbox' }),
     message_id: Nullable(Type.String({ description: 'Id of your message, such as `em_…`' })),
-    from: Type.String({ description: 'From, as the reader sees it' }),
+    from: Type.String({ description: 'Decoded From header' }),
     to: Type.String({ description: 'Recipient address' }),
     envelope_from: Type.String({ description: 'Sender of the envelope (MAIL FROM), where bounces go' }),
-    subject: Type.String({ description: 'Subject, as the reader sees it' }),
-    size: Type.Integer({ description: 'Bytes of the message as it came' }),
+    subject: Type.String({ description: 'Decoded subject' }),
+    size: Type.Integer({ description: 'Size of the message in bytes' }),
     tls: Nullable(Type.String({ description: 'TLS version of the connection; null if unencrypted' })),
     received_at: At({ description: 'Time of receipt' }),
   },
@@ -31,15 +31,15 @@ const Caught = Type.Object(
 const CaughtWhole = Type.Object(
   {
     ...Caught.properties,
-    html: Nullable(Type.String({ description: 'The html part; null if there is none' })),
-    text: Nullable(Type.String({ description: 'The text part; null if there is none' })),
+    html: Nullable(Type.String({ description: 'HTML part; null if there is none' })),
+    text: Nullable(Type.String({ description: 'Text part; null if there is none' })),
     attachments: Type.Array(
       Type.Object({
         filename: Type.String({ description: 'Name of the file' }),
         content_type: Type.String({ description: 'Media type, such as `application/pdf`' }),
         size: Type.Integer({ description: 'Bytes of the file' }),
       }),
-      { description: 'Files that came with it' },
+      { description: 'Attached files, without their contents' },
     ),
   },
   { title: 'CaughtEmailContent' },
@@ -62,7 +62,7 @@ const Checks = Type.Object(
         result: Type.String({ description: 'Outcome, such as `pass` or `fail`' }),
         domain: Type.String({ description: 'Domain of the envelope sender' }),
       },
-      { description: 'Whether the domain of the envelope allows the sending address' },
+      { description: 'Result of SPF: the sending address, checked against the domain of the envelope' },
     ),
     dmarc: Type.Object(
       {
@@ -74,7 +74,7 @@ const Checks = Type.Object(
           }),
         ),
       },
-      { description: 'Whether SPF or DKIM is aligned with the domain in From' },
+      { description: 'Result of DMARC: alignment of SPF or DKIM with the domain in From' },
     ),
     tls: Nullable(Type.String({ description: 'TLS version of the connection; null if unencrypted' })),
     headers: Type.Array(
@@ -84,7 +84,7 @@ const Checks = Type.Object(
       }),
       { description: 'Header fields, in their order' },
     ),
-    links: Type.Array(Type.String(), { description: 'URLs of the links in it' }),
+    links: Type.Array(Type.String(), { description: 'URLs of the links in the message' }),
   },
   { title: 'CaughtEmailChecks' },
 )

@@ -59,6 +59,7 @@ const submit = operation.tenant(
     owner: 'uuid',
     delay_ms: 'bigint',
     events: 'jsonb',
+    unsuppressed: 'jsonb',
     charge: chargeRow,
     audit: auditRow,
     key: keyRow,
@@ -68,16 +69,35 @@ const submit = operation.tenant(
 
 type Accepted = Static<typeof EmailAccepted>
 
-/** Accepts a draft; throws without storing or charging anything. */
+type Columns = Awaited<ReturnType<typeof contentColumns>>
+
+/**
+ * Accepts a draft; throws without storing or charging anything. The commit itself looks for suppressed recipients, which few
+ * messages have; where it finds one, the message is accepted again without them.
+ */
 export async function accept(app: App, draft: Draft, sending: Sending, keyed: Keyed): Promise<Accepted> {
+  const { tenant, nowMs } = sending
+  const addresses = draft.recipients.map(({ email }) => email.toLowerCase())
+  const columns = await contentColumns(app, tenant, draft.uuid, draft.content)
+  const accepted = await acceptWithout(app, draft, sending, keyed, columns, new Map(), JSON.stringify(addresses))
+  if (accepted) return accepted
+  const suppressed = await suppressedAmong(app.db, tenant, addresses, draft.stream === 'bulk', new Date(nowMs))
+  const again = await acceptWithout(app, draft, sending, keyed, columns, suppressed, null)
+  if (!again) throw new Error('recipients are suppressed that nobody asked about')
+  return again
+}
+
+/** Accepts a draft for all but the suppressed; null, with nothing stored, when one of `unsuppressed` is suppressed too. */
+async function acceptWithout(
+  app: App,
+  draft: Draft,
+  sending: Sending,
+  keyed: Keyed,
+  columns: Columns,
+  suppressed: ReadonlyMap<string, string>,
+  unsuppressed: string | null,
+): Promise<Accepted | null> {
   const { tenant, nowMs, receivedMs } = sending
-  const suppressed = await suppressedAmong(
-    app.db,
-    tenant,
-    draft.recipients.map(({ email }) => email.toLowerCase()),
-    draft.stream === 'bulk',
-    new Date(nowMs),
-  )
   const delayMs = draft.scheduledAt === null ? 0 : draft.scheduledAt.getTime() - nowMs
   const status = draft.scheduledAt === null ? 'queued' : 'scheduled'
   const recipients = draft.recipients.map((recipient, number) => {
@@ -99,7 +119,6 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
       })
     })
   const first = left[0]?.job ?? null
-  const columns = await contentColumns(app, tenant, draft.uuid, draft.content)
   const { seen, verdict, existing, deliveries } = await app.commit(submit, {
     bucket: tenant.bucket,
     account: tenant.account,
@@ -143,6 +162,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
     owner: first?.owner ?? null,
     delay_ms: BigInt(delayMs),
     events: eventsColumn(events),
+    unsuppressed,
     charge: chargeOf(
       tenant,
       { currency: sending.currency, micros: reply.cost, sourceId: draft.uuid, credit: 'revenue:email' },
@@ -156,6 +176,7 @@ export async function accept(app: App, draft: Draft, sending: Sending, keyed: Ke
   if (isAhead && (seen !== null || verdict === 'insufficient' || verdict === 'duplicate'))
     await discardContent(app, tenant, draft.uuid)
   keyed.settle(seen)
+  if (verdict === 'suppressed') return null
   if (verdict === 'insufficient') throw await beyondWallet(app, sending, reply.cost)
   if (verdict === 'duplicate')
     throw new AppError('DUPLICATE_REFERENCE', `the reference ${draft.reference} was used before`, {

@@ -113,7 +113,7 @@ async function resend(
 ): Promise<Static<typeof EmailAccepted>> {
   const row = await requireMessage(app, id, caller)
   const content = await loadContent(app, caller.tenant, row.content_id)
-  if (!content) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
+  if (!content) throw new AppError('NOT_FOUND', 'the content of the message is past its retention period')
   const sending = sendingOf(caller)
   const from = mailbox(row.sender, 'from')
   const recipients =
@@ -173,7 +173,7 @@ const parts = ['html', 'text', 'raw', 'headers'] as const
 const ContentPart = Type.Object(
   {
     message_id: Type.String({ description: 'Id of the message, such as `em_…`' }),
-    part: OneOf(parts, { description: 'Part in `content`: the one that was requested' }),
+    part: OneOf(parts, { description: 'Requested part, returned in `content`' }),
     content: Nullable(Type.String({ description: 'Content of the part; null if the message has none' })),
   },
   { title: 'EmailContent' },
@@ -193,7 +193,8 @@ async function contentOf(
       : await loadContent(app, caller.tenant, row.content_id)
   const outgoing = content && (await loadOutgoing(app, caller.tenant, row.id, 0))
   const sender = outgoing && (await senderFor(app, caller.tenant, outgoing.domain))
-  if (!content || !outgoing || !sender) throw new AppError('NOT_FOUND', 'what the message said is no longer kept')
+  if (!content || !outgoing || !sender)
+    throw new AppError('NOT_FOUND', 'the content of the message is past its retention period')
   const shown = { message_id: idOf('email', row.id), part }
   if (part === 'html' || part === 'text')
     return { ...shown, content: content.raw ? partOfRaw(content.raw, part) : await said(part) }

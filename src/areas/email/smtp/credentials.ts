@@ -3,21 +3,18 @@
 // in constant time.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { isAddressRange } from '../../../config/setting.ts'
 import { parseDomain } from '../../../kernel/email-address.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, writeAcross } from '../../../platform/api/route.ts'
+import { credentialsOf, requireRanges, withPassword } from '../../../platform/api/credentials.ts'
+import { writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { type Caller, requireUnbound } from '../../../platform/auth.ts'
+import { requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import { At, Deleted, listQuery, Nullable } from '../../../platform/schema/fields.ts'
-import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
-import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { At, Nullable } from '../../../platform/schema/fields.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 import { openPorts } from '../listening.ts'
-
-const maxCredentials = 50
 
 export interface CredentialRow {
   username: string
@@ -59,29 +56,6 @@ const insert = statement.home<
    returning ${columns}`,
 )
 
-const count = statement.home<Tenant, { count: number }>(
-  'email.count_smtp_credentials',
-  `select count(*)::int as count from email.smtp_credentials where ${mine}`,
-)
-
-const listAll = statement.home<Tenant & { after: string | null; descending: boolean; limit: number }, CredentialRow>(
-  'email.list_smtp_credentials',
-  `select ${columns} from email.smtp_credentials
-    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-const remove = statement.home<One, CredentialRow>(
-  'email.delete_smtp_credential',
-  `delete from email.smtp_credentials where ${mine} and id = $id returning ${columns}`,
-)
-
-const rotate = statement.home<One & { hash: Buffer }, CredentialRow>(
-  'email.rotate_smtp_credential',
-  `update email.smtp_credentials set hash = $hash where ${mine} and id = $id returning ${columns}`,
-)
-
 const markUsed = statement.home<{ username: string }, object>(
   'email.mark_smtp_credential_used',
   `update email.smtp_credentials set last_used_at = now()
@@ -92,6 +66,8 @@ const markUsed = statement.home<{ username: string }, object>(
 export async function recordUse(queryable: Queryable, { username }: CredentialRow): Promise<void> {
   await queryable.query(markUsed, { username })
 }
+
+const newPassword = (): string => randomBytes(32).toString('base64url')
 
 function hashOf(password: string): Buffer {
   return createHash('sha256').update(password).digest()
@@ -113,7 +89,7 @@ export async function newCredential(
   atMs: number,
   wanted: { name: string; domains: readonly string[]; allowedIps: readonly string[] },
 ) {
-  const password = randomBytes(32).toString('base64url')
+  const password = newPassword()
   const id = newUuid(atMs)
   const username = idOf('smtpCredential', id)
   const row = await one(
@@ -136,11 +112,6 @@ const Credential = Type.Object(
   },
   { title: 'SmtpCredential' },
 )
-const WithPassword = Type.Object(
-  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Password, shown only once' }) },
-  { title: 'SmtpCredentialWithPassword' },
-)
-
 const CredentialCreate = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 100, description: 'Label' }),
   domains: Type.Optional(
@@ -172,6 +143,21 @@ export function smtpHost(app: App): string {
   return mailHost.endsWith('.test') ? listening : mailHost
 }
 
+const credentials = credentialsOf({
+  ...{ protocol: 'SMTP', kind: 'smtpCredential', table: 'email.smtp_credentials', columns },
+  ...{ path: '/v1/email/smtp-credentials', aliases: ['/v1/smtp-credentials'] },
+  operations: {
+    list: { operation: 'email.listSmtpCredentials' },
+    remove: { operation: 'email.deleteSmtpCredential' },
+    rotate: { operation: 'email.rotateSmtpCredential' },
+  },
+  ...{ reads: 'email:manage', writes: 'email:manage', limit: 'email' },
+  record: Credential,
+  show: shown,
+  newPassword,
+  hashOf,
+})
+
 const createCredential = writeAcross({
   method: 'POST',
   path: '/v1/email/smtp-credentials',
@@ -181,16 +167,13 @@ const createCredential = writeAcross({
   scope: 'email:manage',
   limit: 'email',
   body: CredentialCreate,
-  reply: { status: 201, schema: WithPassword, location: () => '/v1/email/smtp-credentials' },
+  reply: { status: 201, schema: withPassword(Credential), location: () => '/v1/email/smtp-credentials' },
   examples: [{ name: 'A credential for the shop', body: { name: 'shop' } }],
   handle: async (app, tx, { body }, caller) => {
     requireUnbound(caller, 'makes no SMTP user')
     const domains = (body.domains ?? []).map((domain, i) => requireDomain(domain, `domains[${i}]`))
-    const bad = (body.allowed_ips ?? []).findIndex((one) => !isAddressRange(one))
-    if (bad >= 0) throw new AppError('VALIDATION_ERROR', `allowed_ips[${bad}] must be an address or a CIDR range`)
-    const { count: many } = await one(tx.query(count, { ...caller.tenant }))
-    if (many >= maxCredentials)
-      throw new AppError('VALIDATION_ERROR', `an account has at most ${maxCredentials} SMTP credentials`)
+    requireRanges(body.allowed_ips ?? [])
+    await credentials.requireRoom(tx, caller.tenant)
     const { row, password } = await newCredential(tx, caller.tenant, caller.receivedMs, {
       name: body.name,
       domains,
@@ -207,70 +190,4 @@ function requireDomain(text: string, field: string): string {
   return domain
 }
 
-const listCredentials = list({
-  path: '/v1/email/smtp-credentials',
-  aliases: ['/v1/smtp-credentials'],
-  operation: 'email.listSmtpCredentials',
-  summary: 'List SMTP credentials',
-  scope: 'email:manage',
-  query: Type.Object(listQuery),
-  row: Credential,
-  handle: async (app, { query }, caller) => {
-    const window = windowOf(query)
-    const rows = await app.db.query(listAll, { ...caller.tenant, ...window })
-    return pageOf(window, rows, (row) => shown(app, row))
-  },
-})
-
-function uuidOfCredential(id: string): string {
-  const uuid = uuidOf('smtpCredential', id)
-  if (!uuid) throw noSuchCredential()
-  return uuid
-}
-
-function noSuchCredential(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such SMTP credential; ids begin with smtp_')
-}
-
-const deleteCredential = writeAcross({
-  method: 'DELETE',
-  path: '/v1/email/smtp-credentials/:id',
-  aliases: ['/v1/smtp-credentials/:id'],
-  operation: 'email.deleteSmtpCredential',
-  summary: 'Delete an SMTP credential',
-  scope: 'email:manage',
-  limit: 'email',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (_app, tx, { params }, caller: Caller) => {
-    const row = await maybe(tx.query(remove, { ...caller.tenant, id: uuidOfCredential(params.id) }))
-    if (!row) throw noSuchCredential()
-    await record(tx, caller, 'smtp_credential.delete', row.username, { before: { name: row.name } })
-    return { id: row.username, deleted: true as const }
-  },
-})
-
-const rotateCredential = writeAcross({
-  method: 'POST',
-  path: '/v1/email/smtp-credentials/:id/rotate',
-  operation: 'email.rotateSmtpCredential',
-  summary: 'Rotate the password of an SMTP credential',
-  scope: 'email:manage',
-  limit: 'email',
-  params: IdParam,
-  reply: { status: 200, schema: WithPassword },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    requireUnbound(caller, 'rotates no SMTP user')
-    const password = randomBytes(32).toString('base64url')
-    const row = await maybe(
-      tx.query(rotate, { ...caller.tenant, id: uuidOfCredential(params.id), hash: hashOf(password) }),
-    )
-    if (!row) throw noSuchCredential()
-    await record(tx, caller, 'smtp_credential.rotate', row.username, {})
-    return { ...shown(app, row), password }
-  },
-})
-
-export const credentialRoutes = [createCredential, listCredentials, deleteCredential, rotateCredential]
+export const credentialRoutes = [createCredential, ...credentials.routes]

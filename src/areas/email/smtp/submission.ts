@@ -183,7 +183,7 @@ async function take(app: App, envelope: Envelope, content: Buffer, peer: Peer): 
   } catch (error) {
     if (isUnavailable(error)) return away
     if (error instanceof AppError) return refusal(error)
-    app.log.error({ error }, 'mail submitted over SMTP not accepted: the client is told to retry; check the database')
+    app.log.error({ error }, 'mail submitted over SMTP not accepted: the client is asked to retry; check the database')
     return reply(451, '4.3.0 The message could not be taken; try again later')
   }
 }

@@ -27,7 +27,7 @@ const Suppression = Type.Object(
     email: Type.String({ description: 'Suppressed address' }),
     reason: OneOf(reasons, { description: 'Reason for the suppression' }),
     applies_to: OneOf(['all', 'bulk'], {
-      description: 'Mail that is suppressed: all, or only what people may unsubscribe from',
+      description: 'Suppressed mail: all, or only mail that recipients can unsubscribe from',
     }),
     message_id: Nullable(Type.String({ description: 'Id of the message that led to it' })),
     detail: Nullable(Type.String({ description: 'Reply of the other server' })),
@@ -80,7 +80,7 @@ const add = write({
   limit: 'email',
   body: Type.Object({
     email: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 320, description: 'One address; this or `emails` is needed' }),
+      Type.String({ minLength: 1, maxLength: 320, description: 'Email address; this or `emails` is required' }),
     ),
     emails: Type.Optional(
       Type.Array(Address, {
@@ -94,7 +94,7 @@ const add = write({
     applies_to: Type.Optional(
       OneOf(['all', 'bulk'], {
         description:
-          'Mail to suppress: all, or only what people may unsubscribe from; default `all` unless the reason is `unsubscribe`',
+          'Mail to suppress: all, or only mail that recipients can unsubscribe from; default `all` unless the reason is `unsubscribe`',
       }),
     ),
     expires_at: Type.Optional(Moment({ description: 'End of the suppression; default never' })),
@@ -103,8 +103,8 @@ const add = write({
     status: 201,
     schema: Type.Object(
       {
-        added: Type.Integer({ description: 'Addresses that were not on the list before' }),
-        existing: Type.Integer({ description: 'Addresses that were on it already' }),
+        added: Type.Integer({ description: 'Addresses added to the list' }),
+        existing: Type.Integer({ description: 'Addresses that were already on the list' }),
       },
       { title: 'EmailSuppressionsAdded' },
     ),

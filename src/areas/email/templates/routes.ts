@@ -30,7 +30,7 @@ const fields = {
     description: 'HTML body with {{placeholders}}, filled from `variables`',
   }),
   text: Type.Optional(
-    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Plain-text body; default: made from the html' })),
+    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Plain-text body; default: generated from the HTML' })),
   ),
   description: Type.Optional(Nullable(Type.String({ maxLength: 500, description: 'Internal note' }))),
   defaults: Type.Optional(Variables),
@@ -40,7 +40,7 @@ const TemplateCreate = Type.Object({
   name: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$',
     rule: 'must be 1 to 100 letters, digits, _ . -',
-    description: 'Name used to send it',
+    description: 'Unique name, used to send it',
   }),
   ...fields,
 })
@@ -49,11 +49,11 @@ const TemplateReplace = Type.Object(fields)
 const TemplateRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the template, such as `tmpl_…`' }),
-    name: Type.String({ description: 'Name used to send it' }),
+    name: Type.String({ description: 'Unique name, used to send it' }),
     subject: Type.String({ description: 'Content with {{placeholders}}' }),
     html: Type.String({ description: 'Content with {{placeholders}}' }),
-    text: Nullable(Type.String({ description: 'Plain-text body; null: made from the html' })),
-    description: Nullable(Type.String({ description: 'Your note' })),
+    text: Nullable(Type.String({ description: 'Plain-text body; null: generated from the HTML' })),
+    description: Nullable(Type.String({ description: 'Internal note; null if none' })),
     defaults: Variables,
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     version: Type.Integer({ description: 'Version number, one more with each change' }),
@@ -263,7 +263,7 @@ const Preview = Type.Object(
   {
     subject: Type.String({ description: 'Content with the variables filled in' }),
     html: Type.String({ description: 'Content with the variables filled in' }),
-    text: Nullable(Type.String({ description: 'With the variables filled in; null if the template has none' })),
+    text: Nullable(Type.String({ description: 'Content with the variables filled in; null if the template has none' })),
     variables: Type.Array(Type.String(), { description: 'Names of the placeholders in it' }),
     missing: Type.Array(Type.String(), { description: 'Placeholders that got no value' }),
   },
@@ -272,10 +272,10 @@ const Preview = Type.Object(
 
 const PreviewInput = Type.Object({
   variables: Type.Optional(Variables),
-  subject: Type.Optional(Type.String({ ...fields.subject, description: 'Replaces the saved one' })),
-  html: Type.Optional(Type.String({ ...fields.html, description: 'Replaces the saved one' })),
+  subject: Type.Optional(Type.String({ ...fields.subject, description: 'Replacement of the saved part' })),
+  html: Type.Optional(Type.String({ ...fields.html, description: 'Replacement of the saved part' })),
   text: Type.Optional(
-    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Replaces the saved one; null for none' })),
+    Nullable(Type.String({ maxLength: 1024 * 1024, description: 'Replacement of the saved part; null for none' })),
   ),
 })
 
@@ -309,7 +309,7 @@ const previewTemplate = read({
   path: '/v1/email/templates/:id/preview',
   operation: 'email.previewTemplate',
   summary: 'Preview a template',
-  description: 'Rendered as saved, or with the given parts: to see a change before it is saved.',
+  description: 'Renders the saved template, or the given parts in their place.',
   scope: 'email:read',
   params: NamedParam,
   body: PreviewInput,

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a document in its barcode: those of South African smart cards, machine-readable lines in a code, lines of
-// `label: value` and JSON, and the number alone. What issuers encrypt, such as South African licences, is not read.
+// Fields of a document in its barcode: those of South African smart cards and driving licences, machine-readable lines in a
+// code, lines of `label: value` and JSON, and the number alone.
 
 import { asDocument, dateIn, fieldLabelled, fullName } from './visual-zone.ts'
+import { licenceFields } from './za-licence.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
 interface Code {
   readonly format: string
   readonly text: string
+  /** Content that is no text, in base64. */
+  readonly bytes?: string
 }
 
 type CodeFields = Partial<{ readonly [Name in keyof DocumentFields]: string }>
 
 /** What the barcodes of a document say; null when none of them says anything that is known here. */
 export function fieldsOfCodes(codes: readonly Code[], nowMs: number): DocumentFields | null {
+  for (const { bytes } of codes) {
+    const licence = bytes ? licenceFields(Buffer.from(bytes, 'base64')) : null
+    if (licence) return { ...noFields, ...licence }
+  }
   for (const read of [inZone, inSmartCard, inObject, inLines, inNumber])
     for (const code of codes) {
       const found = read(code.text.trim(), nowMs)

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
+import { constants, generateKeyPairSync, privateEncrypt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import sharp from 'sharp'
+import { prepareZXingModule, writeBarcode } from 'zxing-wasm/writer'
 import { catalogue, countryOf, entryFor } from '../catalogue.ts'
+import { readBarcodes } from '../engines/barcodes.ts'
+import { decode } from '../engines/image.ts'
+import { packageFolder } from '../engines/nets/weights.ts'
 import { numberRules } from '../number-rules.ts'
 import { fieldsOfCodes } from './barcode-fields.ts'
 import { dateIn, printedFields, similarity } from './visual-zone.ts'
+import { type LicenceKey, licenceFields } from './za-licence.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 
 const nowMs = Date.UTC(2026, 10, 17)
@@ -64,6 +73,68 @@ test('barcodes are read as issuers write them, and text of another kind is none'
     assert.equal(read(text), null, text)
 })
 
+/** Contents of the sample that is published with the description of South African licences, and the same with other values. */
+const licences = [
+  {
+    texts: 'B\xe1\xe1\xe1SANDERS\xe0J\xe1ZA\xe0ZA\xe00\xe1\xe1\xe16234560001AB\xe08609135139012',
+    halves: ['02', '20070219', 'aaa', '10', 'a', '01', '19860913', '20121114', '20171214', '01'].join(''),
+    fields: {
+      ...{ document_number: '6234560001AB', personal_number: '8609135139012', last_name: 'SANDERS' },
+      ...{ date_of_birth: '1986-09-13', issue_date: '2012-11-14', expiry_date: '2017-12-14', sex: 'M' },
+    },
+  },
+  {
+    texts: 'A\xe0B\xe0C\xe0EC\xe0DLAMINI\xe0TZ\xe0G,P\xe0ZA\xe0ZA\xe01\xe03\xe1\xe1702345000XYZ\xe09002150123083',
+    halves: [
+      ...['02', '20100101', '20110102', '20120103', '20130104', '12', '20300101', '02'],
+      ...['19900215', '20260101', '20310101', '02'],
+    ].join(''),
+    fields: {
+      ...{ document_number: '702345000XYZ', personal_number: '9002150123083', last_name: 'DLAMINI' },
+      ...{ date_of_birth: '1990-02-15', issue_date: '2026-01-01', expiry_date: '2031-01-01', sex: 'F' },
+    },
+  },
+]
+
+/** A licence as an issuer with a key of ours writes it. */
+function licenceCode({ texts, halves }: { texts: string; halves: string }, key: Parameters<typeof privateEncrypt>[0]) {
+  const strings = Buffer.from(texts, 'latin1')
+  const digits = Buffer.from(halves, 'hex')
+  const head = Buffer.from([2, 0x6d, 0x16, 3, 0, strings.length, 1, digits.length, 0x82, 0x5a])
+  const content = Buffer.alloc(615)
+  Buffer.concat([head, strings, digits]).copy(content)
+  const blocks = Array.from({ length: 5 }, (_, i) => {
+    const block = Buffer.concat([Buffer.from('0102030405', 'hex'), content.subarray(i * 123, (i + 1) * 123)])
+    return privateEncrypt({ key: Object(key), padding: constants.RSA_NO_PADDING }, block)
+  })
+  return Buffer.concat([Buffer.from('019b09450000', 'hex'), ...blocks, Buffer.alloc(74, 7)])
+}
+
+test('a South African licence is read where its issuer signed it, from the bytes of the barcode in a picture', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 })
+  const key = publicKey.export({ type: 'pkcs1', format: 'der' }).toString('base64')
+  const keys: LicenceKey[] = [{ head: '019b0945', key }]
+  const codes = licences.map((contents) => licenceCode(contents, privateKey))
+  // The reader of pictures lets sharp open nothing but photographs: they are drawn before.
+  const pictures = await Promise.all(codes.map(pictureOf))
+  for (const [i, code] of codes.entries()) {
+    assert.deepEqual(licenceFields(code, keys), licences[i]?.fields)
+    assert.equal(licenceFields(code), null, 'signed by somebody else')
+    assert.equal(licenceFields(code.subarray(0, 719), keys), null, 'cut short')
+    const [found] = await readBarcodes((await decode(pictures[i] ?? Buffer.alloc(0), 2_000)).image)
+    assert.deepEqual(Buffer.from(found?.bytes ?? '', 'base64'), code)
+  }
+})
+
+/** Picture of a PDF417. */
+async function pictureOf(content: Uint8Array): Promise<Buffer> {
+  const wasm = await readFile(join(packageFolder('zxing-wasm'), 'dist', 'writer', 'zxing_writer.wasm'))
+  await prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(wasm).buffer }, fireImmediately: true })
+  const { svg, error } = await writeBarcode(content, { format: 'PDF417', scale: 3 })
+  assert.equal(error, '')
+  return sharp(Buffer.from(svg)).flatten({ background: '#ffffff' }).jpeg().toBuffer()
+}
+
 test('labels are those of each country, above their value, beside it or in its line', () => {
   const at = (text: string, x: number, y: number) => ({ text, confidence: 1, box: { x, y, width: 100, height: 20 } })
   const read = (...lines: ReturnType<typeof at>[]) =>
@@ -80,6 +151,22 @@ test('labels are those of each country, above their value, beside it or in its l
   assert.deepEqual(read(at('Nom', 0, 0), at('DIOP', 0, 30), at("Date d'expiration", 0, 80), at('01/02/2031', 0, 110)), {
     ...{ last_name: 'DIOP', expiry_date: '2031-02-01' },
   })
+})
+
+test('a label is found without its spaces, and one whose value cannot be that is passed over', () => {
+  const at = (text: string, x: number, y: number) => ({ text, confidence: 1, box: { x, y, width: 100, height: 20 } })
+  const { issue_date, document_number, expiry_date, personal_number } = printedFields([
+    ...[
+      at('NATIONAL IDENTIFICATION NUMBER SLIP', 0, 0),
+      at('OKAFOR', 0, 30),
+      at('NIN', 300, 0),
+      at('71928374650', 300, 30),
+    ],
+    ...[at('DATE OFISSUE', 0, 100), at('18/06/2024', 0, 130), at('Valido ate', 300, 100), at('17/06/2034', 300, 130)],
+    ...[at('N de la carte', 0, 200), at('107198711', 0, 230)],
+  ])
+  assert.deepEqual([issue_date?.value, expiry_date?.value], ['2024-06-18', '2034-06-17'])
+  assert.deepEqual([document_number?.value, personal_number?.value], ['107198711', '71928374650'])
 })
 
 test('printed dates are read as documents write them', () => {

@@ -57,3 +57,23 @@ test('a bill needs neither a face nor a birth date', () => {
   const bill = found('proof_of_address', { ...card, faces: [], lines: [line('Water bill'), line('1 March 2026')] })
   assert.deepEqual([bill.portrait_present, bill.dates_plausible], [undefined, 'pass'])
 })
+
+test('a barcode tells for or against a document only where its contents are known', () => {
+  const zoneNumber = 'AK0123456'
+  const rows: [string, string, string | undefined][] = [
+    // Codes whose form is not published: of a Ugandan card, a Fayda card and a NIN slip, as far as anybody sees them.
+    ['a code that is not decoded', 'aGVsbG8gd29ybGQ=;b25l;dHdv', 'skipped'],
+    ['an address', 'https://verify.example.com/x?id=1', 'skipped'],
+    ['a code that is not decoded, with the number in it', `x;${zoneNumber};y`, 'pass'],
+    ['text with labels', `Document Number: ${zoneNumber}\nDate of Birth: 15/02/1990`, 'pass'],
+    ['another birth date than the zone', `Document Number: ${zoneNumber}\nDate of Birth: 16/02/1990`, 'fail'],
+    ['nearly the number of the zone', 'Document Number: AK0123457\nDate of Birth: 15/02/1990', 'fail'],
+  ]
+  for (const [name, text, result] of rows)
+    assert.equal(
+      found('passport', { ...passport, barcodes: [{ format: 'QRCode', text }] }).barcode_matches,
+      result,
+      name,
+    )
+  assert.equal(found('passport', passport).barcode_matches, undefined)
+})

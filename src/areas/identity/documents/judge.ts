@@ -314,7 +314,10 @@ function barcodes(
   if (inZone) return { ...base, result: 'fail', detail: `${formats}: another ${inZone} than the zone` }
   if (inPrint) return { ...base, result: 'warn', detail: `${formats}: another ${inPrint} than the print` }
   const numbers = others.flatMap(({ document_number: number }) => (number ? [folded(number)] : []))
-  const isNamed = numbers.some((number) => found.some(({ text }) => folded(text).includes(number)))
+  const coded = [code?.document_number, code?.personal_number, ...found.map(({ text }) => text)]
+  const isNamed = numbers.some((number) => coded.some((text) => text && folded(text).includes(number)))
+  // A code whose form is not known tells nothing, unless the number stands in it.
+  if (!isNamed && !code) return { ...base, result: 'skipped', detail: `${formats}: not decoded` }
   return { ...base, result: isNamed ? 'pass' : 'warn', detail: formats }
 }
 

@@ -31,22 +31,24 @@ const Scan = Type.Object({
     Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   ),
   document_front: Picture('Photograph or scan of the side with the face'),
-  document_back: Type.Optional(Picture('Back of the document, where it has one')),
+  document_back: Type.Optional(Picture('Back of the document, if it has one')),
   languages: Type.Optional(
     Type.Array(Type.String({ maxLength: 5 }), {
       maxItems: 10,
-      description: 'Accepted, without effect: Latin letters are read, and labels in English, French and Portuguese',
+      description: 'Accepted, but not used: Latin letters are read, and labels in English, French and Portuguese',
     }),
   ),
-  include_text: Type.Optional(Type.Boolean({ description: 'Include every line that was read; default false' })),
-  include_portrait: Type.Optional(Type.Boolean({ description: 'Include the face on the document; default false' })),
+  include_text: Type.Optional(Type.Boolean({ description: 'True includes every line that was read; default false' })),
+  include_portrait: Type.Optional(
+    Type.Boolean({ description: 'True includes the face on the document; default false' }),
+  ),
 })
 
 const Field = Type.Object({
-  value: Type.String({ description: 'Value as it was read' }),
+  value: Type.String({ description: 'Extracted value' }),
   confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-  source: OneOf(sources, { description: 'Source: machine-readable lines, a barcode, or the print' }),
-  box: Nullable(Type.Array(Type.Integer(), { description: 'x, y, width, height in the upright picture' })),
+  source: OneOf(sources, { description: 'Source: machine-readable zone, barcode or printed text' }),
+  box: Nullable(Type.Array(Type.Integer(), { description: 'Position in the upright picture: x, y, width and height' })),
 })
 
 const Scanned = Type.Object(
@@ -54,16 +56,16 @@ const Scanned = Type.Object(
     scan_id: Type.String({ description: 'Id of the reading, such as `scn_…`' }),
     document_type: Nullable(Type.String({ description: 'Document type; null if it was not recognised' })),
     country: Nullable(Type.String({ description: 'Issuing country' })),
-    fields: Type.Record(Type.String(), Field, { description: 'Fields that were read, by name, such as `last_name`' }),
+    fields: Type.Record(Type.String(), Field, { description: 'Extracted fields by name, such as `last_name`' }),
     mrz: Nullable(
       Type.Object(
         {
           format: Type.String({ description: 'MRZ format, such as TD3' }),
-          valid: Type.Boolean({ description: 'Whether its check digits are right' }),
-          lines: Type.Array(Type.String(), { description: 'Lines as they were read' }),
+          valid: Type.Boolean({ description: 'True if its check digits are valid' }),
+          lines: Type.Array(Type.String(), { description: 'Extracted lines' }),
           errors: Type.Array(Type.String(), { description: 'Errors in the lines; empty if they are valid' }),
         },
-        { description: 'The machine-readable lines; null if there are none' },
+        { description: 'Machine-readable zone; null if there is none' },
       ),
     ),
     barcodes: Type.Array(
@@ -75,9 +77,11 @@ const Scanned = Type.Object(
     ),
     quality: Type.Object(
       {
-        sharpness: Type.Number({ description: 'Variance of the edges, 0 for a blur; below 60 it cannot be read well' }),
-        brightness: Type.Number({ description: 'Mean, 0 for black to 1 for white' }),
-        glare: Type.Number({ description: 'Share of the picture overexposed in one patch, 0 to 1' }),
+        sharpness: Type.Number({
+          description: 'Sharpness as variance of the edges; below 60 the text is hard to read',
+        }),
+        brightness: Type.Number({ description: 'Mean brightness, 0 (black) to 1 (white)' }),
+        glare: Type.Number({ description: 'Largest overexposed area as a share of the picture, 0 to 1' }),
         width: Type.Integer({ description: 'Size in pixels' }),
         height: Type.Integer({ description: 'Size in pixels' }),
         regions: Type.Array(
@@ -85,14 +89,14 @@ const Scanned = Type.Object(
             ...Flaws.items.properties,
             image: OneOf(['document_front', 'document_back'], { description: 'Picture with the problem' }),
           }),
-          { description: 'Places of the problems, on either side' },
+          { description: 'Places of the problems, on all pictures' },
         ),
-        acceptable: Type.Boolean({ description: 'Whether the picture is good enough to be read' }),
+        acceptable: Type.Boolean({ description: 'True if the picture can be read' }),
       },
       { description: 'Quality of the picture of the front' },
     ),
     portrait: Nullable(Type.String({ description: 'Picture as JPEG in base64' })),
-    text: Nullable(Type.String({ description: 'All lines that were read, with `include_text`' })),
+    text: Nullable(Type.String({ description: 'Extracted lines, with `include_text`' })),
     processing_ms: Type.Integer({ description: 'Duration of the reading in milliseconds' }),
     created_at: At({ description: 'Time of the reading' }),
     ...costFields,
@@ -117,7 +121,7 @@ async function scan(app: App, caller: Caller, input: Static<typeof Scan>): Promi
   const wanted = { front, back, wantsPortrait: input.include_portrait ?? false }
   const read = await engine(app, viewerOf(caller), readDocument, wanted, ['document_front', 'document_back'])
   if (!isDocument(read, input.document_type))
-    throw new AppError('DOCUMENT_UNREADABLE', 'no document could be made out in the picture')
+    throw new AppError('DOCUMENT_UNREADABLE', 'no document was detected in the picture')
   return { id: newUuid(caller.receivedMs), read, tookMs: Math.round(performance.now() - startedMs), price }
 }
 
@@ -192,7 +196,7 @@ const scanDocument = write({
         lines: read.mrz.lines,
         errors: read.mrz.failing,
       },
-      barcodes: read.barcodes,
+      barcodes: read.barcodes.map(({ format, text }) => ({ format, text })),
       quality: { ...quality, regions: regionsOf(read), acceptable: problems.length === 0 },
       portrait: read.portrait,
       text: body.include_text ? read.lines.map(({ text }) => text).join('\n') : null,
@@ -208,15 +212,15 @@ const DocumentTypeRow = Type.Object(
     country: Type.String({ description: 'Issuing country, ISO 3166' }),
     document_type: OneOf(documentTypes, { description: 'Document type, such as `passport`' }),
     sides: Type.Integer({ description: 'Number of sides to photograph' }),
-    has_mrz: Type.Boolean({ description: 'Whether it has machine-readable lines' }),
-    has_barcode: Type.Boolean({ description: 'Whether it has a barcode' }),
+    has_mrz: Type.Boolean({ description: 'True if it has a machine-readable zone (MRZ)' }),
+    has_barcode: Type.Boolean({ description: 'True if it has a barcode' }),
     number_pattern: Nullable(Type.String({ description: 'Regular expression of its number; null if none is known' })),
     checks: Type.Array(Type.String(), { description: 'Checks of the document, such as `mrz_check_digits`' }),
-    registry: Type.Boolean({ description: 'Whether there is a registry for it' }),
+    registry: Type.Boolean({ description: 'True if a registry is connected for it' }),
     verified: Type.Boolean({
-      description: 'True if its rules were checked with the issuer; otherwise they can only warn',
+      description: 'True if its rules were confirmed by the issuer; otherwise they can only warn',
     }),
-    source: Type.String({ description: 'Source of these facts' }),
+    source: Type.String({ description: 'Source of the rules' }),
   },
   { title: 'IdentityDocumentType' },
 )
@@ -231,7 +235,7 @@ const listTypes = list({
     country: Type.Optional(Type.String({ minLength: 2, maxLength: 3, description: 'ISO 3166, two or three letters' })),
   }),
   row: DocumentTypeRow,
-  examples: [{ name: 'Those of Kenya', query: { country: 'KE' } }],
+  examples: [{ name: 'Documents of Kenya', query: { country: 'KE' } }],
   handle: async (app, { query }, { tenant }) => {
     const hasRegistry = await registered(app.db, tenant.environment)
     const country = query.country === undefined ? null : (countryOf(query.country) ?? 'none')

@@ -16,14 +16,14 @@ type FieldName = keyof DocumentFields
 type Label = FieldName | 'full_name'
 
 /** Labels of fields in English, French, Portuguese, Swahili and Kinyarwanda, as documents of Africa print them. */
-const labels: readonly (readonly [Label, RegExp])[] = [
+const printedLabels: readonly (readonly [Label, RegExp])[] = [
   [
     'personal_number',
     /^nin\b|national identification number|^nin\/|num[eé]ro d.identification nationale?|^n[iı]u\b|^personal n/i,
   ],
   [
     'document_number',
-    /passport n|passeport n|document n|identity n|^id n(o|um)|national id n|personal id|^card n|licen[cs]e n|^l\/no|num[eé]ro|^n[°º]|namba ya|nambari|indangamuntu|^number$|^fan$|^fcn$|identification number/i,
+    /passport n|passeport n|passaporte n|^n.? de la carte|document n|identity n|^id n(o|um)|national id n|personal id|^card n|licen[cs]e n|^l\/no|num[eé]ro|^n[°º]|namba ya|nambari|indangamuntu|^number$|^fan$|^fcn$|identification number/i,
   ],
   ['last_name', /^surname|^last ?name|^nom\b(?! et)|^apelido|jina la (mwisho|ukoo)/i],
   ['first_name', /given ?names?|first ?names?|^names$|forenames?|pr[eé]noms?|^nomes? pr|jina la kwanza|^other names?/i],
@@ -32,8 +32,14 @@ const labels: readonly (readonly [Label, RegExp])[] = [
   ['sex', /^sex|^gender|^jinsia?|igitsina|g[eê]nero/i],
   ['nationality', /^nationalit|^nacionalidade|^uraia|^citizenship$/i],
   ['issue_date', /date of issue|date of issuance|^issued?( on| date)|^iss\b|d[eé]livr|emiss[aã]o|kutolewa/i],
-  ['expiry_date', /date of expiry|expir|^exp\b|validade|valid until|mwisho wa matumizi|kuisha/i],
+  ['expiry_date', /date of expiry|expir|^exp\b|validade|v[aá]lido at[eé]|valid until|mwisho wa matumizi|kuisha/i],
 ]
+
+/** The reader drops spaces now and then. */
+const labels = printedLabels.map(([field, { source, flags }]) => {
+  const label = new RegExp(source.replaceAll(' ', String.raw`\s*`), flags)
+  return [field, label] as const
+})
 
 const dateFields: readonly Label[] = ['date_of_birth', 'issue_date', 'expiry_date']
 
@@ -42,8 +48,11 @@ export function fieldLabelled(text: string): Label | null {
   return labels.find(([, label]) => label.test(text.trim()))?.[0] ?? null
 }
 
+const numberFields: readonly Label[] = ['document_number', 'personal_number']
+
 /** Value of a field as records have it; null when it cannot be one. */
 export function asDocument(field: Label, text: string): string | null {
+  if (numberFields.includes(field) && !/\d/.test(text)) return null
   return dateFields.includes(field) ? dateIn(text) : text.trim().toUpperCase() || null
 }
 
@@ -59,8 +68,8 @@ export function fullName(text: string): { first_name: string; last_name: string 
 export function printedFields(lines: readonly TextLine[]): Partial<Record<FieldName, PrintedField>> {
   const found: Partial<Record<FieldName, PrintedField>> = {}
   for (const [field, label] of labels) {
-    const named = lines.find(({ text }) => label.test(text))
-    const value = named && (valueBeside(named) ?? valueUnder(lines, named) ?? valueAfter(lines, named))
+    const values = lines.filter(({ text }) => label.test(text)).map((named) => valueNear(lines, named))
+    const value = values.find((one) => one && (field === 'full_name' || asDocument(field, one.text)))
     if (!value) continue
     const { confidence, region } = value
     const shown = { confidence: percent(confidence), box: boxOf(value), region }
@@ -73,6 +82,10 @@ export function printedFields(lines: readonly TextLine[]): Partial<Record<FieldN
     if (text) found[field] = { value: text, ...shown }
   }
   return found
+}
+
+function valueNear(lines: readonly TextLine[], label: TextLine): TextLine | null {
+  return valueBeside(label) ?? valueUnder(lines, label) ?? valueAfter(lines, label)
 }
 
 /** What follows the colon of a label in one line. */

@@ -11,6 +11,8 @@ import { EngineProblem } from './problem.ts'
 export interface Barcode {
   readonly format: string
   readonly text: string
+  /** Content that is no text, in base64. */
+  readonly bytes?: string
 }
 
 const maxBarcodes = 4
@@ -35,5 +37,10 @@ export async function readBarcodes(image: Image): Promise<Barcode[]> {
     maxNumberOfSymbols: maxBarcodes,
     tryHarder: true,
   })
-  return found.filter(({ isValid }) => isValid).map(({ format, text }) => ({ format, text: text.slice(0, maxText) }))
+  return found
+    .filter(({ isValid }) => isValid)
+    .map(({ format, text, contentType, bytes }) => ({
+      ...{ format, text: text.slice(0, maxText) },
+      ...(contentType === 'Binary' ? { bytes: Buffer.from(bytes.subarray(0, maxText)).toString('base64') } : {}),
+    }))
 }

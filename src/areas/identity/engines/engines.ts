@@ -68,11 +68,15 @@ export async function engine<Input, S extends TSchema>(
 
 function answerFor(problem: unknown, fields: readonly string[]): unknown {
   if (problem instanceof ComputeBusyError)
-    return new AppError('PROVIDER_UNAVAILABLE', 'too many pictures wait to be looked at; repeat this later', {
-      retryAfterSeconds: problem.retryAfterSeconds,
-    })
+    return new AppError(
+      'PROVIDER_UNAVAILABLE',
+      'too many pictures are waiting to be processed; repeat the request later',
+      {
+        retryAfterSeconds: problem.retryAfterSeconds,
+      },
+    )
   if (problem instanceof ComputeFailedError)
-    return new AppError('PROVIDER_UNAVAILABLE', 'the engine that looks at pictures is restarting; repeat this', {
+    return new AppError('PROVIDER_UNAVAILABLE', 'the picture engine is restarting; repeat the request', {
       retryAfterSeconds: restartSeconds,
       cause: problem,
     })

@@ -114,8 +114,8 @@ async function pixels(picture: Sharp): Promise<Image> {
   }
 }
 
-/** Grey pictures come with one channel. */
-function threeChannels(data: Uint8Array): Uint8Array {
+/** A grey picture with the three channels that networks want. */
+export function threeChannels(data: Uint8Array): Uint8Array {
   const out = new Uint8Array(data.length * 3)
   for (let i = 0; i < data.length; i++) out.fill(data[i] ?? 0, i * 3, i * 3 + 3)
   return out
@@ -147,6 +147,17 @@ export async function resize(image: Image, width: number, height: number): Promi
   return channelsOf(image) === 1 && data.length === width * height * 3
     ? greyOf({ width, height, data })
     : { width, height, data }
+}
+
+/** A picture rotated clockwise by degrees, on a larger canvas, around its middle. */
+export async function rotated(image: Image, degrees: number): Promise<Image> {
+  const sharp = await decoder()
+  const raw = { width: image.width, height: image.height, channels: channelsOf(image) }
+  const { data, info } = await sharp(image.data, { raw })
+    .rotate(degrees, { background: '#808080' })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  return { width: info.width, height: info.height, data }
 }
 
 function channelsOf({ width, height, data }: Image): 1 | 3 {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Box, clip, crop, type Image, resize } from './image.ts'
+import { type Box, clip, crop, type Image, resize, rotated } from './image.ts'
 import { lazily } from './inference.ts'
 import { openNetwork } from './nets/runtime.ts'
 import { packageFolder, readPart } from './nets/weights.ts'
@@ -51,15 +51,53 @@ const maxLineWidth = 960
 const maxLines = 60
 const minConfidence = 0.5
 
-/** Lines of text, top to bottom, outside `except`, such as a zone read by another engine. */
-export async function readText(image: Image, except: Box | null): Promise<TextLine[]> {
-  const boxes = (await findText(image)).filter((box) => !except || !isInside(box, except))
+/** Page as it was read. */
+export interface ReadPage {
+  /** The picture with its lines of text straight. */
+  readonly straight: Image
+  /** Lines of text, top to bottom, on the straight picture. */
+  readonly lines: readonly TextLine[]
+  /** Place on the picture that was given, of a place on the straight one. */
+  back(box: Box): Box
+}
+
+/** Tilt below which text is read as well as straight, in degrees; more than the other is no tilt of text. */
+const tilts = { least: 1.5, most: 20 }
+
+/** Reads a page, straightened where its text is tilted, outside `except`, such as a zone read by another engine. */
+export async function readText(image: Image, except: Box | null): Promise<ReadPage> {
+  const found = await findText(image)
+  const isTilted = Math.abs(found.tilt) >= tilts.least && Math.abs(found.tilt) <= tilts.most
+  const tilt = isTilted ? found.tilt : 0
+  const straight = isTilted ? await rotated(image, -tilt) : image
+  const boxes = isTilted ? (await findText(straight)).boxes : found.boxes
+  const left = except && straightBox(except, image, straight, -tilt)
   const lines: TextLine[] = []
-  for (const box of boxes.slice(0, maxLines)) {
-    const line = await readLine(image, box)
+  for (const box of boxes.filter((one) => !left || !isInside(one, left)).slice(0, maxLines)) {
+    const line = await readLine(straight, box)
     if (line && line.confidence >= minConfidence) lines.push(line)
   }
-  return lines
+  return { straight, lines, back: (box) => moved(box, straight, image, tilt) }
+}
+
+/** A box around tilted lines, as it is around the same lines when they are straight. */
+function straightBox(box: Box, from: Image, to: Image, degrees: number): Box {
+  const rise = box.width * Math.sin(Math.abs(degrees) * (Math.PI / 180))
+  const height = Math.max(box.height * 0.3, box.height - rise)
+  const middle = moved(box, from, to, degrees)
+  return { ...middle, y: middle.y + (box.height - height) / 2, height }
+}
+
+/** A box of one picture on the same picture rotated clockwise by degrees around its middle. */
+function moved(box: Box, from: Image, to: Image, degrees: number): Box {
+  const [x, y] = [box.x + box.width / 2 - from.width / 2, box.y + box.height / 2 - from.height / 2]
+  const [cos, sin] = [Math.cos(degrees * (Math.PI / 180)), Math.sin(degrees * (Math.PI / 180))]
+  return {
+    x: x * cos - y * sin + to.width / 2 - box.width / 2,
+    y: x * sin + y * cos + to.height / 2 - box.height / 2,
+    width: box.width,
+    height: box.height,
+  }
 }
 
 function isInside(box: Box, around: Box): boolean {
@@ -70,19 +108,32 @@ function isInside(box: Box, around: Box): boolean {
 const finderMean = [0.485, 0.456, 0.406]
 const finderDeviation = [0.229, 0.224, 0.225]
 
-async function findText(image: Image): Promise<Box[]> {
+async function findText(image: Image): Promise<{ boxes: Box[]; tilt: number }> {
   const scale = Math.min(1, finderSide / Math.max(image.width, image.height))
   const side = (length: number) => Math.max(32, Math.round((length * scale) / 32) * 32)
   const [width, height] = [side(image.width), side(image.height)]
   const small = await resize(image, width, height)
   const input = planes(small, finderMean, finderDeviation)
   const { data } = (await (await finder()).run(input, [1, 3, height, width]))('sigmoid_0.tmp_0')
-  return patches(data, width, height)
-    .map((box) => grown(box))
+  const found = patches(data, width, height)
+  const boxes = found
+    .map(({ box }) => grown(box))
     .map((box) => scaled(box, image.width / width, image.height / height))
     .map((box) => clip(box, image))
     .filter((box) => box !== null)
     .sort((a, b) => a.y - b.y || a.x - b.x)
+  return { boxes, tilt: tiltOf(found) }
+}
+
+/** Median tilt of the cells of text, clockwise in degrees; those of longer lines count for more. */
+function tiltOf(found: readonly Patch[]): number {
+  const lines = found.filter(({ isLong }) => isLong).sort((a, b) => a.tilt - b.tilt)
+  let rest = lines.reduce((sum, { cells }) => sum + cells, 0) / 2
+  const median = lines.find(({ cells }) => {
+    rest -= cells
+    return rest <= 0
+  })
+  return median?.tilt ?? 0
 }
 
 function planes({ width, height, data }: Image, mean: readonly number[], deviation: readonly number[]): Float32Array {
@@ -101,28 +152,46 @@ const textThreshold = 0.3
 const patchConfidence = 0.5
 const minPatch = 3
 
-/** Boxes around connected text cells. */
-function patches(map: Float32Array, width: number, height: number): Box[] {
+/** Connected text cells. */
+interface Patch {
+  readonly box: Box
+  readonly cells: number
+  /** Clockwise, in degrees. */
+  readonly tilt: number
+  /** Many times longer than high, so that its tilt is that of a line. */
+  readonly isLong: boolean
+}
+
+function patches(map: Float32Array, width: number, height: number): Patch[] {
   const seen = new Uint8Array(width * height)
-  const boxes: Box[] = []
+  const found: Patch[] = []
   for (let start = 0; start < seen.length; start++) {
     if (seen[start] || (map[start] ?? 0) < textThreshold) continue
     const patch = flood(map, width, height, start, seen)
-    if (patch.mean >= patchConfidence && Math.min(patch.box.width, patch.box.height) >= minPatch) boxes.push(patch.box)
+    if (patch.mean >= patchConfidence && Math.min(patch.box.width, patch.box.height) >= minPatch) found.push(patch)
   }
-  return boxes
+  return found
 }
+
+/** Ratio of the squares of length and height. */
+const longRatio = 36
 
 function flood(map: Float32Array, width: number, height: number, start: number, seen: Uint8Array) {
   const stack = [start]
   seen[start] = 1
   let [left, right, top, bottom, sum, count] = [width, 0, height, 0, 0, 0]
+  let [sumX, sumY, squaresX, squaresY, products] = [0, 0, 0, 0, 0]
   for (let cell = stack.pop(); cell !== undefined; cell = stack.pop()) {
     const x = cell % width
     const y = (cell - x) / width
     ;[left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)]
     sum += map[cell] ?? 0
     count += 1
+    sumX += x
+    sumY += y
+    squaresX += x * x
+    squaresY += y * y
+    products += x * y
     const neighbours = [
       x > 0 && cell - 1,
       x < width - 1 && cell + 1,
@@ -135,7 +204,16 @@ function flood(map: Float32Array, width: number, height: number, start: number, 
         stack.push(next)
       }
   }
-  return { box: { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }, mean: sum / count }
+  const [spreadX, spreadY] = [squaresX / count - (sumX / count) ** 2, squaresY / count - (sumY / count) ** 2]
+  const both = products / count - (sumX * sumY) / count ** 2
+  const apart = Math.hypot(spreadX - spreadY, 2 * both)
+  return {
+    box: { x: left, y: top, width: right - left + 1, height: bottom - top + 1 },
+    mean: sum / count,
+    cells: count,
+    tilt: (Math.atan2(2 * both, spreadX - spreadY) / 2) * (180 / Math.PI),
+    isLong: spreadX + spreadY + apart > longRatio * (spreadX + spreadY - apart),
+  }
 }
 
 /** Growth factor: the finder marks the inside of a line. */
@@ -160,18 +238,24 @@ async function readLine(image: Image, box: Box): Promise<TextLine | null> {
   return { ...greedy(data, steps, classes, letters), box }
 }
 
+/** Probability from which a blank is a space: the model hardly sees those between words that stand near each other. */
+const faintSpace = 0.1
+
 /** Greedy CTC decoding: repeats and blanks are dropped. */
 function greedy(data: Float32Array, steps: number, classes: number, letters: ReadonlyMap<number, string>) {
   const read: { letter: string; probability: number }[] = []
   let previous = 0
+  const space = Math.max(...letters.keys())
   for (let step = 0; step < steps; step++) {
     const at = (index: number) => data[step * classes + index] ?? 0
     let best = 0
     for (const index of letters.keys()) if (at(index) > at(best)) best = index
+    if (best === 0 && at(space) >= faintSpace) best = space
     if (best !== 0 && best !== previous) read.push({ letter: letters.get(best) ?? '', probability: at(best) })
     previous = best
   }
-  const confidence = read.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, read.length)
+  const seen = read.filter(({ letter }) => letter !== ' ')
+  const confidence = seen.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, seen.length)
   return {
     text: read
       .map(({ letter }) => letter)

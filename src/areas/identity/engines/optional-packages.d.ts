@@ -21,6 +21,7 @@ declare module 'sharp' {
   export interface Sharp {
     metadata(): Promise<Header>
     autoOrient(): Sharp
+    rotate(degrees: number, options: { readonly background: string }): Sharp
     resize(
       width: number,
       height: number,
@@ -59,5 +60,14 @@ declare module 'zxing-wasm/reader' {
   export function readBarcodes(
     file: Uint8Array,
     options: { readonly formats: string[]; readonly maxNumberOfSymbols: number; readonly tryHarder: boolean },
-  ): Promise<readonly { readonly isValid: boolean; readonly format: string; readonly text: string }[]>
+  ): Promise<readonly Found[]>
+
+  interface Found {
+    readonly isValid: boolean
+    readonly format: string
+    readonly text: string
+    /** `Text`, `Binary` and others. */
+    readonly contentType: string
+    readonly bytes: Uint8Array
+  }
 }

@@ -7,9 +7,9 @@ import Value from 'typebox/value'
 import { serveTasks } from '../../../platform/compute/serve.ts'
 import { type Barcode, readBarcodes } from './barcodes.ts'
 import { descriptorFrom, type Face, findFaces } from './faces/faces.ts'
-import { measure } from './faces/mesh.ts'
+import { measuresOf } from './faces/mesh.ts'
 import { cutEdges, type Flaw, flawsOf } from './flaws.ts'
-import { type Box, clip, crop, decode, encode, type Grey, greyOf, type Image, turned } from './image.ts'
+import { type Box, clip, crop, decode, encode, type Grey, greyOf, type Image, threeChannels, turned } from './image.ts'
 import { type MrzOnPage, readMrz } from './mrz/read.ts'
 import { readText, type TextLine } from './ocr.ts'
 import { EngineProblem } from './problem.ts'
@@ -116,20 +116,25 @@ interface Side {
 /** The side with the face: its zone says which way it was held, or else the face does. */
 async function readFront(held: Image) {
   const mrz = await readMrz(greyOf(held))
-  let turn: Turn = mrz?.turn ?? 0
-  let image = turned(held, turn)
-  let found = await findFaces(image)
-  for (const degrees of mrz || found.length > 0 ? [] : ([90, 180, 270] as const)) {
-    const other = turned(held, degrees)
-    const faces = await findFaces(other)
-    if (faces.length === 0) continue
-    turn = degrees
-    image = other
-    found = faces
-    break
-  }
+  const { image, turn, found } = mrz ? await facesAt(held, mrz.turn) : await upright(held)
   const side = await readSide('document_front', held, image, turn, mrz)
   return { image, turn, faces: await described(image, found), ...side }
+}
+
+async function facesAt(held: Image, turn: Turn) {
+  const image = turned(held, turn)
+  return { image, turn, found: await findFaces(image) }
+}
+
+/** A picture the way round in which its face is seen best: an upside-down one is seen too, but less surely. */
+async function upright(held: Image) {
+  const certainty = ({ found }: { found: readonly Face[] }) => found[0]?.certainty ?? 0
+  let best = await facesAt(held, 0)
+  for (const turn of [90, 180, 270] as const) {
+    const other = await facesAt(held, turn)
+    if (certainty(other) > certainty(best)) best = other
+  }
+  return best
 }
 
 async function readBack(held: Image): Promise<Side> {
@@ -147,12 +152,12 @@ async function readSide(
   mrz: MrzOnPage | null,
 ): Promise<Side> {
   const region = (box: Box) => regionOf(name, held, turn, box)
-  const lines = await readText(image, mrz?.box ?? null)
+  const { straight, lines, back } = await readText(image, mrz?.box ?? null)
   return {
     mrz: mrz && { ...mrz, region: region(mrz.box) },
-    lines: lines.map((line) => ({ ...line, region: region(line.box) })),
+    lines: lines.map((line) => ({ ...line, region: region(back(line.box)) })),
     // The page of a passport has none that matters.
-    barcodes: mrz?.format === 'TD3' ? [] : await readBarcodes(image),
+    barcodes: mrz?.format === 'TD3' ? [] : await readBarcodes(straight),
   }
 }
 
@@ -202,11 +207,13 @@ async function portraitOf(image: Image, face: Pick<Face, 'box'> | undefined): Pr
 
 async function measureFrame(image: Image) {
   const grey = greyOf(image)
-  const found = await findFaces(image)
+  const inColour = await findFaces(image)
+  // The detector does not see a face on which the screen shines green: its shape is the same without colours.
+  const found = inColour.length > 0 ? inColour : await findFaces({ ...grey, data: threeChannels(grey.data) })
   const [largest] = found
   return {
     faces: await described(image, found),
-    measures: largest ? measure(largest.mesh) : null,
+    measures: largest ? await measuresOf(image, largest.mesh) : null,
     hash: hashOf(grey),
     tones: largest ? tonesOf(image, largest.box) : null,
     corners: cornersOf(grey),

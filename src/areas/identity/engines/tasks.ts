@@ -31,7 +31,7 @@ export const Flaws = Type.Array(
     box: Type.Array(Type.Number(), {
       minItems: 4,
       maxItems: 4,
-      description: 'Left, top, width and height, as parts of the sides of the picture as it was sent',
+      description: 'Left, top, width and height, as fractions of the sides of the submitted picture',
     }),
   }),
   { maxItems: 24 },
@@ -92,7 +92,15 @@ export type TextLine = Static<typeof TextLine>
 const ReadDocument = Type.Object({
   mrz: Nullable(Mrz),
   lines: Type.Array(TextLine, { maxItems: 120 }),
-  barcodes: Type.Array(Type.Object({ format: Type.String(), text: Type.String({ maxLength: 4000 }) }), { maxItems: 8 }),
+  barcodes: Type.Array(
+    Type.Object({
+      format: Type.String(),
+      text: Type.String({ maxLength: 4000 }),
+      /** Content that is no text, in base64. */
+      bytes: Type.Optional(Type.String({ maxLength: 6000 })),
+    }),
+    { maxItems: 8 },
+  ),
   faces: Faces,
   quality: Quality,
   /** Places where something is wrong, of either side. */

@@ -44,7 +44,7 @@ export const ActiveSubmission = Type.Object(
     }),
     frames: Frames,
   },
-  { description: 'Frames of an active liveness check; the best of them serves as the selfie where there is none' },
+  { description: 'Frames of an active liveness check; the best one serves as the selfie if none is given' },
 )
 
 const addChallenge = statement.tenant<
@@ -114,11 +114,11 @@ export async function answerChallenge(
   const id = uuidOf('liveness', challengeId)
   const challenge = id && (await maybe(app.db.query(findChallenge, { ...tenant, id })))
   if (!id || !challenge) throw new AppError('NOT_FOUND', 'there is no such challenge')
-  if (challenge.used_at) throw new AppError('CHALLENGE_USED', 'this challenge was answered before')
-  if (challenge.expires_at.getTime() <= nowMs) throw new AppError('CHALLENGE_EXPIRED', 'the challenge is past its time')
+  if (challenge.used_at) throw new AppError('CHALLENGE_USED', 'this challenge was used before')
+  if (challenge.expires_at.getTime() <= nowMs) throw new AppError('CHALLENGE_EXPIRED', 'the challenge has expired')
   const pictures = await picturesOf(app, caller, frames, challenge.steps, field)
   if (!(await maybe(app.db.query(useChallenge, { ...tenant, id, at: new Date(nowMs) }))))
-    throw new AppError('CHALLENGE_USED', 'this challenge was answered before')
+    throw new AppError('CHALLENGE_USED', 'this challenge was used before')
   const names = pictures.map((_, i) => `${field}[${i}].image`)
   const shown = { frames: pictures.map(({ bytes }) => bytes) }
   const { frames: measured } = await engine(app, viewer, measureFrames, shown, names)

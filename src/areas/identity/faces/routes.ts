@@ -40,7 +40,7 @@ const FaceMatch = Type.Object({
       description: 'Similarity from which the faces are one person; default 0.58',
     }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'Reply to a mismatch with 422 FACE_MISMATCH' })),
+  strict: Type.Optional(Type.Boolean({ description: 'True replies to a mismatch with 422 FACE_MISMATCH' })),
   reference: Type.Optional(
     Type.String({ maxLength: 128, description: 'Your own id for the case, returned in the reply' }),
   ),
@@ -48,9 +48,9 @@ const FaceMatch = Type.Object({
 
 const FaceShown = Type.Object(
   {
-    count: Type.Integer({ description: 'Faces in the picture' }),
-    box: Type.Array(Type.Integer(), { description: 'x, y, width, height of the face that was compared' }),
-    quality: Type.Number({ description: '0 to 1; low where the face is small or hard to see' }),
+    count: Type.Integer({ description: 'Number of faces in the picture' }),
+    box: Type.Array(Type.Integer(), { description: 'Position of the compared face: x, y, width and height' }),
+    quality: Type.Number({ description: 'Quality, 0 to 1; low if the face is small or hard to see' }),
   },
   { description: 'Face found in one picture' },
 )
@@ -58,9 +58,9 @@ const FaceShown = Type.Object(
 const FaceMatched = Type.Object(
   {
     face_match_id: Type.String({ description: 'Id of the comparison, such as `fmt_…`' }),
-    match: Type.Boolean({ description: 'Whether the similarity reaches the threshold' }),
+    match: Type.Boolean({ description: 'True if the similarity reaches the threshold' }),
     confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-    similarity_score: Type.Number({ description: '0 to 1' }),
+    similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1' }),
     threshold: Type.Number({ description: 'Threshold that was applied' }),
     faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'Faces found in each picture' }),
     reference: Nullable(Type.String({ description: 'Your own id of the case; null if none was given' })),
@@ -114,7 +114,7 @@ const faceMatch = write({
   path: '/v1/identity/face-match',
   operation: 'identity.matchFaces',
   summary: 'Compare two faces',
-  description: 'A mismatch is an answer, not an error, unless `strict` is given.',
+  description: 'A mismatch is returned with status 200, unless `strict` is true.',
   scope: 'identity:write',
   limit: 'identity',
   body: FaceMatch,
@@ -167,40 +167,44 @@ const LivenessCheck = Type.Object({
   light: Type.Optional(
     Type.Boolean({
       description:
-        'For a challenge: also show a colour for each frontal frame, see `lights` of the reply; default false',
+        'For a challenge: true adds a screen colour for each frontal frame, see `lights` of the reply; default false',
     }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'Reply to a failure with 422 LIVENESS_FAILED' })),
+  strict: Type.Optional(Type.Boolean({ description: 'True replies to a failure with 422 LIVENESS_FAILED' })),
 })
 
 const LivenessReply = Type.Object(
   {
-    challenge_id: Type.Optional(Type.String({ description: 'Id to send the frames with; only for a challenge' })),
+    challenge_id: Type.Optional(
+      Type.String({ description: 'Id of the challenge, sent with the frames; only for a challenge' }),
+    ),
     lights: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Colours for the whole screen, such as `red`: the first for the first `frontal` frame, one more for that after each step',
+          'Screen colours in order, such as `red`: one for the first `frontal` frame, and one for the `frontal` frame after each step',
       }),
     ),
     nonce: Type.Optional(Type.String({ description: 'Nonce of the challenge; only for a challenge' })),
     expires_at: Type.Optional(At({ description: 'Expiry time of the challenge' })),
     liveness_id: Type.Optional(Type.String({ description: 'Id of the check, such as `liv_…`' })),
-    passed: Type.Optional(Type.Boolean({ description: 'Whether a living person was seen' })),
-    confidence: Type.Optional(Type.Number({ description: '0 to 100; at most 80 for `passive`' })),
-    method: OneOf(['passive', 'active'], { description: 'Value as it was requested' }),
+    passed: Type.Optional(Type.Boolean({ description: 'True if a living person was detected' })),
+    confidence: Type.Optional(Type.Number({ description: 'Confidence, 0 to 100; at most 80 for `passive`' })),
+    method: OneOf(['passive', 'active'], { description: 'Method of the check' }),
     steps: Type.Array(
       Type.Union([
         Type.String(),
         Type.Object({
           step: Type.String({ description: 'Movement that was requested, such as `turn_left`' }),
-          passed: Type.Boolean({ description: 'Whether the movement was made' }),
+          passed: Type.Boolean({ description: 'True if the movement was made' }),
           measure: Type.Record(Type.String(), Type.Number(), { description: 'Name of the measurement, such as `yaw`' }),
         }),
       ]),
-      { description: 'Movements to make, in this order; or their results' },
+      { description: 'Requested movements in order, or their results' },
     ),
     signals: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), { description: 'Measurements' }),
+      Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String()]), {
+        description: 'Measurements of the check',
+      }),
     ),
     created_at: At({ description: 'Time of the check, or of the challenge' }),
     cost: Type.Optional(costFields.cost),
@@ -259,7 +263,7 @@ const liveness = write({
   operation: 'identity.checkLiveness',
   summary: 'Check liveness',
   description:
-    'Active: request a challenge without `frames`, then send its frames. Passive: one picture; screening only, its confidence is at most 80.',
+    'Active: request a challenge without `frames`, then send its frames. Passive: send one picture; for screening only, with a confidence of at most 80.',
   scope: 'identity:write',
   limit: 'identity',
   body: LivenessCheck,

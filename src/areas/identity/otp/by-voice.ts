@@ -28,7 +28,7 @@ export async function callWithCode(app: App, caller: Caller, code: SpokenCode): 
   const { otp, to, message = null, language = null } = code
   const given = code.from !== undefined && isE164(code.from) ? code.from : null
   const from = given ?? (await firstNumber(app, tenant))
-  if (from === null) throw new AppError('NUMBER_NOT_OWNED', 'the account has no number to call from')
+  if (from === null) throw new AppError('NUMBER_NOT_OWNED', 'the account has no caller number')
   await checkNumbers(app, tenant, { from, to })
   const target = { type: targetType, otp, message, language }
   const row = await app.db.tx(tenant, (tx) =>

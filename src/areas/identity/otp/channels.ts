@@ -79,7 +79,7 @@ export async function carry(app: App, caller: Caller, input: Static<typeof OtpSe
     }
   }
   if (refusal) throw refusal
-  throw new AppError('PROVIDER_UNAVAILABLE', `no channel could carry the code: ${wanted.join(', ')}`, {
+  throw new AppError('PROVIDER_UNAVAILABLE', `no channel could send the code: ${wanted.join(', ')}`, {
     extra: { channels: wanted },
   })
 }

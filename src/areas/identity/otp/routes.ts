@@ -11,7 +11,7 @@ const send = write({
   operation: 'identity.sendOtp',
   summary: 'Send a one-time code to a phone',
   description:
-    'Repeated for the same phone and purpose while a code is pending, it sends the same code again, after a wait that doubles.',
+    'A repeat for the same phone and purpose while a code is pending resends the same code, after a wait that doubles each time.',
   scope: 'identity:otp',
   limit: 'identity',
   body: OtpSend,
@@ -35,8 +35,7 @@ const verify = write({
   path: '/v1/identity/phone/verify-otp',
   operation: 'identity.verifyOtp',
   summary: 'Verify a one-time code',
-  description:
-    'Only the right code answers 200. Give `otp_id`, or the `phone` and the `purpose` the code was sent for.',
+  description: 'Returns 200 only for the right code. Identify the code by `otp_id`, or by `phone` and `purpose`.',
   scope: 'identity:otp',
   limit: 'identity',
   body: OtpVerify,

@@ -8,7 +8,7 @@ export type Channel = (typeof channels)[number]
 const ChannelName = OneOf(channels)
 
 export const OtpSend = Type.Object({
-  phone: Phone({ description: 'Phone number that gets the code' }),
+  phone: Phone({ description: 'Phone number that receives the code' }),
   channel: Type.Optional(
     Type.Union([ChannelName, Type.Array(ChannelName, { minItems: 1, maxItems: 4 })], {
       description: 'Channel of the code, or several in the order in which they are tried; default `sms`',
@@ -30,14 +30,14 @@ export const OtpSend = Type.Object({
       minimum: 60,
       maximum: 900,
       rule: 'must be 60 to 900 seconds',
-      description: 'Seconds for which it can be typed; default 600',
+      description: 'Validity of the code in seconds; default 600',
     }),
   ),
   from: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: 'Sender of the text' })),
   message: Type.Optional(
     Type.String({
       maxLength: 480,
-      rule: 'must hold {{code}} once',
+      rule: 'must contain {{code}} once',
       sensitive: true,
       description: 'Custom text around the code, such as `{{code}} is your Duka code`; default ours',
     }),
@@ -49,7 +49,7 @@ export const OtpSend = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9+/]{11}$',
       rule: 'must be the 11 characters of the app',
-      description: 'Hash of your Android app, which then reads the text itself (SMS Retriever)',
+      description: 'Hash of your Android app, for automatic reading of the text (SMS Retriever)',
     }),
   ),
   web_origin: Type.Optional(
@@ -57,15 +57,16 @@ export const OtpSend = Type.Object({
       maxLength: 200,
       pattern: '^(https://)?[A-Za-z0-9.-]+(:[0-9]{1,5})?$',
       rule: 'must be an origin such as https://shop.example',
-      description: 'Your website, where browsers offer the code to type in (WebOTP)',
+      description: 'Origin of your website, where browsers fill in the code (WebOTP)',
     }),
   ),
   purpose: Type.Optional(
-    Type.String({ maxLength: 60, description: 'Purpose of the code, such as login: one code for each' }),
+    Type.String({
+      maxLength: 60,
+      description: 'Purpose of the code, such as login; each purpose has a code of its own',
+    }),
   ),
-  verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of the verification that it belongs to' }),
-  ),
+  verification_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the related verification' })),
   ip: Type.Optional(Type.String({ maxLength: 45, description: 'IP address of the end user, for the fraud guard' })),
 })
 
@@ -73,14 +74,14 @@ export const OtpSent = Type.Object(
   {
     otp_id: Type.String({ description: 'Id of the code, such as `otp_…`' }),
     phone: Type.String({ description: 'Recipient’s number' }),
-    channel: OneOf(channels, { description: 'Channel that it was sent over' }),
+    channel: OneOf(channels, { description: 'Channel of the code' }),
     status: Type.Literal('pending', { description: 'Always `pending`: not verified yet' }),
     code_length: Type.Integer({ description: 'Digits of the code' }),
     expires_at: At({ description: 'Expiry time of the code' }),
-    resend_after: At({ description: 'Time from which the same request sends it again; sooner is refused' }),
-    sends_remaining: Type.Integer({ description: 'Number of times it can be sent again' }),
+    resend_after: At({ description: 'Earliest time of a resend' }),
+    sends_remaining: Type.Integer({ description: 'Number of resends left' }),
     message_id: Nullable(Type.String({ description: 'Id of the text or message that carries it' })),
-    sandbox_code: Type.Optional(Type.String({ description: 'Code that was sent; test keys only', sensitive: true })),
+    sandbox_code: Type.Optional(Type.String({ description: 'The sent code; test keys only', sensitive: true })),
   },
   { title: 'IdentityOtpSent' },
 )

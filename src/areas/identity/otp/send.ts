@@ -58,9 +58,9 @@ export async function reserveAndSend(app: App, caller: Caller, input: Static<typ
 
 function checked({ phone, message, channel, email }: Static<typeof OtpSend>): void {
   if (!hasLengthOfItsCountry(phone))
-    throw new AppError('INVALID_PHONE', 'phone does not have as many digits as numbers of its country have')
+    throw new AppError('INVALID_PHONE', 'phone has the wrong number of digits for its country')
   if (message !== undefined && message.split('{{code}}').length !== 2)
-    throw invalid('message', 'must hold {{code}} once')
+    throw invalid('message', 'must contain {{code}} once')
   if ([channel].flat().includes('email') && email === undefined)
     throw invalid('email', 'is needed for the channel email')
 }
@@ -84,7 +84,7 @@ async function reserveResend(app: App, { tenant, nowMs }: Caller, otp: OtpRow): 
 }
 
 function inCooldown(waitMs: number): AppError {
-  return new AppError('OTP_COOLDOWN', 'a code was sent to this number a moment ago', {
+  return new AppError('OTP_COOLDOWN', 'a code was sent to this number recently', {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
   })
 }
@@ -128,7 +128,7 @@ async function verificationOf(app: App, { tenant }: Caller, given: string | unde
   if (given === undefined) return null
   const id = uuidOf('verification', given)
   if (!id || !(await maybe(app.db.query(knownVerification, { ...tenant, id }))))
-    throw invalid('verification_id', 'names no verification')
+    throw invalid('verification_id', 'is not the id of a verification')
   return id
 }
 

@@ -16,16 +16,16 @@ import { countAttempt, endOtp, findOtp, latestOtp, type OtpRow } from './store.t
 
 export const OtpVerify = Type.Object({
   otp_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id from the reply to the sending; or `phone` instead' }),
+    Type.String({ maxLength: 40, description: 'Id returned when the code was sent; alternative to `phone`' }),
   ),
-  phone: Type.Optional(Phone({ description: 'Phone number that got the code, where there is no `otp_id`' })),
-  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'Purpose that it was sent with' })),
+  phone: Type.Optional(Phone({ description: 'Phone number that received the code; alternative to `otp_id`' })),
+  purpose: Type.Optional(Type.String({ maxLength: 60, description: 'Purpose of the code, as it was sent' })),
   code: Type.String({
     minLength: 1,
     maxLength: 20,
     sensitive: true,
     rule: 'must be the code as it was typed',
-    description: 'Code as it was typed; invalid after five wrong ones',
+    description: 'Code as typed by the person; invalid after five wrong attempts',
   }),
 })
 
@@ -55,7 +55,7 @@ export async function judgeCode(app: App, caller: Caller, input: Static<typeof O
   refuseEnded(otp)
   if (otp.expires_at.getTime() <= nowMs) {
     await end(app, caller, { otp, phone, attempts: otp.attempts }, 'expired', 'OTP_EXPIRED')
-    throw new AppError('OTP_EXPIRED', 'the code is past its expires_at')
+    throw new AppError('OTP_EXPIRED', 'the code has expired')
   }
   const counted = await maybe(app.db.query(countAttempt, { ...tenant, id: otp.id, most: maxAttempts }))
   if (!counted) throw exceeded()
@@ -87,7 +87,7 @@ async function find(app: App, caller: Caller, input: Static<typeof OtpVerify>): 
 function refuseEnded({ status }: OtpRow): void {
   if (status === 'verified') throw new AppError('OTP_ALREADY_USED', 'this code was verified before')
   if (status === 'failed') throw exceeded()
-  if (status !== 'pending') throw new AppError('OTP_EXPIRED', 'the code is past its expires_at')
+  if (status !== 'pending') throw new AppError('OTP_EXPIRED', 'the code has expired')
 }
 
 function exceeded(): AppError {

@@ -73,7 +73,7 @@ const connect = writeAcross({
   operation: 'operator.connectRegistry',
   summary: 'Connect an identity registry',
   description:
-    'Called by POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth}; it returns {found, match: {field: exact, partial or none}, photo}.',
+    'Lookups call POST {url}/lookup with {country, id_type, id_number, first_name, last_name, date_of_birth}; the registry returns {found, match: {field: exact, partial or none}, photo}.',
   scope: 'operator',
   body: RegistryCreate,
   reply: { status: 201, schema: RegistryRecord, location: ({ id }) => `/v1/operator/identity/registries/${id}` },

@@ -22,13 +22,13 @@ import type { VerificationRow } from '../verify/store.ts'
 import { outcomeOf } from '../verify/transition.ts'
 
 const RiskRequest = Type.Object({
-  phone: personal('Number in E.164; judged by whether it exists, its kind, and how often it was sent codes', 20),
-  email: personal('Address; judged by whether it can receive mail, and is not a throw-away address', 254),
-  ip: personal('IP address of the user; judged by how many of your users share it', 45),
+  phone: personal('Phone number in E.164; evaluated by validity, kind and number of codes sent', 20),
+  email: personal('Email address; evaluated by its ability to receive mail, and against disposable addresses', 254),
+  ip: personal('IP address of the user; evaluated by the number of your users who share it', 45),
   device: Type.Optional(
     Type.Object(
       {
-        device_id: personal('Your own id for the device; judged by how many of your users share it', 128),
+        device_id: personal('Your own id for the device; evaluated by the number of your users who share it', 128),
         user_agent: personal('Accepted, but not evaluated', 500),
         timezone: personal('Accepted, but not evaluated', 60),
         language: personal('Accepted, but not evaluated', 20),
@@ -44,7 +44,8 @@ const RiskRequest = Type.Object({
         date_of_birth: Type.Optional(
           Day({
             sensitive: true,
-            description: 'Compared with `minimum_age` of your policy, and with the document of `verification_id`',
+            description:
+              'Date of birth; compared with `minimum_age` of your policy and the document of `verification_id`',
           }),
         ),
         country: Type.Optional(
@@ -58,16 +59,16 @@ const RiskRequest = Type.Object({
     ),
   ),
   verification_id: Type.Optional(
-    Type.String({ maxLength: 40, description: 'Id of a verification of the person, whose flags count too' }),
+    Type.String({ maxLength: 40, description: 'Id of a verification of the person, whose flags are included' }),
   ),
   event: Type.Optional(
     OneOf(['signup', 'login', 'payout', 'sim_change', 'custom'], {
       description:
-        'Action of the user, recorded in the audit. For a `login`, `impossible_travel` is among the unavailable signals: it needs the place of an IP address',
+        'Action of the user, recorded in the audit. For a `login`, `impossible_travel` is listed as unavailable, since it needs the location of an IP address',
     }),
   ),
   account_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id for the user, for velocity' }),
+    Type.String({ minLength: 1, maxLength: 128, description: 'Your own id for the user, for velocity checks' }),
   ),
   amount: Type.Optional(Type.Number({ description: 'Accepted, but not evaluated' })),
   currency: Type.Optional(Type.String({ maxLength: 3, description: 'Accepted, but not evaluated' })),
@@ -85,12 +86,12 @@ const RiskScore = Type.Object(
       Type.Object({
         flag: Type.String({ description: 'Name from `flags`' }),
         weight: Type.Number({ description: 'Points that it adds to the score' }),
-        detail: Type.String({ description: 'Finding of the step' }),
+        detail: Type.String({ description: 'Reason for the flag' }),
       }),
       { description: 'Weight of each flag, with the reason' },
     ),
     unavailable_signals: Type.Array(Type.String(), {
-      description: 'Signals that were not available, and did not count',
+      description: 'Signals that were not available, and were not evaluated',
     }),
     metadata: Metadata,
     created_at: At({ description: 'Time of the scoring' }),

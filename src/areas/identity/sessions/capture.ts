@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does on the page of a capture session: opens it, agrees, sends pictures in parts, and submits them. The
-// session belongs to the browser in which the person agreed; whoever has the link later sees that it is taken.
+// Steps of a person on the page of a capture session: open it, agree, upload pictures in parts, and submit them. The session is
+// bound to the browser in which the person agreed; other browsers see that it is in use.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
@@ -76,7 +76,7 @@ export async function agree(app: App, visit: Visit, language: Language, secret: 
   const granted_at = new Date(occasion.nowMs).toISOString()
   const consent = JSON.stringify({ granted: true, granted_at, privacy_notice_url, language })
   const bound = await maybe(app.db.query(bindSession, { ...tenant, id: row.id, browser: hashOf(secret), consent }))
-  if (!bound) throw new AppError('INVALID_STATE', 'it was begun in another browser, or it is over')
+  if (!bound) throw new AppError('INVALID_STATE', 'the session was opened in another browser, or has ended')
 }
 
 function hashOf(secret: string): Buffer {
@@ -91,7 +91,7 @@ export function isBound({ browser_hash }: Pick<VisitedRow, 'browser_hash'>, secr
 /** Refuses pictures of a session that takes none now. */
 function requireCapturing({ row, occasion }: Visit): void {
   const status = statusOf(row, occasion.nowMs)
-  if (status !== 'capturing') throw new AppError('INVALID_STATE', `no pictures are taken: the session is ${status}`)
+  if (status !== 'capturing') throw new AppError('INVALID_STATE', `no pictures are accepted: the session is ${status}`)
 }
 
 /** Name of a picture: a mark of the browser, so that another try is another picture, and how many bytes it has. */
@@ -100,8 +100,7 @@ const pictureForm = /^[a-z0-9]{8,16}-([1-9][0-9]{0,6})$/
 function sizeOf(picture: string): number {
   const size = Number(pictureForm.exec(picture)?.[1] ?? 0)
   if (size === 0) throw new AppError('NOT_FOUND', 'there is no such picture')
-  if (size > maxCaptureBytes)
-    throw new AppError('IMAGE_TOO_LARGE', `a picture of at most ${maxCaptureBytes} bytes is taken`)
+  if (size > maxCaptureBytes) throw new AppError('IMAGE_TOO_LARGE', `a picture has at most ${maxCaptureBytes} bytes`)
   return size
 }
 
@@ -117,7 +116,7 @@ export async function takePart(app: App, visit: Visit, picture: string, start: n
   const size = sizeOf(picture)
   const received = await receivedSoFar(app, visit, picture)
   if (start !== received || bytes.length === 0) return received
-  if (start + bytes.length > size) throw invalid('offset', 'leads beyond the end of the picture')
+  if (start + bytes.length > size) throw invalid('offset', 'is beyond the end of the picture')
   const { tenant, row, occasion } = visit
   const file = await app.storage.put(partFile, {
     ...{ tenant, type: 'application/octet-stream', name: null, nowMs: occasion.nowMs },
@@ -177,8 +176,7 @@ const Submission = Type.Object({
 /** Makes the verification of the pictures that were sent; throws what is wrong with them. */
 export async function submit(app: App, visit: Visit, call: HookCall, given: unknown): Promise<void> {
   requireCapturing(visit)
-  if (!Value.Check(Submission, given))
-    throw new AppError('INVALID_REQUEST', 'the pictures are not named as they have to be')
+  if (!Value.Check(Submission, given)) throw new AppError('INVALID_REQUEST', 'the names of the pictures are invalid')
   const { tenant, row } = visit
   const facts = await app.authenticator.factsOfAccount(tenant.account, tenant.environment)
   if (!facts) throw new AppError('NOT_FOUND', 'there is no such account')
@@ -231,7 +229,7 @@ async function inputOf(
   const { document_type, country, liveness } = given
   const type = entryFor(document_type, row.country ?? country)
   if (row.document_types && !row.document_types.includes(type.type))
-    throw new AppError('INVALID_DOCUMENT_TYPE', `a ${type.type} is not asked for`)
+    throw new AppError('INVALID_DOCUMENT_TYPE', `a ${type.type} is not accepted in this session`)
   const picture = (name: string) => assembled(app, visit, name)
   const { privacy_notice_url, ...agreed } = Value.Parse(Consent, row.consent)
   const { external_id } = await personOf(app, row)
@@ -266,6 +264,6 @@ async function assembled(app: App, { tenant, row }: Visit, picture: string): Pro
   }
   const bytes = Buffer.concat(pieces)
   if (bytes.length !== size)
-    throw new AppError('CONFLICT', 'a picture has not arrived whole', { extra: { picture, offset: bytes.length } })
+    throw new AppError('CONFLICT', 'a picture is incomplete', { extra: { picture, offset: bytes.length } })
   return bytes.toString('base64')
 }

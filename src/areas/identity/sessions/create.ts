@@ -60,7 +60,7 @@ async function sendLink(app: App, caller: Caller, input: SessionCreate, { id, to
   if (phone === undefined && email === undefined) return
   if (phone !== undefined && email !== undefined) throw invalid('email', 'or phone: the link is sent to one of them')
   if (phone !== undefined && !hasLengthOfItsCountry(phone))
-    throw new AppError('INVALID_PHONE', 'phone does not have as many digits as numbers of its country have')
+    throw new AppError('INVALID_PHONE', 'phone has the wrong number of digits for its country')
   const { tenant } = caller
   const { name: account } = await one(app.db.query(nameOf, { account: tenant.account }))
   const url = `${app.publicUrl}${sessionPath}/${secretName({ bucket: tenant.bucket, token })}`

@@ -34,7 +34,7 @@ import {
   type Visit,
   visitOf,
 } from './capture.ts'
-import { pageOf } from './page.ts'
+import { pageOf, siteOf } from './page.ts'
 import { reasonsOf, sessionPath, statusOf } from './session.ts'
 import { findSessionByToken } from './store.ts'
 import { captureTexts } from './texts.ts'
@@ -61,7 +61,7 @@ async function visitAt(app: App, call: Tokened): Promise<Visit> {
 /** Visit of the browser in which the person agreed. */
 async function ownVisitAt(app: App, call: Tokened): Promise<Visit> {
   const visit = await visitAt(app, call)
-  if (!isBound(visit.row, secretIn(call))) throw new AppError('FORBIDDEN', 'this check was begun in another browser')
+  if (!isBound(visit.row, secretIn(call))) throw new AppError('FORBIDDEN', 'this check was opened in another browser')
   return visit
 }
 
@@ -147,7 +147,9 @@ const consent = asking(['POST'], '/agree', 'A person agrees, and goes on in this
   const answer = answered(stateOf(await visitAt(app, call), browser))
   const seconds = Math.max(60, Math.ceil((visit.row.expires_at.getTime() - visit.occasion.nowMs) / 1_000))
   const path = `${sessionPath}/${call.params.token}`
-  const cookie = `${cookieName}=${browser}; Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; SameSite=Lax`
+  // In a frame of another site a cookie has to be one of that frame. Requests of other origins are refused either way.
+  const scope = siteOf(visit.row) === null ? 'SameSite=Lax' : 'SameSite=None; Partitioned'
+  const cookie = `${cookieName}=${browser}; Path=${path}; Max-Age=${seconds}; HttpOnly; Secure; ${scope}`
   return { ...answer, headers: { ...answer.headers, 'set-cookie': cookie } }
 })
 

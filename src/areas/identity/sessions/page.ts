@@ -41,6 +41,7 @@ export function pageOf(
     maxBytes: maxCaptureBytes,
     qr: qrOf(`${app.publicUrl}${path}`),
     leadsTo: redirect_url && landing(redirect_url, row.id),
+    tells: siteOf(row),
   }
   const content = html`<div id="capture" data-capture="${JSON.stringify(data)}"><h1>${say('title')}</h1>
 <noscript><p class="problem">${say('noScript')}</p></noscript></div>`
@@ -52,8 +53,18 @@ export function pageOf(
     isTest: tenant.environment === 'test',
     content,
     script: { src: `${sessionPath}/capture.js`, style },
+    framedBy: siteOf(row),
   }
 }
+
+/** Origin of the account's site, which may show the page in a frame and is told how far it is: that of `redirect_url`. */
+export function siteOf({ redirect_url }: Pick<Visit['row'], 'redirect_url'>): string | null {
+  const { origin } = new URL(redirect_url ?? 'none:')
+  return plainOrigin.test(origin) ? origin : null
+}
+
+/** No other signs: hosts of URLs may have some that mean more in a policy, such as `*` and `;`. */
+const plainOrigin = /^https?:\/\/(\[[\da-f:]+\]|[a-z\d.-]+)(:\d+)?$/
 
 /** Where the account wants the person to land. */
 function landing(url: string, session: string): string {

@@ -19,7 +19,7 @@ const create = write({
   operation: 'identity.createSession',
   summary: 'Create a capture session',
   description:
-    'A hosted page takes pictures of a document and a face. Give `url` to the person, show them `qr`, or have it sent with `phone` or `email`. The session ends in an ordinary verification, whose id is in `verification_id`.',
+    'Creates a hosted page that captures a document and a face. Pass `url` to the person, show `qr`, or have the link sent with `phone` or `email`. The result is a verification, with its id in `verification_id`.',
   scope: 'identity:write',
   limit: 'identity',
   body: SessionCreate,
@@ -29,9 +29,9 @@ const create = write({
     ...(['INSUFFICIENT_BALANCE', 'MAIL_NOT_CONFIGURED'] as const),
   ],
   examples: [
-    { name: 'A Kenyan with any document', body: { country: 'KE', external_id: 'customer-8812' } },
+    { name: 'Any document of Kenya', body: { country: 'KE', external_id: 'customer-8812' } },
     {
-      name: 'A passport, in Swahili, and back to your site',
+      name: 'A passport, in Swahili, with a redirect to your site',
       body: { document_types: ['passport'], language: 'sw', redirect_url: 'https://shop.example.com/verified' },
     },
   ],
@@ -63,7 +63,7 @@ const sessions = list({
     external_id: Type.Optional(Type.String({ maxLength: 128, description: 'Your own id for the person' })),
   }),
   row: Session,
-  examples: [{ name: 'Those that nobody opened', query: { status: 'created' } }],
+  examples: [{ name: 'Unopened sessions', query: { status: 'created' } }],
   handle: async (app, { query }, caller) => {
     const { tenant, nowMs } = caller
     const window = windowOf(query)
@@ -80,7 +80,7 @@ const cancel = write({
   path: '/v1/identity/sessions/:session_id/cancel',
   operation: 'identity.cancelSession',
   summary: 'Cancel a capture session',
-  description: 'Its page says that the session has ended. Submitted pictures are still judged.',
+  description: 'The page then shows that the session has ended. Submitted pictures are still processed.',
   scope: 'identity:write',
   limit: 'identity',
   params: SessionParam,

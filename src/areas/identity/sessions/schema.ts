@@ -15,7 +15,7 @@ export type SessionStatus = (typeof statuses)[number]
 
 export const sessionStatus = OneOf(statuses, {
   description:
-    '`opened` on the page, `capturing` once the person agreed, `submitted` while it is judged, `review` while a person decides',
+    'Filter by status; `capturing`: the person has agreed, `submitted`: in processing, `review`: in manual review',
 })
 
 export const SessionCreate = Type.Object({
@@ -23,7 +23,7 @@ export const SessionCreate = Type.Object({
     Type.Array(OneOf(documentTypes), {
       minItems: 1,
       maxItems: documentTypes.length,
-      description: 'Documents that are accepted; default: all of the country',
+      description: 'Accepted document types; default: all of the country',
     }),
   ),
   country: Type.Optional(
@@ -37,7 +37,7 @@ export const SessionCreate = Type.Object({
     Type.Array(OneOf(checkNames), {
       maxItems: checkNames.length,
       description:
-        'Checks besides document_verification, which is always done; default face_match and liveness_detection. Without these two and duplicate_check no face is requested',
+        'Checks besides document_verification, which is always included; default face_match and liveness_detection. Without these two and duplicate_check no face is requested',
     }),
   ),
   external_id: personal('Your own id for the person, as `subject.external_id` of a verification', 128),
@@ -45,7 +45,8 @@ export const SessionCreate = Type.Object({
     Type.String({
       maxLength: 2_048,
       rule: 'must have at most 2048 characters',
-      description: 'URL the page leads to at the end, with `session_id` and no results',
+      description:
+        'URL the page leads to at the end, with `session_id` and no results. Pages of its origin may show the page in a frame',
     }),
   ),
   language: Type.Optional(OneOf(languages, { description: 'Language of the page; default: that of the browser' })),
@@ -54,7 +55,7 @@ export const SessionCreate = Type.Object({
       minimum: 60,
       maximum: 604_800,
       rule: 'must be 60 to 604800 seconds',
-      description: 'Seconds for which the link can be used; default one day, at most seven',
+      description: 'Validity of the link in seconds; default one day, at most seven',
     }),
   ),
   phone: Type.Optional(Phone({ sensitive: true, description: 'Phone number to send the link to, in E.164' })),
@@ -68,13 +69,13 @@ const told = {
   session_id: Type.String({ description: 'Id of the session, such as `ids_…`' }),
   status: sessionStatus,
   verification_id: Nullable(
-    Type.String({ description: 'The verification of the last try; null until pictures were submitted' }),
+    Type.String({ description: 'Id of the verification of the last attempt; null until pictures are submitted' }),
   ),
   external_id: Nullable(Type.String({ sensitive: true, description: 'Your own id for the person' })),
   checks: Type.Array(Type.String(), { description: 'Requested checks' }),
   tries_left: Type.Integer({ description: 'Number of submissions left, of `capture_tries` of the policy' }),
   failure_reasons: Type.Array(FailureReason, {
-    description: 'Failure reasons of the last try; empty if it did not fail',
+    description: 'Failure reasons of the last attempt; empty if it did not fail',
   }),
   created_at: At({ description: 'Time of creation' }),
   expires_at: At({ description: 'Expiry time of the link' }),
@@ -88,12 +89,12 @@ export const Session = Type.Object(
     ...told,
     url: Nullable(
       Type.String({
-        description: 'URL of the page; the first person to open it may use it. Null once the session has ended',
+        description: 'URL of the page, bound to the first browser that opens it; null once the session has ended',
       }),
     ),
-    token: Nullable(Type.String({ description: 'Last part of `url`, for an app that opens the page itself' })),
+    token: Nullable(Type.String({ description: 'Last part of `url`, for apps that open the page themselves' })),
     qr: Nullable(Type.String({ description: '`url` as a QR code: a data URL of an SVG picture' })),
-    document_types: Nullable(Type.Array(Type.String()), { description: 'Documents that are accepted; null for all' }),
+    document_types: Nullable(Type.Array(Type.String()), { description: 'Accepted document types; null for all' }),
     country: Nullable(Type.String({ description: 'Issuing country; null if chosen by the person' })),
     redirect_url: Nullable(Type.String({ description: 'URL that the page leads to at the end' })),
     language: Nullable(Type.String({ description: 'Language of the page; null for that of the browser' })),

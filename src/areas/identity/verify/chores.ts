@@ -31,7 +31,7 @@ const expire = each('identity.expire', dueExpiries, (app, occasion, id) =>
 )
 
 const endReviews = each('identity.end_reviews', dueReviews, (app, occasion, id) =>
-  end(app, occasion, id, 'rejected', 'REVIEW_TIMEOUT', 'nobody decided within 7 days', true),
+  end(app, occasion, id, 'rejected', 'REVIEW_TIMEOUT', 'no decision within 7 days', true),
 )
 
 async function end(

@@ -81,7 +81,7 @@ async function requireRegistry(app: App, { tenant }: Requester, input: VerifyId,
   })
   if (verdict !== 'down') return
   const extra = { registry: registry.name }
-  throw new AppError('REGISTRY_UNAVAILABLE', `the registry of ${country} does not answer`, {
+  throw new AppError('REGISTRY_UNAVAILABLE', `the registry of ${country} does not respond`, {
     extra,
     retryAfterSeconds: 60,
   })
@@ -92,7 +92,7 @@ async function previousOf(app: App, { tenant }: Requester, input: VerifyId): Pro
   if (given === undefined) return null
   const id = uuidOf('verification', given)
   if (!id || !(await maybe(app.db.query(findVerification, { ...tenant, id }))))
-    throw invalid('previous_verification_id', 'names no verification')
+    throw invalid('previous_verification_id', 'is not the id of a verification')
   return id
 }
 

@@ -94,7 +94,7 @@ const causes: Readonly<Record<string, Cause>> = {
   document_kind: { code: 'INVALID_DOCUMENT_TYPE', message: 'it is another kind of document', retryable: false },
   [presentCheck]: {
     code: 'DOCUMENT_UNREADABLE',
-    message: 'no document could be made out in the picture',
+    message: 'no document was detected in the picture',
     retryable: true,
   },
   portrait_present: { code: 'NO_FACE_DETECTED', message: 'there is no portrait on the document', retryable: true },

@@ -97,7 +97,7 @@ async function claim(app: App, occasion: Occasion, id: string): Promise<Verifica
 
 async function see(app: App, tenant: Tenant, row: VerificationRow): Promise<ReadDocument> {
   const front = await pictureOf(app, tenant, row, 'document_front')
-  if (!front) throw new AppError('DOCUMENT_UNREADABLE', 'the picture of the document is gone')
+  if (!front) throw new AppError('DOCUMENT_UNREADABLE', 'the picture of the document was erased')
   const back = await pictureOf(app, tenant, row, 'document_back')
   return engine(app, { tenant }, readDocument, { front, back, wantsPortrait: true }, [
     'document_front',

@@ -20,7 +20,7 @@ export const ReviewDecision = Type.Object({
   reason: Type.String({
     minLength: 1,
     maxLength: 500,
-    rule: 'must say why, in at most 500 characters',
+    rule: 'must have 1 to 500 characters',
     description: 'Reason kept in the record as `review.reason`',
   }),
   code: Type.Optional(
@@ -50,7 +50,7 @@ export async function review(
     nowMs,
   })
   if (!(await move(app, tx, caller, row, { status, stage: 'done', outcome: reviewed }, actorOf(caller))))
-    throw new AppError('INVALID_STATE', 'it was decided meanwhile')
+    throw new AppError('INVALID_STATE', 'the verification was decided in the meantime')
   return recordOf(app, tenant, await one(tx.query(findVerification, { ...tenant, id: row.id })))
 }
 
@@ -61,9 +61,9 @@ async function reviewable(tx: Tx, caller: Caller, row: VerificationRow, decision
   const isOverride =
     row.stage === 'done' && row.status === (decision === 'approve' ? 'rejected' : 'verified') && !row.erased_at
   if (!outcome || !(isWaiting || isOverride))
-    throw new AppError('INVALID_STATE', `a verification that is ${row.status}/${row.stage} cannot be decided so`)
+    throw new AppError('INVALID_STATE', `a verification that is ${row.status}/${row.stage} cannot be decided this way`)
   if (isOverride && outcome.failure_reasons.some(({ code }) => code === 'BLOCKLISTED'))
-    throw new AppError('INVALID_STATE', 'somebody on the blocklist cannot be approved')
+    throw new AppError('INVALID_STATE', 'a person on the blocklist cannot be approved')
   const { four_eyes } = await policyOf(tx, caller.tenant)
   if (isOverride && decision === 'approve' && four_eyes && row.created_by === caller.actor)
     throw new AppError(

@@ -30,7 +30,7 @@ const verifyId = write({
   path: '/v1/identity/verify-id',
   operation: 'identity.verifyId',
   summary: 'Verify a person by their document',
-  description: 'Returns the verdict if it is there within `wait` seconds, and status pending otherwise.',
+  description: 'Returns the verdict if it is known within `wait` seconds, and status pending otherwise.',
   scope: 'identity:write',
   limit: 'identity',
   body: VerifyId,
@@ -94,7 +94,7 @@ const getVerification = read({
   operation: 'identity.getVerification',
   summary: 'Get a verification',
   description:
-    'Each reading of a document is recorded in the audit. With `include=images`, which takes the scope `identity:review`, each picture has a URL that works for 60 seconds.',
+    'Access to a verification is recorded in the audit. With `include=images`, which requires the scope `identity:review`, each picture has a URL that is valid for 60 seconds.',
   scope: 'identity:read',
   params: IdParam,
   query: Type.Object({
@@ -107,7 +107,7 @@ const getVerification = read({
     const { tenant, receivedMs, nowMs } = caller
     const wantsImages = query.include === 'images'
     if (wantsImages && !allows(caller.principal.scopes, 'identity:review'))
-      throw new AppError('FORBIDDEN', 'include=images takes a key with the scope identity:review')
+      throw new AppError('FORBIDDEN', 'include=images requires a key with the scope identity:review')
     const row = await verificationWith(app.db, tenant, params.id)
     const images = wantsImages ? imagesOf(row) : {}
     const actions = [
@@ -134,14 +134,14 @@ const getImage = download({
   operation: 'identity.getImage',
   summary: 'Get a picture of a verification',
   description:
-    'For a reviewer: each access is recorded in the audit, and the picture may not be cached. `regions` of the verification say where each field is.',
+    'For reviewers. Each access is recorded in the audit, and the picture must not be cached. `regions` of the verification locates each field.',
   scope: 'identity:review',
   params: IdParam,
   query: Type.Object({
     name: Type.Optional(
       OneOf(['document_front', 'document_back', 'portrait', 'selfie'], {
         description:
-          'One of `pictures` of the verification, `portrait` being the face cut out of the document; default document_front',
+          'One of `pictures` of the verification; `portrait` is the face cut out of the document; default document_front',
       }),
     ),
   }),
@@ -180,12 +180,12 @@ const listAll = list({
     ...listQuery,
     status: Type.Optional(
       OneOf(['pending', 'verified', 'rejected', 'expired'], {
-        description: 'Filter by status; `stage` says what `pending` ones wait for',
+        description: 'Filter by status; see `stage` for the progress of `pending` ones',
       }),
     ),
     stage: Type.Optional(
       OneOf(['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'], {
-        description: 'Processing stage; a person decides those in `awaiting_review`',
+        description: 'Filter by processing stage; `awaiting_review` requires a decision by a person',
       }),
     ),
     person_of: Type.Optional(
@@ -196,16 +196,16 @@ const listAll = list({
       }),
     ),
     reference: Type.Optional(
-      Type.String({ maxLength: 128, description: 'Your own id for the person or the case, exactly as it was given' }),
+      Type.String({ maxLength: 128, description: 'Filter by your own id for the person or the case' }),
     ),
     created_from: Type.Optional(Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time' })),
     created_to: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time' }),
+      Type.String({ maxLength: 40, description: 'End, exclusive: a day at 00:00 UTC, or an RFC 3339 time' }),
     ),
   }),
   row: ListedVerification,
   errors: ['INVALID_DATE_RANGE', 'NOT_FOUND'],
-  examples: [{ name: 'Those that wait for a decision', query: { stage: 'awaiting_review' } }],
+  examples: [{ name: 'Verifications awaiting review', query: { stage: 'awaiting_review' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     if (query.person_of !== undefined) {
@@ -228,29 +228,29 @@ const ReviewFigures = Type.Object(
     to: At({ description: 'End of the period, exclusive' }),
     doubts: Type.Object(
       {
-        approved: Type.Integer({ description: 'Approved by a person' }),
-        rejected: Type.Integer({ description: 'Rejected by a person' }),
+        approved: Type.Integer({ description: 'Number approved by a person' }),
+        rejected: Type.Integer({ description: 'Number rejected by a person' }),
         by_check: Type.Array(
           Type.Object({
-            check: maybe('Check in doubt'),
-            approved: Type.Integer({ description: 'Approved by a person' }),
-            rejected: Type.Integer({ description: 'Rejected by a person' }),
+            check: maybe('Doubtful check'),
+            approved: Type.Integer({ description: 'Number approved by a person' }),
+            rejected: Type.Integer({ description: 'Number rejected by a person' }),
           }),
           { description: 'Counts by check' },
         ),
       },
-      { description: 'Cases that the machine referred to a person' },
+      { description: 'Cases referred to manual review' },
     ),
     overturned: Type.Object(
       {
-        approved: Type.Integer({ description: 'Rejected by the machine, then approved' }),
-        rejected: Type.Integer({ description: 'Verified by the machine, then rejected' }),
+        approved: Type.Integer({ description: 'Number rejected automatically, then approved' }),
+        rejected: Type.Integer({ description: 'Number verified automatically, then rejected' }),
       },
-      { description: 'Verdicts of the machine that a person overturned' },
+      { description: 'Automatic verdicts that a person overturned' },
     ),
-    verdicts: Type.Integer({ description: 'Verdicts that the machine made on its own in this time' }),
+    verdicts: Type.Integer({ description: 'Number of automatic verdicts in the period' }),
     overturned_percent: Nullable(Type.Number(), {
-      description: 'Percentage of the machine’s verdicts that were overturned; null if there were none',
+      description: 'Percentage of automatic verdicts that were overturned; null if there were none',
     }),
   },
   { title: 'IdentityReviewFigures' },
@@ -260,20 +260,23 @@ const figuresOfReviews = read({
   method: 'GET',
   path: '/v1/identity/reviews/figures',
   operation: 'identity.reviewFigures',
-  summary: 'Get figures of reviews',
-  description: 'Share of machine verdicts that people overturn, and their decisions on doubtful cases.',
+  summary: 'Get review statistics',
+  description: 'Share of automatic verdicts that reviewers overturn, and their decisions on doubtful cases.',
   scope: 'identity:read',
   query: Type.Object({
     from: Type.Optional(
       Type.String({ maxLength: 40, description: 'First day, or an RFC 3339 time; default 90 days ago' }),
     ),
     to: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Up to this day at 00:00 UTC, or an RFC 3339 time; default now' }),
+      Type.String({
+        maxLength: 40,
+        description: 'End, exclusive: a day at 00:00 UTC, or an RFC 3339 time; default now',
+      }),
     ),
   }),
   reply: { status: 200, schema: ReviewFigures },
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Of the last 90 days' }],
+  examples: [{ name: 'Last 90 days' }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const to = moment(query.to, 'to') ?? new Date(nowMs + 1)
     const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * 86_400_000)
@@ -302,7 +305,7 @@ const AuditTrail = Type.Object(
     data: Type.Array(AuditEntry, { description: 'The entries, oldest first' }),
     next_cursor: Nullable(Type.String({ description: '`cursor` of the next page; null on the last' })),
     chain_valid: Type.Boolean({
-      description: 'Whether the entries form an unbroken chain, none missing at the end',
+      description: 'True if the entries form an unbroken chain, with none missing at the end',
     }),
   },
   { title: 'IdentityAudit' },
@@ -313,7 +316,7 @@ const getAudit = read({
   path: '/v1/identity/audit/:id',
   operation: 'identity.getAudit',
   summary: 'Get the audit trail of a check',
-  description: 'For the id of a verification, scan, face match, liveness check, risk score or one-time code.',
+  description: 'Accepts the id of a verification, scan, face match, liveness check, risk score or one-time code.',
   scope: 'identity:audit',
   params: IdParam,
   query: Type.Object({
@@ -321,7 +324,7 @@ const getAudit = read({
     cursor: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,8}$',
-        rule: 'must be the next_cursor of a page before',
+        rule: 'must be the next_cursor of a previous page',
         description: '`next_cursor` of the previous page',
       }),
     ),
@@ -358,7 +361,7 @@ const decideReview = write({
 const Erasure = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
-    status: Type.String({ description: 'Status of the verification, which stays' }),
+    status: Type.String({ description: 'Status of the verification, which is kept' }),
     erased_at: At({ description: 'Time of the erasure' }),
     legal_hold: Type.Literal(false, { description: 'Always false: a record under legal hold is not erased' }),
   },
@@ -411,7 +414,7 @@ const eraseSubject = write({
     schema: Type.Object(
       {
         external_id: Type.String({ description: 'Your own id for the person' }),
-        erased: Type.Array(Erasure, { description: 'Verifications of this person' }),
+        erased: Type.Array(Erasure, { description: 'Ids of the erased verifications' }),
       },
       { title: 'IdentitySubjectErasure' },
     ),
@@ -421,7 +424,7 @@ const eraseSubject = write({
     const subject = indexOf(app, caller, 'subject', params.external_id)
     const rows = subject ? await tx.query(ofSubject, { ...caller.tenant, subject }) : []
     const sessions = subject ? await tx.query(eraseSessions, { ...caller.tenant, subject }) : []
-    if (rows.length === 0 && sessions.length === 0) throw new AppError('NOT_FOUND', 'nothing is stored of this person')
+    if (rows.length === 0 && sessions.length === 0) throw new AppError('NOT_FOUND', 'no data of this person is stored')
     const erased = []
     for (const { id } of rows) {
       const one = await eraseRecord(app, tx, caller, id, actorOf(caller), 'request')
@@ -447,7 +450,7 @@ const sendMedia = multipart({
     schema: Type.Object(
       {
         media_id: Type.String({ description: 'Id of the picture, such as `imd_…`' }),
-        type: Nullable(Type.String({ description: 'Intended use as you stated it; null if you did not' })),
+        type: Nullable(Type.String({ description: 'Intended use; null if not given' })),
         expires_at: Nullable(At({ description: 'Expiry time of the picture' })),
       },
       { title: 'IdentityMedia' },

@@ -29,10 +29,10 @@ const Subject = Type.Object(
       Day({ sensitive: true, description: 'Date of birth as stated by the person; compared with the document' }),
     ),
     sex: personal('F or M; compared with the document', 10),
-    phone: personal('Number in E.164; compared with your blocklist, and judged by the check `risk_score`', 20),
-    email: personal('Address compared with your blocklist, and judged by the check `risk_score`', 254),
+    phone: personal('Phone number in E.164; compared with your blocklist, and evaluated by the check `risk_score`', 20),
+    email: personal('Email address; compared with your blocklist, and evaluated by the check `risk_score`', 254),
     external_id: personal(
-      'Your own id for the person: used to erase their data, to tell duplicates of other people, and by `risk_score` to count persons who share a phone, device or address',
+      'Your own id for the person: used to erase their data, to find duplicates, and by `risk_score` to count persons who share a phone, device or IP address',
       128,
     ),
   },
@@ -41,21 +41,21 @@ const Subject = Type.Object(
 
 const Device = Type.Object(
   {
-    ip: personal('IP address of the person: the check `risk_score` counts how many persons share it', 45),
-    user_agent: personal('User agent of the browser or app; kept with the verification, and not judged', 500),
+    ip: personal('IP address of the person; the check `risk_score` counts the persons who share it', 45),
+    user_agent: personal('User agent of the browser or app; kept with the verification, and not evaluated', 500),
     device_id: personal('Your own id for the device: compared with your blocklist and with duplicates', 128),
     latitude: Type.Optional(
       Type.Number({
         minimum: -90,
         maximum: 90,
-        description: 'Degrees, north positive; kept with the verification, and not judged',
+        description: 'Degrees, north positive; kept with the verification, and not evaluated',
       }),
     ),
     longitude: Type.Optional(
       Type.Number({
         minimum: -180,
         maximum: 180,
-        description: 'Degrees, east positive; kept with the verification, and not judged',
+        description: 'Degrees, east positive; kept with the verification, and not evaluated',
       }),
     ),
   },
@@ -70,18 +70,18 @@ export const VerifyId = Type.Object({
   }),
   country: Type.String({ minLength: 2, maxLength: 3, description: 'Issuing country: ISO 3166, two or three letters' }),
   document_front: Picture('Photograph or scan of the side with the face'),
-  document_back: Type.Optional(Picture('Back of the document, where it has one')),
+  document_back: Type.Optional(Picture('Back of the document, if it has one')),
   selfie: Type.Optional(Picture('Photograph of the person')),
   liveness: Type.Optional(ActiveSubmission),
   checks: Type.Optional(
     Type.Array(OneOf(checkNames), {
       maxItems: 6,
       description:
-        'Checks besides document_verification, which is always done; default face_match and liveness_detection where there is a selfie or liveness. `risk_score` judges phone, email, address and device, as POST /v1/identity/risk-score does',
+        'Checks besides document_verification, which is always included; default face_match and liveness_detection if a selfie or liveness is given. `risk_score` evaluates phone, email, IP address and device, as POST /v1/identity/risk-score does',
     }),
   ),
   document_number: personal(
-    'Number as the person typed it; compared with the document, and looked up in a registry',
+    'Document number as typed by the person; compared with the document, and looked up in a registry',
     40,
   ),
   subject: Type.Optional(Subject),
@@ -89,7 +89,7 @@ export const VerifyId = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'Your own id for the person or the case, by which verifications are listed; it may be used again',
+      description: 'Your own id for the person or the case, for filtering; need not be unique',
     }),
   ),
   previous_verification_id: Type.Optional(
@@ -98,10 +98,12 @@ export const VerifyId = Type.Object({
   consent: Type.Optional(
     Type.Object(
       {
-        granted: Type.Boolean({ description: 'True if the person agreed; otherwise nothing is verified' }),
-        granted_at: Type.Optional(Moment({ description: 'Time of the agreement; the audit keeps it too' })),
+        granted: Type.Boolean({ description: 'True if the person agreed; false refuses the verification' }),
+        granted_at: Type.Optional(
+          Moment({ description: 'Time of the agreement, which is also recorded in the audit' }),
+        ),
         privacy_notice_url: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 2048, description: 'URL of the notice that they agreed to' }),
+          Type.String({ minLength: 1, maxLength: 2048, description: 'URL of the privacy notice that they agreed to' }),
         ),
         language: Type.Optional(
           Type.String({ minLength: 1, maxLength: 20, description: 'Language in which consent was requested' }),
@@ -109,7 +111,7 @@ export const VerifyId = Type.Object({
       },
       {
         description:
-          'Consent of the person, kept with the verification; required where the policy of the account says so',
+          'Consent of the person, kept with the verification; required if the policy of the account requires it',
       },
     ),
   ),
@@ -163,7 +165,7 @@ export type Claims = Static<typeof Claims>
 export const maybe = (description: string) => Nullable(Type.String({ description }))
 
 const fields = {
-  document_number: maybe('Value as read from the document; null if it was not'),
+  document_number: maybe('Value read from the document; null if not read'),
   first_name: maybe('Given names, as on the document'),
   last_name: maybe('Family name, as on the document'),
   date_of_birth: maybe('YYYY-MM-DD'),
@@ -171,7 +173,7 @@ const fields = {
   nationality: maybe('Three letters, such as KEN'),
   issue_date: maybe('YYYY-MM-DD'),
   expiry_date: maybe('YYYY-MM-DD'),
-  personal_number: maybe('Personal number, where the document has one beside its own number'),
+  personal_number: maybe('Personal number, if the document has one besides its own number'),
 }
 
 const Document = Type.Object({
@@ -180,17 +182,17 @@ const Document = Type.Object({
   ...fields,
   sources: Type.Optional(
     Type.Record(Type.String(), OneOf(sources), {
-      description: 'Source of each field: machine-readable lines, a barcode, or the print',
+      description: 'Source of each field: machine-readable zone, barcode or printed text',
     }),
   ),
   mrz: Nullable(
     Type.Object(
       {
         format: Type.String({ description: 'MRZ format, such as TD3' }),
-        valid: Type.Boolean({ description: 'Whether its check digits are right' }),
-        lines: Type.Array(Type.String(), { description: 'Lines as they were read' }),
+        valid: Type.Boolean({ description: 'True if its check digits are valid' }),
+        lines: Type.Array(Type.String(), { description: 'Extracted lines' }),
       },
-      { description: 'The machine-readable lines; null if there are none' },
+      { description: 'Machine-readable zone; null if there is none' },
     ),
   ),
 })
@@ -198,16 +200,16 @@ const Document = Type.Object({
 const Check = Type.Object({
   check: Type.String({ description: 'Name of the check, such as `mrz_check_digits`' }),
   result: OneOf(['pass', 'fail', 'warn', 'skipped', 'unavailable'], {
-    description: '`unavailable`: could not be made, `skipped`: was not requested',
+    description: 'Result; `unavailable`: could not be made, `skipped`: not requested',
   }),
   weight: OneOf(['critical', 'major', 'minor'], { description: 'Weight of a failure' }),
-  detail: Type.String({ description: 'Finding of the step' }),
+  detail: Type.String({ description: 'Explanation of the result' }),
 })
 
 const Readings = Type.Object(
   {
     zone: Nullable(Type.Object(fields), {
-      description: 'Values of the machine-readable lines; null if there are none',
+      description: 'Values of the machine-readable zone; null if there is none',
     }),
     barcode: Type.Optional(
       Nullable(Type.Object(fields), { description: 'Values of a barcode; null if none was read or known' }),
@@ -223,7 +225,9 @@ const Region = Type.Object({
       '`zone`, `portrait`, or the field of `document` that was read there; `glare`, `blurred`, `covered` by a finger or `cut_off` by the edge',
   }),
   image: Type.String({ description: 'The picture, such as `document_front`' }),
-  box: Type.Array(Type.Number(), { description: 'Left, top, width and height, as parts of the sides of the picture' }),
+  box: Type.Array(Type.Number(), {
+    description: 'Left, top, width and height, as fractions of the sides of the picture',
+  }),
 })
 
 /** Findings on the document; sealed. Those of earlier releases have neither readings nor regions. */
@@ -238,11 +242,9 @@ export type Findings = Static<typeof Findings>
 const Results = Type.Object(
   {
     document_authentic: Nullable(Type.Boolean({ description: 'Verdict; null until it is known' })),
-    face_match: Nullable(
-      Type.Boolean({ description: 'Whether the person is that of the document; null if it was not requested' }),
-    ),
+    face_match: Nullable(Type.Boolean({ description: 'True if the face matches the document; null if not requested' })),
     liveness_passed: Nullable(
-      Type.Boolean({ description: 'Whether a living person was seen; null if it was not requested' }),
+      Type.Boolean({ description: 'True if a living person was detected; null if not requested' }),
     ),
     overall_risk: Nullable(OneOf(riskLevels, { description: 'Verdict; null until it is known' })),
   },
@@ -259,12 +261,12 @@ export type FailureReason = Static<typeof FailureReason>
 
 const Review = Type.Object({
   decision: maybe('`approve` or `reject`'),
-  reason: maybe('Reason that the reviewer gave'),
+  reason: maybe('Reason given by the reviewer'),
   by: maybe('Reviewer'),
   at: maybe('Time of the decision'),
   machine: Type.Optional(
     OneOf(['unsure', 'verified', 'rejected', 'expired'], {
-      description: 'Verdict of the machine before any review',
+      description: 'Automatic verdict before any review',
     }),
   ),
 })
@@ -272,13 +274,13 @@ const Review = Type.Object({
 /** Outcome without personal data, kept as long as the audit. */
 export const Outcome = Type.Object({
   results: Results,
-  checks_performed: Type.Array(Type.String(), { description: 'Checks that were requested' }),
+  checks_performed: Type.Array(Type.String(), { description: 'Requested checks' }),
   face_match: Nullable(
     Type.Object(
       {
-        match: Type.Boolean({ description: 'Whether both faces are one person' }),
+        match: Type.Boolean({ description: 'True if both faces show one person' }),
         confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-        similarity_score: Type.Number({ description: '0 to 1' }),
+        similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1' }),
       },
       { description: 'Similarity of the faces; null if it was not requested' },
     ),
@@ -286,12 +288,14 @@ export const Outcome = Type.Object({
   liveness: Nullable(
     Type.Object(
       {
-        passed: Type.Boolean({ description: 'Whether a living person was seen' }),
+        passed: Type.Boolean({ description: 'True if a living person was detected' }),
         confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-        method: OneOf(['passive', 'active'], { description: 'One picture (`passive`), or movements (`active`)' }),
+        method: OneOf(['passive', 'active'], {
+          description: 'Method: one picture (`passive`), or movements (`active`)',
+        }),
         light: Type.Optional(
           OneOf(['seen', 'faint', 'other'], {
-            description: 'Whether the colours of the screen were seen on the face; absent where none were shown',
+            description: 'True if the screen colours were detected on the face; absent if none were shown',
           }),
         ),
       },
@@ -308,9 +312,9 @@ export const Outcome = Type.Object({
       { description: 'Result of the check; null if it was not requested' },
     ),
   ),
-  failure_reasons: Type.Array(FailureReason, { description: 'Reasons for the rejection; empty if there was none' }),
+  failure_reasons: Type.Array(FailureReason, { description: 'Failure reasons; empty if not rejected' }),
   doubt: Type.Optional(
-    Nullable(FailureReason, { description: 'Why a person was asked to decide; null or absent if none was' }),
+    Nullable(FailureReason, { description: 'Reason for the manual review; null or absent if there was none' }),
   ),
   review: Nullable(Review, { description: 'Manual review; null if there was none' }),
   engine: Type.Object(
@@ -329,9 +333,9 @@ export const VerificationRecord = Type.Object(
   {
     verification_id: Type.String({ description: 'Id of the verification, such as `ver_…`' }),
     status: OneOf(['verified', 'pending', 'rejected', 'expired'], {
-      description: '`pending` until there is a verdict',
+      description: 'Status; `pending` until the verdict',
     }),
-    checks_performed: Type.Array(Type.String(), { description: 'Checks that were requested' }),
+    checks_performed: Type.Array(Type.String(), { description: 'Requested checks' }),
     results: Results,
     created_at: At({ description: 'Time of the request' }),
     completed_at: Nullable(At({ description: 'Time of the verdict' })),
@@ -343,21 +347,21 @@ export const VerificationRecord = Type.Object(
       Type.Object({
         granted: Type.Literal(true, { description: 'Always true: the person agreed' }),
         granted_at: Nullable(At({ description: 'Time of the agreement; null if it was not given' })),
-        privacy_notice_url: maybe('URL of the notice that they agreed to'),
+        privacy_notice_url: maybe('URL of the privacy notice that they agreed to'),
         language: maybe('Language in which consent was requested'),
       }),
       {
-        description: 'Consent as it was sent; null if none was, and once the record is erased',
+        description: 'Consent as submitted; null if none, and once the record is erased',
       },
     ),
     document: Nullable(Document, {
-      description: 'Data read from the document; null until then, and once the record is erased',
+      description: 'Data read from the document; null before processing, and once the record is erased',
     }),
     checks: Type.Array(Check, { description: 'Checks with their results' }),
     readings: Nullable(Readings),
-    regions: Type.Array(Region, { description: 'Places on the pictures where it was read' }),
+    regions: Type.Array(Region, { description: 'Places of the fields on the pictures' }),
     pictures: Type.Array(Type.String(), {
-      description: 'Names of the pictures that are kept, for GET /v1/identity/verification/{id}/image',
+      description: 'Names of the stored pictures, for GET /v1/identity/verification/{id}/image',
     }),
     face_match: Outcome.properties.face_match,
     liveness: Outcome.properties.liveness,
@@ -379,7 +383,7 @@ export const VerificationRecord = Type.Object(
     ...costFields,
     images: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'With `include=images`: URL of each picture by its field, for 60 seconds',
+        description: 'URL of each picture by its field, valid for 60 seconds; only with `include=images`',
       }),
     ),
   },

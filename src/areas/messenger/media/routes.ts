@@ -34,11 +34,11 @@ const uploadMedia = multipart({
   path: '/v1/messenger/media',
   operation: 'messenger.uploadMedia',
   summary: 'Upload media to send',
-  description: 'Images to 5 MB, video and audio to 16 MB, documents to 100 MB. It is kept for 30 days.',
+  description: 'Images up to 5 MB, video and audio up to 16 MB, documents up to 100 MB. Kept for 30 days.',
   scope: 'messenger:write',
   limit: 'messenger',
   // Above the storage limit, so that storage gives the error.
-  files: { file: { maxBytes: maxMediaBytes + slackBytes, description: 'The picture, video, sound or document' } },
+  files: { file: { maxBytes: maxMediaBytes + slackBytes, description: 'Picture, video, audio or document' } },
   bodyLimitBytes: maxMediaBytes + 2 * slackBytes,
   body: Type.Object({
     type: Type.Optional(Type.String({ maxLength: 200, description: 'Content type; default: that of the part' })),

@@ -16,7 +16,7 @@ const chat = list({
   path: '/v1/sandbox/messenger/handset',
   operation: 'sandbox.messengerHandset',
   summary: 'List the chat on a simulated handset',
-  description: 'Messages that arrived on a handset of the sandbox, and those that it wrote, newest first.',
+  description: 'Messages received and sent by a simulated handset, newest first.',
   scope: 'sandbox:read',
   query: Type.Object({
     ...listQuery,
@@ -27,7 +27,7 @@ const chat = list({
     }),
   }),
   row: MessageRecord,
-  examples: [{ name: 'What Ada sees', query: { phone: '+254711000020' } }],
+  examples: [{ name: 'Messages on Ada’s phone', query: { phone: '+254711000020' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

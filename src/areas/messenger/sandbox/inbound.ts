@@ -16,9 +16,9 @@ import { findByProviderId, findMessage } from '../store.ts'
 const Choice = (description: string) =>
   Type.Object(
     {
-      id: Type.String({ minLength: 1, maxLength: 256, description: 'Id that your message gave it' }),
+      id: Type.String({ minLength: 1, maxLength: 256, description: 'Id of the button or row in your message' }),
       title: Type.String({ minLength: 1, maxLength: 24, description: 'Label shown to the user' }),
-      description: Type.Optional(Type.String({ maxLength: 72, description: 'The line below its title' })),
+      description: Type.Optional(Type.String({ maxLength: 72, description: 'Description below the title' })),
     },
     { description },
   )
@@ -26,7 +26,7 @@ const Choice = (description: string) =>
 const File = (description: string) =>
   Type.Object(
     {
-      id: Type.String({ maxLength: 64, description: 'A media_id of yours, whose bytes the user sends' }),
+      id: Type.String({ maxLength: 64, description: 'Id of media of yours, sent as the user’s file' }),
       caption: Type.Optional(Type.String({ maxLength: 1024, description: 'Caption below the media' })),
       filename: Type.Optional(Type.String({ maxLength: 240, description: 'File name on the user’s phone' })),
     },
@@ -52,30 +52,32 @@ const Inbound = Type.Object({
           description: 'Text of the message; STOP opts the user out',
         }),
       },
-      { description: 'A written message' },
+      { description: 'Text message' },
     ),
   ),
-  image: Type.Optional(File('A picture')),
-  video: Type.Optional(File('A video, as users send it')),
-  audio: Type.Optional(File('A sound')),
-  document: Type.Optional(File('A file')),
+  image: Type.Optional(File('Picture message')),
+  video: Type.Optional(File('Video message')),
+  audio: Type.Optional(File('Audio message')),
+  document: Type.Optional(File('Document message')),
   interactive: Type.Optional(
     Type.Object(
       {
-        type: OneOf(['button_reply', 'list_reply'], { description: 'Whether a button was pressed or a row chosen' }),
+        type: OneOf(['button_reply', 'list_reply'], {
+          description: 'Kind of reply: a pressed button, or a chosen row of a list',
+        }),
         button_reply: Type.Optional(Choice('The button that was pressed')),
         list_reply: Type.Optional(Choice('The row that was chosen')),
       },
-      { description: 'An answer to your buttons or list' },
+      { description: 'Reply to your buttons or list' },
     ),
   ),
   button: Type.Optional(
     Type.Object(
       {
-        payload: Type.String({ maxLength: 256, description: 'The payload that your message gave the button' }),
+        payload: Type.String({ maxLength: 256, description: 'Payload of the button in your message' }),
         text: Type.String({ maxLength: 256, description: 'Label shown to the user' }),
       },
-      { description: 'A button of a template that was pressed' },
+      { description: 'Pressed button of a template' },
     ),
   ),
   location: Type.Optional(
@@ -84,7 +86,7 @@ const Inbound = Type.Object({
         latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees, north positive, such as -1.2921' }),
         longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees, east positive, such as 36.8219' }),
         name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place' })),
-        address: Type.Optional(Type.String({ maxLength: 500, description: 'Its address, in one line' })),
+        address: Type.Optional(Type.String({ maxLength: 500, description: 'Address of the place, in one line' })),
       },
       { description: 'Shared location' },
     ),
@@ -93,15 +95,15 @@ const Inbound = Type.Object({
     Type.Object(
       {
         message_id: Type.String({ maxLength: 64, description: 'Id of the message that the user reacts to' }),
-        emoji: Type.String({ maxLength: 20, description: 'One emoji; empty takes it back' }),
+        emoji: Type.String({ maxLength: 20, description: 'One emoji; empty removes the reaction' }),
       },
-      { description: 'An emoji on a message of the chat' },
+      { description: 'Reaction to a message of the chat' },
     ),
   ),
   context: Type.Optional(
     Type.Object(
       { message_id: Type.String({ maxLength: 64, description: 'Id of the message it replies to' }) },
-      { description: 'Makes it a reply to a message of the chat' },
+      { description: 'Message of the chat that this one replies to' },
     ),
   ),
 })
@@ -114,7 +116,8 @@ const inbound = write({
   path: '/v1/sandbox/messenger/inbound',
   operation: 'sandbox.messengerInbound',
   summary: 'Simulate an inbound chat message',
-  description: 'It is stored, opens the window for 24 hours and is sent as messenger.message. STOP works.',
+  description:
+    'The message is stored, opens the window for 24 hours and is sent as messenger.message. Keywords such as STOP are applied.',
   scope: 'sandbox:write',
   body: Inbound,
   reply: {

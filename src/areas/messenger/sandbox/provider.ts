@@ -10,9 +10,12 @@ import { simulatedMessenger } from '../carriers/sandbox.ts'
 const Provider = Type.Object(
   {
     base_url: Type.String({ description: 'Address of the simulated provider, in place of https://graph.facebook.com' }),
-    api_version: Type.String({ description: 'Version in its paths; others are taken too' }),
+    api_version: Type.String({ description: 'API version in its paths; others are accepted too' }),
     access_token: Type.String({ sensitive: true, description: 'Token sent as a bearer token' }),
-    app_secret: Type.String({ sensitive: true, description: 'Signs the calls to your webhook, x-hub-signature-256' }),
+    app_secret: Type.String({
+      sensitive: true,
+      description: 'Secret that signs calls to your webhook (header x-hub-signature-256)',
+    }),
     phone_number_id: Type.String({ description: 'Number that your client sends from' }),
     business_account_id: Type.String({ description: 'Business of the number, for templates and subscribed_apps' }),
   },
@@ -25,7 +28,7 @@ const provider = read({
   operation: 'sandbox.messengerProvider',
   summary: 'Get keys for the simulated messenger provider',
   description:
-    'For a client of your own that speaks the Cloud API. The simulator listens on the machine that Pamoja runs on, so the client must run there too. The keys change when that machine starts again.',
+    'Credentials for your own client of the Cloud API. The simulator listens on the machine of Pamoja, so the client must run there too. The credentials change when Pamoja restarts.',
   scope: 'sandbox:read',
   reply: { status: 200, schema: Provider },
   errors: ['PROVIDER_UNAVAILABLE'],

@@ -124,9 +124,7 @@ const listAll = list({
   scope: 'messenger:read',
   query: Type.Object({
     ...listQuery,
-    name: Type.Optional(
-      Type.String({ maxLength: 512, description: 'Full name of the template; one row per language' }),
-    ),
+    name: Type.Optional(Type.String({ maxLength: 512, description: 'Name of the template; one row per language' })),
     status: Type.Optional(
       OneOf(templateStatuses, {
         description: '`PENDING` waits for the provider’s review; only an `APPROVED` one can be sent',

@@ -12,7 +12,7 @@ const Button = Type.Object({
   type: OneOf(['QUICK_REPLY', 'URL', 'PHONE_NUMBER'], {
     description: 'Button type: reply, open a page, or call a number; `QUICK_REPLY` cannot be combined with the others',
   }),
-  text: Type.String({ minLength: 1, maxLength: 25, description: 'What stands on it' }),
+  text: Type.String({ minLength: 1, maxLength: 25, description: 'Label of the button' }),
   url: Type.Optional(
     Type.String({
       maxLength: 2000,
@@ -57,7 +57,7 @@ const Components = Type.Array(Component, {
   minItems: 1,
   maxItems: 4,
   rule: 'must have 1 to 4 components',
-  description: 'The parts of the message',
+  description: 'Components of the message',
 })
 
 export const TemplateCreate = Type.Object(
@@ -73,7 +73,7 @@ export const TemplateCreate = Type.Object(
       description: 'Language of the text',
     }),
     category: OneOf(['UTILITY', 'MARKETING', 'AUTHENTICATION'], {
-      description: 'Purpose, as the provider prices it: news of an order, advertising, or a code',
+      description: 'Purpose, which sets the provider’s price: order updates, advertising or one-time codes',
     }),
     components: Components,
   },
@@ -86,11 +86,11 @@ export const TemplateChange = Type.Object({ components: Components })
 export const TemplateRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the template, such as `tpl_…`' }),
-    name: Type.String({ description: 'Name used to send it' }),
+    name: Type.String({ description: 'Unique name, used to send it' }),
     language: Type.String({ description: 'Language code, such as `en`, `sw` or `en_US`' }),
     category: Type.String({ description: 'UTILITY, MARKETING or AUTHENTICATION' }),
     status: OneOf(templateStatuses, { description: 'Status of the review; only an `APPROVED` template can be sent' }),
-    components: Type.Array(Type.Unknown(), { description: 'The parts of the message, as they were given' }),
+    components: Type.Array(Type.Unknown(), { description: 'Components of the message, as you provided them' }),
     rejected_reason: Nullable(Type.String({ description: 'Reviewer’s reason; null unless it was rejected' })),
     quality: Type.String({ description: 'Quality rating by the provider' }),
     created_at: At({ description: 'Time of creation' }),

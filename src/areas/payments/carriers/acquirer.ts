@@ -6,10 +6,13 @@ import { type Currency, currencies, isCurrency } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import {
   acquirerPaths,
+  type DisputeEvidence,
+  evidenceBody,
   type Intent,
   intentBody,
   isNoticeSigned,
   readDisputes,
+  readEvidenceAnswer,
   readIntentAnswer,
   readIntentSearch,
   readRefund,
@@ -21,6 +24,7 @@ import type {
   CardDispute,
   CardOutcome,
   DisputeOutcome,
+  EvidenceOutcome,
   Money,
   RefundOutcome,
 } from '../providers/acquirer.ts'
@@ -145,6 +149,14 @@ class AcquirerCarrier implements Acquirer {
       reason: disputeReasons[reason] ?? 'other',
     }))
     return { kind: 'found', disputes }
+  }
+
+  async sendEvidence(dispute: string, id: string, evidence: DisputeEvidence): Promise<EvidenceOutcome> {
+    const path = `${acquirerPaths.disputes}/${encodeURIComponent(id)}`
+    const answer = await this.#post(path, `${dispute}-evidence`, evidenceBody(evidence), queryMs)
+    if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
+    const kind = readEvidenceAnswer(answer.status, answer.body)
+    return kind === 'unknown' ? { kind, reason: `an answer with status ${answer.status}` } : { kind }
   }
 
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean {

@@ -189,7 +189,7 @@ export const bank: ProviderKind = {
   open: { base_url: baseUrl },
   secret: {
     api_key: secretText('API key at the bank'),
-    webhook_secret: secretText('Secret that the bank signs its notices with'),
+    webhook_secret: secretText('Secret for the signatures of the bank’s notifications'),
   },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'api_key'],

@@ -169,7 +169,11 @@ export const mpesaOpen: ProviderKind = {
       'must be such as vodacomTZN',
       'Market code in the API path, such as vodacomTZN',
     ),
-    service_provider_code: openText('^[A-Za-z0-9]{4,12}$', 'must have 4 to 12 letters or digits', 'The shortcode'),
+    service_provider_code: openText(
+      '^[A-Za-z0-9]{4,12}$',
+      'must have 4 to 12 letters or digits',
+      'Service provider code (shortcode)',
+    ),
     open_api_public_key: publicKeyText('Provider’s public key, used to encrypt keys'),
   },
   secret: { open_api_key: secretText('API key of the application') },

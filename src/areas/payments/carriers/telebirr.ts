@@ -172,9 +172,9 @@ export const telebirr: ProviderKind = {
     merchant_code: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'Short code of the merchant'),
   },
   secret: {
-    fabric_app_id: secretText('The key of the application'),
+    fabric_app_id: secretText('Key of the application'),
     app_secret: secretText('Secret of the application'),
-    private_key: privateKeyText('Private key, whose public half the provider has'),
+    private_key: privateKeyText('Private key; the provider has the public key'),
   },
   outgoing: { open: {}, secret: {} },
   identity: ['base_url', 'merchant_app_id', 'merchant_code'],

@@ -38,7 +38,7 @@ export function waysFor(
 /** Fields of a form. Its buffer is cleared, because it may hold a card. */
 export function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
   if (bytes.length > 0 && !/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'this is no form')
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'the body is not a form')
   const form = formOf({ bytes })
   bytes.fill(0)
   return form
@@ -47,10 +47,10 @@ export function formIn({ bytes, headers }: HookCall<unknown>): URLSearchParams {
 export function wantedIn(form: URLSearchParams, ways: WaysToPay): Wanted {
   switch (form.get('method')) {
     case 'bank_transfer':
-      if (!ways.bank) throw new AppError('UNSUPPORTED_METHOD', 'this is not paid by bank transfer')
+      if (!ways.bank) throw new AppError('UNSUPPORTED_METHOD', 'bank transfers are not accepted here')
       return { method: 'bank_transfer' }
     case 'card':
-      if (!ways.card) throw new AppError('UNSUPPORTED_METHOD', 'this is not paid by card')
+      if (!ways.card) throw new AppError('UNSUPPORTED_METHOD', 'cards are not accepted here')
       return { method: 'card', card: cardIn(form) }
     default:
       return { method: 'mobile_money', ...phoneIn(form, ways) }
@@ -60,7 +60,7 @@ export function wantedIn(form: URLSearchParams, ways: WaysToPay): Wanted {
 function phoneIn(form: URLSearchParams, ways: WaysToPay): Pick<Wanted, 'phone' | 'provider'> {
   const countries = ways.phones.map(({ country }) => country)
   const phone = writtenIn(form.get('phone') ?? '', countries)
-  if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a number that could be paid from')
+  if (phone === null) throw new AppError('INVALID_PHONE', 'phone is not a mobile-money number')
   const provider = form.get('provider') ?? ''
   return { phone, ...(provider === '' ? {} : { provider: provider.slice(0, 40) }) }
 }

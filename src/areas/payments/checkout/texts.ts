@@ -12,7 +12,7 @@ export const checkoutTexts = {
     ar: 'ادفع {amount}',
   },
   cannotBePaid: {
-    en: 'It cannot be paid on this page. Ask who sent it to you how to pay.',
+    en: 'It cannot be paid on this page. Ask the sender how to pay.',
     fr: 'Le paiement n’est pas possible sur cette page. Demandez à l’expéditeur comment payer.',
     pt: 'Não é possível pagar nesta página. Pergunte a quem lha enviou como pagar.',
     sw: 'Haiwezekani kulipa kwenye ukurasa huu. Muulize aliyekutumia jinsi ya kulipa.',

@@ -31,7 +31,7 @@ const capturePayment = write({
   operation: 'payments.capture',
   summary: 'Capture an authorized card payment',
   description:
-    'For payments created with `capture: false`. The rest of the amount is released; a payment is captured once.',
+    'Charges the reserved amount of a payment created with `capture: false`, or a part of it. The rest is released; a payment is captured once.',
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
@@ -63,7 +63,7 @@ async function planCapture(
   const isAuthorised = status === 'processing' && nowMs < Date.parse(details.authorised_until ?? '')
   const isFirst = isAuthorised && (await tx.query(askCapture, { ...tenant, payment: id, at })).length > 0
   if (!isFirst)
-    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing is set aside for it`, {
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and has no reserved amount`, {
       extra: { status },
     })
   const currency = currencyOf(payment.currency)
@@ -94,7 +94,7 @@ const SavedCard = Type.Object(
     card_token: Type.String({ description: 'Token of the card, such as `tok_…`' }),
     ...CardShown.properties,
     customer: Customer,
-    created_at: At({ description: 'Time at which it was saved' }),
+    created_at: At({ description: 'Time of saving' }),
   },
   { title: 'SavedCard' },
 )
@@ -109,7 +109,7 @@ const savedCards = list({
     customer_id: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Your own id for the customer, as in the payment that saved the card',
+        description: 'Filter by your own id for the customer, as in the payment that saved the card',
       }),
     ),
   }),

@@ -279,10 +279,10 @@ function refusalOf(app: App, payment: PaymentRow): AppError | null {
   const extra = { payment_id: idOf('payment', payment.id), failure_reason: reason }
   if (reason === 'PROVIDER_UNAVAILABLE')
     return environment === 'live' && !gatewayOf(app).isEntered(provider, environment)
-      ? new AppError(reason, `this installation has no account with ${provider} yet; its operator enters one`, {
+      ? new AppError(reason, `this installation has no account with ${provider} yet; ask its operator`, {
           extra,
         })
-      : new AppError(reason, `${provider} does not take payments just now`, { retryAfterSeconds: 5, extra })
+      : new AppError(reason, `${provider} does not accept payments at the moment`, { retryAfterSeconds: 5, extra })
   const code = methodOf(payment).refusals[reason]
   return code === undefined ? null : new AppError(code, `${provider} refused the payment`, { extra })
 }

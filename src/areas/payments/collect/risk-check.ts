@@ -48,7 +48,7 @@ const Card = Type.Object(
       digits(
         '6,8',
         'must be the first 6 to 8 digits',
-        'First digits, for the bank and kind of the card, where you do not have its number',
+        'First digits (BIN), which identify the bank and type of the card; alternative to `number`',
       ),
     ),
     last4: Type.Optional(digits('4', 'must be the last 4 digits', 'Accepted, but not evaluated')),
@@ -64,8 +64,12 @@ const Card = Type.Object(
 const RiskCheckCreate = Type.Object({
   // A payment as it would be asked for: what says nothing about its risk is taken, and not looked at.
   ...others,
-  payment_id: Type.Optional(Type.String({ description: 'Id of an existing payment, instead of everything else' })),
-  direction: Type.Optional(OneOf(directions, { description: 'Whether money comes in or goes out; default `payment`' })),
+  payment_id: Type.Optional(Type.String({ description: 'Id of an existing payment; alternative to all other fields' })),
+  direction: Type.Optional(
+    OneOf(directions, {
+      description: 'Direction of the money: incoming (`payment`) or outgoing (`payout`); default `payment`',
+    }),
+  ),
   amount: Type.Optional(amount),
   currency: Type.Optional(currency),
   method: Type.Optional(
@@ -98,13 +102,13 @@ const RiskCheck = Type.Object(
     risk_check_id: Type.String({ description: 'Id of the check, such as `rsk_…`' }),
     ...risk,
     decision: OneOf(actions, { description: 'Resulting decision' }),
-    risk_assessment: Type.Object(risk, { description: 'Same values in the form of identity checks' }),
+    risk_assessment: Type.Object(risk, { description: 'Same values in the format of identity checks' }),
     matched_rules: Type.Array(
       Type.Object({
         rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
         name: Type.String({ description: 'Name of the rule' }),
         action: OneOf(actions, { description: 'Action of the rule' }),
-        dry_run: Type.Boolean({ description: 'True if it is only recorded' }),
+        dry_run: Type.Boolean({ description: 'True if the match is only recorded (dry run)' }),
       }),
       { description: 'Your rules that match' },
     ),
@@ -118,13 +122,13 @@ const RiskCheck = Type.Object(
     ),
     components: Type.Object(
       {
-        velocity: Type.Integer({ description: 'Recent use of the phone, device, address or card' }),
-        amount: Type.Integer({ description: 'Unusual amount' }),
-        identity: Type.Integer({ description: 'Unusual data of the payer' }),
-        card: Type.Integer({ description: 'Unusual data of the card' }),
-        geo: Type.Integer({ description: 'Different countries of the address and the phone' }),
-        history: Type.Integer({ description: 'Failures of the phone in the last day' }),
-        rules: Type.Integer({ description: 'Scores of your rules' }),
+        velocity: Type.Integer({ description: 'Score for recent use of the phone, device, IP address or card' }),
+        amount: Type.Integer({ description: 'Score for an unusual amount' }),
+        identity: Type.Integer({ description: 'Score for unusual data of the payer' }),
+        card: Type.Integer({ description: 'Score for unusual data of the card' }),
+        geo: Type.Integer({ description: 'Score for different countries of IP address and phone' }),
+        history: Type.Integer({ description: 'Score for failures of the phone in the last day' }),
+        rules: Type.Integer({ description: 'Sum of the scores of your rules' }),
       },
       { description: `Parts that add up to the score: ${componentNames.join(', ')}` },
     ),
@@ -144,7 +148,7 @@ const riskCheck = write({
   operation: 'payments.checkRisk',
   summary: 'Assess the risk of a payment or payout',
   description:
-    'Moves no money and counts nothing. With `payment_id`, an existing payment is judged by the current rules.',
+    'Moves no money and does not count towards velocity. With `payment_id`, an existing payment is evaluated by the current rules.',
   scope: 'fraud:write',
   limit: 'payments',
   bodyLimitBytes: 16 * 1_024,
@@ -185,7 +189,7 @@ async function preparedCard(
   if (card === undefined) return { card: null, hint: null }
   const { number: written, bin } = card
   if (written === undefined) {
-    if (bin === undefined) throw invalid('card', 'must have its number, or its bin')
+    if (bin === undefined) throw invalid('card', 'must have number or bin')
     return { card: { bin, brand: brandOfBeginning(bin) }, hint: null }
   }
   const number = written.replace(/[ -]/g, '')
@@ -201,7 +205,7 @@ async function withSaved(
   prepared: Prepared,
 ): Promise<Prepared> {
   if (card_token === undefined) return prepared
-  if (card !== undefined) throw invalid('card_token', 'must be absent where card is given')
+  if (card !== undefined) throw invalid('card_token', 'cannot be combined with card')
   const id = uuidOf('cardToken', card_token)
   const saved = id === null ? null : await maybe(tx.query(findToken, { ...tenant, id }))
   if (!saved) throw invalidCard('card_token', 'names no saved card')

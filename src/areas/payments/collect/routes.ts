@@ -36,13 +36,13 @@ const ReadQuery = Type.Object({
       minimum: 0,
       maximum: 30,
       rule: 'must be 0 to 30 seconds',
-      description: 'Seconds to wait for the end of the payment before replying',
+      description: 'Seconds to wait for the outcome before replying',
     }),
   ),
   fail_on_timeout: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
-      description: 'With wait: TRANSACTION_TIMEOUT if the payment has not ended by then',
+      description: 'With `wait`: true replies with TRANSACTION_TIMEOUT if the payment has not ended by then',
     }),
   ),
 })
@@ -64,7 +64,7 @@ const create = shared({
   operation: 'payments.create',
   summary: 'Create a payment',
   description:
-    'The payer is prompted on the phone, or pays by card and may first have to go to redirect_url. The outcome is sent as payment.completed or payment.failed, and can be read at any time.',
+    'Prompts the payer on the phone, or charges a card, which may require authentication at redirect_url. The outcome is sent as payment.completed or payment.failed, and can be read at any time.',
   body: PaymentCreate,
   reply: accepted,
   examples: [
@@ -139,7 +139,7 @@ const cancelPayment = write({
   path: '/v1/payments/:payment_id/cancel',
   operation: 'payments.cancel',
   summary: 'Cancel a payment',
-  description: 'Also releases the amount that a card payment with `capture: false` has reserved.',
+  description: 'Cancels a pending payment, or releases the amount reserved by a card payment with `capture: false`.',
   scope: 'payments:write',
   limit: 'payments',
   params: PaymentParam,

@@ -73,7 +73,7 @@ const listRoute = list({
   operation: 'operator.listDebts',
   summary: 'List debts from lost disputes',
   description:
-    'A debt is taken from the next money that comes into the account’s wallets, and the account pays nothing out before it is paid. One that is paid leaves the list.',
+    'A debt is collected from the next money in the account’s wallets, and blocks payouts until it is paid. Paid debts are not listed.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Debt,

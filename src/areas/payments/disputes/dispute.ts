@@ -19,6 +19,7 @@ export function disputeOf(row: DisputeRow): Static<typeof Dispute> {
     provider_reference: row.provider_id,
     created_at: row.created_at,
     closed_at: row.closed_at,
+    evidence_sent_at: row.evidence_sent_at,
   }
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of disputes. They are opened and decided by the banks of payers; here they are read.
+// Routes of disputes. They are opened and decided by the banks of payers; here they are read and answered.
 import { Type } from 'typebox'
-import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
-import { list, type Need, type Route, read } from '../../../platform/api/route.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { idOf, nilUuid, uuidOf } from '../../../kernel/ids.ts'
+import { record } from '../../../platform/api/audit.ts'
+import { list, type Need, type Route, read, write } from '../../../platform/api/route.ts'
 import { maybe } from '../../../platform/db.ts'
-import { dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
+import { Day, dayRangeQuery, listQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, shownBounds, windowOf } from '../../../platform/schema/lists.ts'
 import { Dispute } from '../records/events.ts'
 import { disputeOf, disputeUuid, noSuchDispute } from './dispute.ts'
-import { findDispute, listDisputes } from './store.ts'
+import { handOver } from './evidence.ts'
+import { findDispute, listDisputes, noteEvidence } from './store.ts'
 
 const listAll = list({
   path: '/v1/payments/disputes',
@@ -23,7 +26,7 @@ const listAll = list({
   }),
   row: Dispute,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What is not decided yet', query: { status: 'open' } }],
+  examples: [{ name: 'Open disputes', query: { status: 'open' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
@@ -72,4 +75,47 @@ const get = read({
   },
 })
 
-export const disputeRoutes: readonly Route[] = [listAll, get]
+const sendEvidence = write({
+  method: 'POST',
+  path: '/v1/payments/disputes/:dispute_id/evidence',
+  operation: 'disputes.sendEvidence',
+  summary: 'Send evidence for a dispute',
+  description: 'Sends evidence to the acquirer, once and while the dispute is open. The payer’s bank decides.',
+  scope: 'payments:write',
+  limit: 'payments',
+  params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
+  body: Type.Object({
+    statement: Type.String({
+      minLength: 1,
+      maxLength: 20_000,
+      description: 'Statement of the order, the delivery and the agreement',
+    }),
+    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of the product' })),
+    delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
+    shipping_carrier: Type.Optional(Type.String({ maxLength: 100, description: 'Company that delivered it' })),
+    tracking_number: Type.Optional(Type.String({ maxLength: 100, description: 'Tracking number of the parcel' })),
+  }),
+  reply: { status: 200, schema: Dispute },
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'PROVIDER_UNAVAILABLE'],
+  needs: aDispute,
+  examples: [
+    {
+      name: 'A delivered parcel',
+      body: {
+        statement: 'The payer ordered two lamps on 12 May, was sent a code to confirm, and signed for the parcel.',
+        delivered_on: '2026-05-14',
+        shipping_carrier: 'G4S',
+        tracking_number: 'KE-41023',
+      },
+    },
+  ],
+  prepare: (app, { params, body }, { tenant }) => handOver(app, tenant, disputeUuid(params.dispute_id), body),
+  handle: async (_app, tx, { body }, caller, { id, at }) => {
+    const row = await maybe(tx.query(noteEvidence, { ...caller.tenant, id, at }))
+    if (!row) throw new AppError('INVALID_STATE', 'the dispute is closed')
+    await record(tx, caller, 'disputes.send_evidence', idOf('dispute', id), { after: { fields: Object.keys(body) } })
+    return disputeOf(row)
+  },
+})
+
+export const disputeRoutes: readonly Route[] = [listAll, get, sendEvidence]

@@ -20,14 +20,14 @@ import { findDispute } from './store.ts'
 
 const decisionMs = 10_000
 
-const outcome = OneOf(['won', 'lost'], { description: 'Decision of the bank; `won` is in your favour' })
+const outcome = OneOf(['won', 'lost'], { description: 'Decision of the bank; `won`: in your favour' })
 
 const close = write({
   method: 'POST',
   path: '/v1/sandbox/disputes/:dispute_id/close',
   operation: 'sandbox.closeDispute',
-  summary: 'Close a dispute as the payer’s bank',
-  description: 'The result is sent as payment.dispute_closed, a moment later.',
+  summary: 'Simulate the decision of a dispute',
+  description: 'Decides the dispute as the payer’s bank. The result is sent as payment.dispute_closed shortly after.',
   scope: 'sandbox:write',
   params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
   body: Type.Object({ outcome }),
@@ -68,7 +68,7 @@ async function decide(app: App, { tenant }: Caller, id: string, outcome: 'won' |
       })
     : null
   if (answer?.kind === 'answered' && (answer.status === 404 || answer.status === 400))
-    throw new AppError('INVALID_STATE', 'the simulated acquirer has no such dispute that is open', {
+    throw new AppError('INVALID_STATE', 'the simulated acquirer has no such open dispute', {
       extra: { status },
     })
   if (answer?.kind !== 'answered' || answer.status !== 200)

@@ -22,10 +22,11 @@ export interface DisputeRow {
   /** Time by the account's clock, like all times here. */
   created_at: Date
   closed_at: Date | null
+  evidence_sent_at: Date | null
 }
 
 const columns = `id, payment_id, attempt_id, provider_id, status, amount, held, owed, currency, reason, polls, created_at,
-  closed_at`
+  closed_at, evidence_sent_at`
 
 export const insertDispute = statement.tenant<
   One & {
@@ -104,6 +105,14 @@ export const listDisputes = statement.tenant<
 export const closeDispute = statement.tenant<One & { status: string; owed: bigint; at: Date }, DisputeRow>(
   'payments.close_dispute',
   `update payments.disputes set status = $status, owed = $owed, closed_at = $at, updated_at = $at
+    where ${mine} and id = $id and status = 'open'
+   returning ${columns}`,
+)
+
+/** No row when it was closed before. */
+export const noteEvidence = statement.tenant<One & { at: Date }, DisputeRow>(
+  'payments.note_evidence',
+  `update payments.disputes set evidence_sent_at = coalesce(evidence_sent_at, $at), updated_at = $at
     where ${mine} and id = $id and status = 'open'
    returning ${columns}`,
 )

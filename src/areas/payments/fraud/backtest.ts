@@ -27,7 +27,7 @@ const Backtest = Type.Object(
     rule_id: Type.String({ description: 'Id of the rule, such as `frl_…`' }),
     checked: count('Number of checks evaluated, oldest first'),
     matched: count('Number of checks that it matches'),
-    changed: count('Matching checks that were decided less strictly, or that it allows'),
+    changed: count('Matching checks whose decision the rule would change'),
     unknown_velocity: count('Checks without data for a velocity of the rule'),
     decisions: Type.Object(
       {

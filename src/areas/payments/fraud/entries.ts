@@ -71,7 +71,7 @@ const EntryRecord = Type.Object(
     type: OneOf(blacklistTypes, { description: 'Kind of value, such as `phone` or `card_bin`' }),
     value: Type.String({ description: 'Normalised value; card numbers are masked' }),
     reason: Nullable(Type.String({ description: 'Your note; null if none was given' })),
-    applies_to: Type.Array(OneOf(directions), { description: 'Whether payments, payouts or both are refused' }),
+    applies_to: Type.Array(OneOf(directions), { description: 'Scope of the entry: payments, payouts or both' }),
     expires_at: Nullable(At({ description: 'Expiry time; null for never' })),
     created_at: At({ description: 'Time it was added to the list' }),
   },
@@ -104,7 +104,7 @@ const addEntries = write({
   path: base,
   operation: 'fraud.addToBlacklist',
   summary: 'Add an entry to the blacklist',
-  description: 'An existing entry is returned with 200 and stays as it is. `entries` adds up to 1,000 at once.',
+  description: 'An existing entry is returned unchanged with 200. `entries` adds up to 1,000 at once.',
   scope: 'fraud:write',
   limit: 'payments',
   body: EntryCreate,
@@ -214,11 +214,11 @@ async function understood(
   nowMs: number,
 ): Promise<Written[]> {
   if (entries !== undefined) {
-    if (type !== undefined || value !== undefined) throw invalid('entries', 'takes the place of type and value')
+    if (type !== undefined || value !== undefined) throw invalid('entries', 'cannot be combined with type and value')
     return Promise.all(entries.map((entry, i) => written(app, entry, `entries[${i}].`, nowMs)))
   }
   if (type === undefined || value === undefined)
-    throw invalid(type === undefined ? 'type' : 'value', 'is required: say who is not to be served, or give entries')
+    throw invalid(type === undefined ? 'type' : 'value', 'is required, unless entries is given')
   return [await written(app, { type, value, ...rest }, '', nowMs)]
 }
 

@@ -11,7 +11,7 @@ export function refusalOf(
   const rule_id = risk?.rule_id ?? null
   const extra = { ...named, rule_id }
   if (failureReason === 'BLACKLISTED')
-    return new AppError('PAYMENT_BLOCKED', 'the other side is on a blacklist', { extra })
+    return new AppError('PAYMENT_BLOCKED', 'the payer or recipient is on a blacklist', { extra })
   if (failureReason !== 'BLOCKED_BY_RULE') return null
   const why = rule_id === null ? `a risk score of ${risk?.risk_score}` : `the rule ${rule_id}`
   return new AppError('PAYMENT_BLOCKED', `it was blocked by ${why}`, { extra })

@@ -44,7 +44,7 @@ export const AppliesTo = Type.Array(OneOf(directions), {
   uniqueItems: true,
   rule: `must be a list of ${directions.join(', ')}`,
   description:
-    'Money that comes in (`payment`), goes out (`payout`), or both; default `payment` for a rule, both for a blacklist entry',
+    'Direction of the money: incoming (`payment`), outgoing (`payout`) or both; default `payment` for a rule, both for a blacklist entry',
 })
 
 const Condition = Type.Unsafe<unknown>({
@@ -58,10 +58,10 @@ const conditions = Type.Array(Condition, {
   minItems: 1,
   maxItems: maxConditions,
   rule: `must be a list of 1 to ${maxConditions} conditions`,
-  description: 'Conditions of the rule: all or any must match, as `match` says',
+  description: 'Conditions of the rule, combined as in `match`',
 })
 const match = OneOf(['all', 'any'], {
-  description: 'Whether all conditions must match or any of them; default `all`',
+  description: 'Combination of the conditions: all or any must match; default `all`',
 })
 const description = Type.String({
   maxLength: 500,
@@ -91,10 +91,10 @@ const optional = {
       minimum: 0,
       maximum: 10_000,
       rule: 'must be 0 to 10000',
-      description: 'Lower comes first; default 100',
+      description: 'Order of preference, lowest first; default 100',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether the rule is applied; default true' })),
+  enabled: Type.Optional(Type.Boolean({ description: 'False disables the rule; default true' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'True records matches without acting on them' })),
   description: Type.Optional(description),
 }
@@ -117,10 +117,10 @@ const RuleRecord = Type.Object(
     action: OneOf(actions, { description: 'Action on a matching payment' }),
     match,
     conditions: Type.Array(Condition, { description: 'Conditions of the rule' }),
-    applies_to: Type.Array(OneOf(directions), { description: 'Whether it judges payments, payouts or both' }),
+    applies_to: Type.Array(OneOf(directions), { description: 'Scope of the rule: payments, payouts or both' }),
     score: Type.Integer({ description: 'Added to the risk score when it matches' }),
-    priority: Type.Integer({ description: 'Lower comes first' }),
-    enabled: Type.Boolean({ description: 'Whether the rule is applied' }),
+    priority: Type.Integer({ description: 'Order of evaluation, lowest first' }),
+    enabled: Type.Boolean({ description: 'False if the rule is disabled' }),
     dry_run: Type.Boolean({ description: 'True records matches without acting on them' }),
     hits_24h: Type.Integer({ description: 'Number of matches in the last 24 hours' }),
     created_at: At({ description: 'Time of creation' }),
@@ -145,9 +145,9 @@ const createRule = write({
   errors: ['VALIDATION_ERROR'],
   examples: [
     {
-      name: 'Too many from one phone',
+      name: 'Too many payments from one phone',
       body: {
-        name: 'Too many from one phone',
+        name: 'Too many payments from one phone',
         action: 'review',
         conditions: [{ velocity: { metric: 'count', by: ['phone'], window: '1h' }, operator: 'gt', value: 5 }],
       },

@@ -2,9 +2,8 @@
 // Test of an account with a provider: it is asked after a payment that never was, with the secrets that are stored. Whatever it
 // answers but a refusal of the secrets says that it is reached and lets us in.
 import { randomUUID } from 'node:crypto'
-import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { type ConnectionTest, Probe } from '../../../platform/connections/probe.ts'
+import type { Probe } from '../../../platform/connections/probe.ts'
 import { connectTo, Failure } from '../../../platform/outbound/dial.ts'
 import { type Exchange, traced } from '../../../platform/outbound/provider-http.ts'
 import type { Carrier, ProviderKind } from '../providers/kind.ts'
@@ -14,13 +13,8 @@ const connectMs = 5_000
 const patienceMs = 7_000
 const refusals: readonly number[] = [401, 403]
 
-export async function testAccount(
-  app: App,
-  row: EnteredRow,
-  kind: ProviderKind,
-): Promise<Static<typeof ConnectionTest>> {
+export async function testAccount(app: App, row: EnteredRow, kind: ProviderKind, probe: Probe): Promise<void> {
   const settings = await settingsOf(app, row)
-  const probe = new Probe()
   await reach(app, settings.base_url ?? '', probe)
   const tokens: Exchange[] = []
   const asked: Exchange[] = []
@@ -50,7 +44,6 @@ export async function testAccount(
         return `Asked after a payment that never was: ${saidOf(answer)}`
       })
     else probe.skip('answer', 'Only a payment shows what it answers')
-    return probe.result
   } finally {
     await carrier.stop()
   }

@@ -10,7 +10,7 @@ const linkStatuses = ['active', 'inactive', 'expired', 'completed'] as const
 export type LinkStatus = (typeof linkStatuses)[number]
 
 export const linkStatus = OneOf(linkStatuses, {
-  description: '`completed` once it was paid max_uses times, `inactive` once it was deactivated',
+  description: 'Filter by status; `completed`: paid max_uses times, `inactive`: deactivated',
 })
 
 export const PaymentLink = Type.Object(
@@ -22,7 +22,7 @@ export const PaymentLink = Type.Object(
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     description: Type.String({ description: 'Description shown to the payer' }),
     payment_methods: Nullable(Type.Array(Type.String()), {
-      description: 'Payment methods; null: all that are offered',
+      description: 'Accepted payment methods; null: all available',
     }),
     max_uses: Nullable(Type.Integer(), { description: 'Maximum number of payments; null for no limit' }),
     uses: Type.Integer({ description: 'Number of completed payments' }),
@@ -30,7 +30,7 @@ export const PaymentLink = Type.Object(
     redirect_url: Nullable(Type.String({ description: 'URL the payer is sent to after paying; null for the receipt' })),
     metadata: Metadata,
     expires_at: Nullable(At({ description: 'Expiry time; null for never' })),
-    deactivated_at: Nullable(At({ description: 'Time at which you deactivated it' })),
+    deactivated_at: Nullable(At({ description: 'Time of deactivation' })),
     created_at: At({ description: 'Time of creation' }),
   },
   { title: 'PaymentLink', description: 'Payment link with its number of payments' },
@@ -46,7 +46,7 @@ const LinkPaid = Type.Object(
     uses: Type.Integer({ description: 'Number of payments, with this one' }),
     over_limit: Type.Boolean({
       description:
-        'True if it came although the link was paid max_uses times by then, by transfer or late: refund it if necessary',
+        'True if the link had been paid max_uses times already, by a transfer or late payment: refund it if necessary',
     }),
     metadata: Metadata,
     payment: Payment,

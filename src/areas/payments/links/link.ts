@@ -39,7 +39,7 @@ export const LinkCreate = Type.Object({
       minItems: 1,
       maxItems: 3,
       rule: 'must be a list of mobile_money, bank_transfer, card',
-      description: 'Accepted payment methods; default all that are offered',
+      description: 'Accepted payment methods; default all available',
     }),
   ),
   max_uses: Type.Optional(
@@ -110,7 +110,7 @@ function requirePayable(app: App, tenant: Tenant, currency: string, micros: bigi
 function expiryOf(given: string | undefined, nowMs: number): Date | null {
   const at = given === undefined ? null : parseMoment(given)
   if (at && (at.getTime() <= nowMs || at.getTime() > nowMs + maxAheadMs))
-    throw invalid('expires_at', 'must lie ahead, by at most five years')
+    throw invalid('expires_at', 'must be in the future, within five years')
   return at
 }
 

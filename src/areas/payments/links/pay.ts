@@ -86,13 +86,13 @@ async function requirePlace(tx: Tx, { tenant, receivedMs, nowMs }: Occasion, lin
   const since = (ms: number) => ({ ...tenant, link: link.id, since: firstUuidAt(receivedMs - ms) })
   const { recent } = await one(tx.query(countOfLink, since(hourMs)))
   if (recent >= maxPerHour)
-    throw new AppError('RATE_LIMITED', 'there were too many payments over this link; wait a while', {
+    throw new AppError('RATE_LIMITED', 'too many payments by this link; try again later', {
       retryAfterSeconds: 60,
     })
   if (link.max_uses === null) return
   const { under_way } = await one(tx.query(countOfLink, since(underWayMs)))
   if (link.uses + under_way >= link.max_uses)
-    throw new AppError('CONFLICT', 'as many payments as the link takes are under way; look again in a few minutes')
+    throw new AppError('CONFLICT', 'the remaining payments of the link are in progress; try again in a few minutes')
 }
 
 async function linkPaid(app: App, tx: Tx, occasion: Occasion, row: PaymentRow): Promise<void> {

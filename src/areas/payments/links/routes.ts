@@ -16,7 +16,7 @@ const create = write({
   operation: 'payments.createLink',
   summary: 'Create a payment link',
   description:
-    'Give `url` to the payer: the page takes mobile money, cards and bank transfers, and payment_link.paid is sent for each payment. With `max_uses: 1` and a `redirect_url` it is the checkout of one order.',
+    'Share `url` with payers: the page accepts mobile money, cards and bank transfers, and payment_link.paid is sent for each payment. With `max_uses: 1` and a `redirect_url` it is the checkout of one order.',
   scope: 'payments:write',
   limit: 'payments',
   body: LinkCreate,
@@ -27,7 +27,7 @@ const create = write({
   },
   errors: ['VALIDATION_ERROR', 'INVALID_URL', 'UNSUPPORTED_CURRENCY', 'UNSUPPORTED_METHOD'],
   examples: [
-    { name: 'To share', body: { amount: 500, currency: 'KES', description: 'Football shirt' } },
+    { name: 'A link to share', body: { amount: 500, currency: 'KES', description: 'Football shirt' } },
     {
       name: 'The checkout of one order',
       body: {
@@ -63,7 +63,7 @@ const links = list({
   scope: 'payments:read',
   query: Type.Object({ ...listQuery, status: Type.Optional(linkStatus) }),
   row: PaymentLink,
-  examples: [{ name: 'Those that can be paid', query: { status: 'active' } }],
+  examples: [{ name: 'Active links', query: { status: 'active' } }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const window = windowOf(query)
     const asked = { status: query.status ?? null, now: new Date(nowMs) }
@@ -77,7 +77,7 @@ const deactivate = write({
   path: '/v1/payments/links/:payment_link_id/deactivate',
   operation: 'payments.deactivateLink',
   summary: 'Deactivate a payment link',
-  description: 'Its page says that it can no longer be paid. Payments in progress go on.',
+  description: 'The page then shows that the link can no longer be paid. Payments in progress continue.',
   scope: 'payments:write',
   limit: 'payments',
   params: LinkParam,

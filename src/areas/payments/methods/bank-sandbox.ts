@@ -33,7 +33,7 @@ const credit = write({
   path: '/v1/sandbox/bank/credit',
   operation: 'sandbox.creditBank',
   summary: 'Simulate a bank transfer for a payment',
-  description: 'The exact amount completes the payment; any other is kept apart, and the payment fails.',
+  description: 'The exact amount completes the payment. Any other amount fails it, and the money is kept in suspense.',
   scope: 'sandbox:write',
   body: Type.Object({
     account_number: Type.String({
@@ -66,7 +66,7 @@ const credit = write({
 
 async function payIn(app: App, { tenant }: Caller, number: string, given: number | string) {
   const payment = await maybe(app.db.query(findPaidInto, { ...tenant, number }))
-  if (!payment) throw new AppError('NOT_FOUND', 'no payment of this account is paid into that account')
+  if (!payment) throw new AppError('NOT_FOUND', 'no payment of this account uses that account number')
   const currency = currencyOf(payment.currency)
   const micros = microsOf('amount', given, currency)
   const settings = simulatedAccounts(app)[bankProvider]
@@ -81,7 +81,7 @@ async function payIn(app: App, { tenant }: Caller, number: string, given: number
       })
     : null
   if (answer?.kind === 'answered' && (answer.status === 409 || answer.status === 404))
-    throw new AppError('INVALID_STATE', 'the account was paid into, or its time is over')
+    throw new AppError('INVALID_STATE', 'the account was paid into, or has expired')
   if (answer?.kind !== 'answered' || answer.status !== 200)
     throw new AppError('PROVIDER_UNAVAILABLE', 'the simulated bank does not answer', { retryAfterSeconds: 5 })
   return { payment_id: idOf('payment', payment.id), account_number: number, amount: micros, currency }

@@ -88,12 +88,12 @@ export function mobileTermsOf(
 /** The provider that a payment goes to: the one that was named, or the one of the payer's network. */
 export function providerFor(currency: Currency, phone: string, named: string | undefined): Provider {
   const facts = factsOf(phone)
-  if (!facts.valid) throw new AppError('INVALID_PHONE', 'phone is not a number that is in use anywhere')
+  if (!facts.valid) throw new AppError('INVALID_PHONE', 'phone is not a valid number')
   const offered = providers.filter((one) => one.currency === currency)
   if (offered.length === 0) throw new AppError('UNSUPPORTED_METHOD', `mobile money is not offered in ${currency}`)
   if (!offered.some(({ country }) => country === facts.country)) {
     if (facts.country !== null && sharedBy[currency]?.includes(facts.country))
-      throw new AppError('UNSUPPORTED_PROVIDER', 'no provider that is spoken to here serves the country of phone')
+      throw new AppError('UNSUPPORTED_PROVIDER', 'no provider of this installation serves the country of phone')
     throw new AppError('INVALID_PHONE', `phone is not a number of a country that pays in ${currency}`)
   }
   const wanted = named?.toLowerCase()

@@ -28,13 +28,15 @@ const Prompt = Type.Object(
   {
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: OneOf(['waiting', 'approved', 'refused', 'over'], {
-      description: '`over`: it expired, or could not be paid',
+      description: 'Status; `over`: expired, or could not be paid',
     }),
-    provider: Type.String({ description: 'Provider that asks, such as `mpesa`' }),
+    provider: Type.String({ description: 'Provider of the prompt, such as `mpesa`' }),
     amount: Amount({ description: 'Amount to pay, in major units' }),
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     reference: Nullable(Type.String({ description: 'Your own id for the payment; null if none was given' })),
-    description: Nullable(Type.String({ description: 'Intended use as you stated it; null if you did not' })),
+    description: Nullable(
+      Type.String({ description: 'Description of the payment, as the prompt shows it; null if none' }),
+    ),
     failure_reason: Nullable(
       Type.String({ description: 'Failure code such as USER_CANCELLED; null unless it failed' }),
     ),
@@ -48,7 +50,7 @@ const prompts = list({
   path: '/v1/sandbox/payments/prompts',
   operation: 'sandbox.listPrompts',
   summary: 'List payment prompts on a simulated handset',
-  description: 'Newest first. A pending one can be answered where its payer answers by hand.',
+  description: 'Newest first. Pending prompts of payers in `by_hand` can be answered.',
   scope: 'sandbox:read',
   query: Type.Object({
     ...listQuery,
@@ -59,7 +61,7 @@ const prompts = list({
     }),
   }),
   row: Prompt,
-  examples: [{ name: 'What Ada was asked', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Prompts on Ada’s phone', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)
@@ -101,7 +103,7 @@ const Answer = Type.Object({
       pattern: '^\\d{4,6}$',
       rule: 'must have 4 to 6 digits',
       sensitive: true,
-      description: 'PIN to approve with: any but 0000, which is the wrong one',
+      description: 'PIN for the approval; any PIN is right except 0000',
     }),
   ),
 })
@@ -118,7 +120,7 @@ const answer = write({
   operation: 'sandbox.answerPrompt',
   summary: 'Answer a payment prompt on a simulated handset',
   description:
-    'For payers that PATCH /v1/sandbox/payments/behaviour lists as by_hand. A wrong PIN ends the payment, as it does with the providers.',
+    'For payers listed as by_hand by PATCH /v1/sandbox/payments/behaviour. A wrong PIN ends the payment, as with real providers.',
   scope: 'sandbox:write',
   params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
   body: Answer,
@@ -151,7 +153,7 @@ async function answerPrompt(app: App, { tenant }: Caller, id: string, given: Sta
   const attempt = await maybe(app.db.query(attemptOfPayment, { ...tenant, payment: payment.id }))
   const taken = attempt?.provider_id ? await tell(app, attempt.provider, attempt.provider_id, endingOf(given)) : 409
   if (taken === 409)
-    throw new AppError('INVALID_STATE', 'nobody was asked, or this payer decides by the number: see by_hand', {
+    throw new AppError('INVALID_STATE', 'there is no prompt, or the payer is not in by_hand', {
       extra: { status },
     })
   if (taken !== 200)
@@ -186,7 +188,7 @@ const Behaviour = Type.Object(
       {
         maxItems: maxNumbers,
         rule: `must list at most ${maxNumbers} numbers`,
-        description: `Payers whose prompt waits for a PIN; \`${everybody}\` stands for all. Others decide by their number`,
+        description: `Payers whose prompt waits for a PIN; \`${everybody}\` for all. The result for others depends on their number`,
       },
     ),
   },
@@ -209,7 +211,7 @@ const changeBehaviour = write({
   path: '/v1/sandbox/payments/behaviour',
   operation: 'sandbox.changePaymentBehaviour',
   summary: 'Set the behaviour of simulated payers',
-  description: 'For payments from now on. Their prompt stays for two minutes, however fast the sandbox’s time passes.',
+  description: 'Applies to payments from now on. Their prompt stays for two minutes of real time.',
   scope: 'sandbox:write',
   body: Behaviour,
   reply: { status: 200, schema: Behaviour },

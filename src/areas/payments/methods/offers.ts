@@ -24,10 +24,12 @@ const Method = Type.Object(
     countries: Type.Array(Type.String(), { description: 'Countries of its payers' }),
     currencies: Type.Array(Type.String(), { description: 'Currencies that it accepts' }),
     directions: Type.Unsafe<readonly ('in' | 'out')[]>(
-      Type.Array(OneOf(['in', 'out']), { description: 'Whether it collects (`in`), pays out (`out`), or both' }),
+      Type.Array(OneOf(['in', 'out']), {
+        description: 'Supported directions: payments (`in`), payouts (`out`) or both',
+      }),
     ),
     min_amount: Type.Optional(
-      Amount({ description: 'Minimum amount, where there is one currency; for cards where `currency` is given' }),
+      Amount({ description: 'Minimum amount, if there is one currency; for cards if `currency` is given' }),
     ),
     max_amount: Type.Optional(Amount({ description: 'Maximum amount of a payment' })),
     whole_units_only: Type.Boolean({ description: 'True if amounts have no decimals' }),
@@ -41,14 +43,14 @@ const Method = Type.Object(
         { description: 'Fee of a collection, or with `direction=out` of a payout' },
       ),
     ),
-    status: OneOf(['up', 'degraded', 'down'], { description: '`down`: payments by it are refused for now' }),
-    logo_url: Type.String({ description: 'A picture to show beside the name' }),
+    status: OneOf(['up', 'degraded', 'down'], { description: 'Status; `down`: payments are currently refused' }),
+    logo_url: Type.String({ description: 'URL of the logo, an image for checkout pages' }),
     ussd_code: Type.Optional(Type.String({ description: 'USSD code that a payer dials to see pending approvals' })),
     confirms_on: Type.Optional(
-      OneOf(['phone', 'page'], { description: 'Whether the payer is asked on the phone, or sent to `redirect_url`' }),
+      OneOf(['phone', 'page'], { description: 'Place of the confirmation: the phone, or the page at `redirect_url`' }),
     ),
     brands: Type.Optional(Type.Array(OneOf(cardBrands), { description: 'Accepted brands of cards' })),
-    supports_3ds: Type.Optional(Type.Boolean({ description: 'Whether 3-D Secure is supported' })),
+    supports_3ds: Type.Optional(Type.Boolean({ description: 'True if 3-D Secure is supported' })),
     banks: Type.Optional(
       Type.Array(
         Type.Object({
@@ -72,18 +74,18 @@ export const methods = list({
     currency: Type.Optional(
       Type.String({
         maxLength: 3,
-        description: 'Only ways to pay in this currency, such as KES; then cards have their fee and limits too',
+        description: 'Filter by currency, such as KES; adds the fee and limits of cards',
       }),
     ),
     country: Type.Optional(
       Type.String({
         maxLength: 2,
-        description: 'Only ways to pay in this country, such as KE, and cards, which come from any',
+        description: 'Filter by country, such as KE; cards are always included',
       }),
     ),
     direction: Type.Optional(
       OneOf(['in', 'out'], {
-        description: '`out`: only ways to pay out, with the fee and limits of payouts; otherwise those of payments',
+        description: '`out` lists payout methods, with the fee and limits of payouts; default: payment methods',
       }),
     ),
   }),

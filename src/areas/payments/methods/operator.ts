@@ -3,21 +3,12 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { testOf } from '../../../platform/connections/probe.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import {
-  At,
-  CountryOrAll,
-  Deleted,
-  EnvironmentName,
-  Nullable,
-  OneOf,
-  wholeListQuery,
-} from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, CountryOrAll, EnvironmentName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import type { Environment } from '../../../platform/tenant.ts'
 import { kindOf, kinds } from '../carriers/kinds.ts'
 import {
@@ -46,16 +37,16 @@ const created = {
   ),
   environment: EnvironmentName({ description: '`test` replaces the simulator' }),
   country: Type.Optional(
-    CountryOrAll({ description: 'Country of the account; required where the provider is in several' }),
+    CountryOrAll({ description: 'Country of the account; required if the provider is in several' }),
   ),
-  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False stops new requests to it' })),
+  enabled: Type.Optional(Type.Boolean({ default: true, description: 'False disables new payments through it' })),
 }
 const ProviderCreate = Type.Object<typeof created>({ ...created, ...openSettings, ...secretSettings })
 
 /** Optional settings, which may be removed again. */
 const outgoingSettings = removable(kinds.flatMap(({ outgoing }) => [outgoing.open, outgoing.secret]))
 
-const changed = { enabled: Type.Optional(Type.Boolean({ description: 'Whether payments use it' })) }
+const changed = { enabled: Type.Optional(Type.Boolean({ description: 'False disables new payments through it' })) }
 const ProviderChange = Type.Object<typeof changed>({
   ...changed,
   ...openSettings,
@@ -68,8 +59,8 @@ const shown = {
   provider: Type.String({ description: 'Provider, such as `mpesa`' }),
   environment: EnvironmentName({ description: '`test` replaces the simulator' }),
   country: Type.String({ description: 'Country of the account, ISO 3166' }),
-  enabled: Type.Boolean({ description: 'False stops new requests to it' }),
-  status: OneOf(['up', 'degraded', 'down'], { description: 'Status according to the answering node' }),
+  enabled: Type.Boolean({ description: 'False disables new payments through it' }),
+  status: OneOf(['up', 'degraded', 'down'], { description: 'Status according to the replying node' }),
   created_at: At({ description: 'Time of entry' }),
   updated_at: At({ description: 'Time of the last change' }),
 }
@@ -115,36 +106,6 @@ const deleteProvider = statement.home<Named, { provider: string }>(
   `delete from payments.providers where environment = $environment and provider = $provider and country = $country
    returning provider`,
 )
-
-const listProviders = list({
-  path: '/v1/operator/payments/providers',
-  operation: 'operator.listPaymentProviders',
-  summary: 'List payment providers and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: ProviderRecord,
-  examples: [{ name: 'All of them' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectEntered, {})).map((row) => recordOf(app, row))
-    return pageOfWhole(query, rows, ({ id }) => id)
-  },
-})
-
-const getProvider = read({
-  method: 'GET',
-  path: '/v1/operator/payments/providers/:id',
-  operation: 'operator.getPaymentProvider',
-  summary: 'Get a payment provider and its health',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: ProviderRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
-    if (!row) throw noSuchProvider()
-    return recordOf(app, row)
-  },
-})
 
 const mpesaExample = {
   provider: 'mpesa',
@@ -208,7 +169,7 @@ const changeProvider = writeAcross({
   operation: 'operator.changePaymentProvider',
   summary: 'Update a payment provider',
   description:
-    'Null removes the settings for payouts, all of them together: nothing is paid out from it then. If it becomes another account, requests that the first one may have accepted are not sent again.',
+    'Null for a payout setting removes all payout settings, and disables payouts. When the credentials of another account are set, requests that the first account may have accepted are not resent.',
   scope: 'operator',
   params: IdParam,
   body: ProviderChange,
@@ -240,36 +201,35 @@ const changeProvider = writeAcross({
   },
 })
 
-const removeProvider = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/payments/providers/:id',
-  operation: 'operator.removePaymentProvider',
-  summary: 'Delete a payment provider',
-  description: 'Its payments that have not ended stay as they are until they expire.',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    const gone = await maybe(tx.query(deleteProvider, namedBy(params.id)))
-    if (!gone) throw noSuchProvider()
-    await record(tx, caller, 'payments.remove_provider', params.id, { after: {} })
-    await app.signals.send(tx, 'payments', params.id)
-    return { id: params.id, deleted: true as const }
+export const operatorRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/payments/providers',
+    record: ProviderRecord,
+    rows: selectEntered,
+    nameOf: (row) => idOf(row),
+    show: recordOf,
+    none: noSuchProvider,
+    list: {
+      operation: 'operator.listPaymentProviders',
+      summary: 'List payment providers and their health',
+      example: 'All of them',
+    },
+    get: { operation: 'operator.getPaymentProvider', summary: 'Get a payment provider and its health' },
+    remove: {
+      operation: 'operator.removePaymentProvider',
+      summary: 'Delete a payment provider',
+      description: 'Pending payments are left unchanged until they expire.',
+      ...{ action: 'payments.remove_provider', topic: 'payments' },
+      run: async (tx, id) => (await tx.query(deleteProvider, namedBy(id))).length > 0,
+    },
+    test: {
+      operation: 'operator.testPaymentProvider',
+      summary: 'Test a payment provider',
+      run: (app, row, probe) => testAccount(app, row, knownKind(row.provider), probe),
+    },
   },
-})
-
-const testProvider = read({
-  ...testOf(IdParam),
-  path: '/v1/operator/payments/providers/:id/test',
-  operation: 'operator.testPaymentProvider',
-  summary: 'Test a payment provider',
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectEntered, {})).find((one) => idOf(one) === params.id)
-    if (!row) throw noSuchProvider()
-    return testAccount(app, row, knownKind(row.provider))
-  },
-})
+  [createProvider, changeProvider],
+)
 
 /** Refuses an address that could never be called, instead of showing a provider that seems to be down. */
 async function checkBaseUrl({ carrierOutbound }: App, body: object): Promise<void> {
@@ -286,7 +246,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
     if (Object.hasOwn({ ...kind.open, ...kind.outgoing.open }, name)) open[name] = value
     else if (Object.hasOwn({ ...kind.secret, ...kind.outgoing.secret }, name)) secret[name] = value
     else if (Object.hasOwn(openSettings, name) || Object.hasOwn(secretSettings, name))
-      throw new AppError('VALIDATION_ERROR', `${name}: is no setting of ${kind.facts.provider}`)
+      throw new AppError('VALIDATION_ERROR', `${name}: is not a setting of ${kind.facts.provider}`)
   }
   return { open, secret }
 }
@@ -295,7 +255,7 @@ function settingsIn(kind: ProviderKind, body: object): { open: Settings; secret:
 function removedIn({ facts: { provider }, outgoing }: ProviderKind, body: object): string[] {
   const gone = Object.entries(body).flatMap(([name, value]) => (value === null ? [name] : []))
   const stray = gone.find((name) => !Object.hasOwn({ ...outgoing.open, ...outgoing.secret }, name))
-  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is no setting of ${provider}`)
+  if (stray !== undefined) throw new AppError('VALIDATION_ERROR', `${stray}: is not a setting of ${provider}`)
   return gone
 }
 
@@ -394,12 +354,3 @@ function removable(groups: readonly ProviderKind['open'][]): Record<string, TSch
 function noSuchProvider(): AppError {
   return new AppError('NOT_FOUND', 'there is no such provider; ids are such as mpesa-ke-live')
 }
-
-export const operatorRoutes: readonly Route[] = [
-  listProviders,
-  getProvider,
-  createProvider,
-  changeProvider,
-  removeProvider,
-  testProvider,
-]

@@ -12,7 +12,7 @@ const Providers = Type.Object(
         base_url: Type.String({ description: 'Address of the simulated provider, in place of the real one' }),
         credentials: Type.Record(Type.String(), Type.String(), {
           sensitive: true,
-          description: 'Keys and names by the words of the provider’s account, such as `consumer_key`',
+          description: 'Credentials by name of the provider setting, such as `consumer_key`',
         }),
       }),
       { description: 'Every provider that this node simulates' },
@@ -27,7 +27,7 @@ const providers = read({
   operation: 'sandbox.paymentProviders',
   summary: 'Get keys for the simulated payment providers',
   description:
-    'For a client of your own that speaks Daraja, MoMo or another provider’s API. The simulators listen on the machine that Pamoja runs on, so the client must run there too. The keys change when that machine starts again.',
+    'Credentials for your own client of Daraja, MoMo or another provider’s API. The simulators listen on the machine of Pamoja, so the client must run there too. The credentials change when Pamoja restarts.',
   scope: 'sandbox:read',
   reply: { status: 200, schema: Providers },
   handle: async (app) => ({

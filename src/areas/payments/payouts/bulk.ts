@@ -63,7 +63,7 @@ export const BulkCreate = Type.Object({
   metadata,
   callback_url,
   on_error: Type.Optional(
-    OneOf(['continue', 'abort'], { description: '`abort` refuses the whole request if one item cannot be accepted' }),
+    OneOf(['continue', 'abort'], { description: 'Handling of invalid items; `abort` refuses the whole request' }),
   ),
 })
 
@@ -92,7 +92,7 @@ export const Batch = Type.Object(
   {
     ...batchFields,
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Your description; null if none' })),
     metadata: Metadata,
     payouts: Type.Array(Item, { description: 'The items, in your order' }),
     next_cursor: Nullable(Type.String({ description: 'Cursor of the next items' })),
@@ -294,7 +294,7 @@ export async function readBatch(
   const id = batchUuid(batchId)
   const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
   if (!Number.isInteger(after) || after < -1 || after > maxItems)
-    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+    throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   const batch = await maybe(db.query(findBatch, { ...tenant, id }))
   if (!batch) throw noSuchBatch()
   const rows = await db.query(listItems, { ...tenant, id, after, limit })
@@ -310,7 +310,7 @@ export async function cancelBatch(app: App, tx: Tx, caller: Caller, batchId: str
   const batch = await maybe(tx.query(findBatch, { ...tenant, id }))
   if (!batch) throw noSuchBatch()
   if ((await cancelMany(app, tx, caller, id)) === 0)
-    throw new AppError('INVALID_STATE', 'nothing of the batch is pending any more', { extra: { status: batch.status } })
+    throw new AppError('INVALID_STATE', 'no payout of the batch is pending', { extra: { status: batch.status } })
   return one(tx.query(findBatch, { ...tenant, id }))
 }
 

@@ -74,13 +74,15 @@ export const PayoutItem = Type.Object({
           }),
         ),
       },
-      { description: 'Recipient, as you know them' },
+      { description: 'Your data of the recipient' },
     ),
   ),
   metadata,
   callback_url,
   reference,
-  scheduled_at: Type.Optional(Moment({ description: 'Earliest time of sending; until then it can be cancelled' })),
+  scheduled_at: Type.Optional(
+    Moment({ description: 'Earliest time of sending; the payout can be cancelled until then' }),
+  ),
 })
 
 export const PayoutCreate = Type.Object({ ...PayoutItem.properties, currency })
@@ -141,7 +143,7 @@ export function draftOf(
   const known = gatewayOf(app).speaksTo(to, tenant.environment)
   // Every provider of the sandbox that can pay out does.
   if (known?.outgoing === null && tenant.environment === 'test')
-    throw new AppError('UNSUPPORTED_PROVIDER', `${provider} takes payments, and pays nobody out`)
+    throw new AppError('UNSUPPORTED_PROVIDER', `${provider} does not support payouts`)
   // Only some nodes have the simulators; one that has them sends it.
   if (known ? known.outgoing === null : tenant.environment === 'live')
     throw new AppError(
@@ -177,10 +179,10 @@ function recipientOf(app: App, tenant: Tenant, input: NewPayoutInput, money: Mon
   const phone = phoneOf(input)
   if ((method?.toLowerCase() ?? (bank ? 'bank_transfer' : 'mobile_money')) === 'bank_transfer') {
     if (!bank) throw missing('bank', ' for a bank transfer')
-    if (phone !== undefined) throw invalidAt('phone', 'an account is paid, or a phone, not both')
+    if (phone !== undefined) throw invalidAt('phone', 'cannot be combined with bank')
     return { method: 'bank_transfer', ...requireBank(app, tenant, 'out', named, money), phone: null, bank }
   }
-  if (bank) throw invalidAt('bank', 'a phone is paid, or an account, not both')
+  if (bank) throw invalidAt('bank', 'cannot be combined with phone')
   if (phone === undefined) throw missing('phone', '; or give bank')
   const { provider, country, terms } = requireProvider(app, tenant, 'out', { phone, provider: named }, money)
   return { method: 'mobile_money', provider, country, terms, phone, bank: null }
@@ -241,7 +243,7 @@ export async function sendNow(app: App, { tenant }: Caller, id: string): Promise
   )
   const known = await atMost(budgetMs, sent, payout)
   if (known.failure_reason === 'PROVIDER_UNAVAILABLE')
-    throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not take payouts just now`, {
+    throw new AppError('PROVIDER_UNAVAILABLE', `${known.provider} does not accept payouts at the moment`, {
       retryAfterSeconds: 5,
       extra: { payout_id: idOf('payout', known.id) },
     })
@@ -257,6 +259,6 @@ function scheduledIn(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
   if (at.getTime() <= nowMs || at.getTime() > nowMs + maxAheadMs)
-    throw invalid('scheduled_at', 'must lie ahead, by at most 365 days')
+    throw invalid('scheduled_at', 'must be in the future, within 365 days')
   return at
 }

@@ -45,7 +45,7 @@ const settleRoute = writeAcross({
   operation: 'operator.settlePayout',
   summary: 'Settle a payout with an unknown outcome',
   description:
-    'Check with the provider first: a payout settled as failed is given back to the account, and cannot be paid any more. One that had failed or was reversed, and was paid all the same, is taken from the wallet, which must have the amount.',
+    'Check with the provider first: a payout settled as failed is refunded to the wallet, and can no longer be paid. A failed or reversed payout that was paid after all is debited from the wallet, which must have the amount.',
   scope: 'operator',
   params: Type.Object({ payout_id: Type.String({ description: 'Id of the payout, such as `po_…`' }) }),
   body: Type.Object({
@@ -55,7 +55,7 @@ const settleRoute = writeAcross({
         minLength: 1,
         maxLength: 100,
         rule: 'must have 1 to 100 characters',
-        description: 'Id on the provider’s statement, if it was paid',
+        description: 'Transaction id on the provider’s statement, if it was paid',
       }),
     ),
   }),

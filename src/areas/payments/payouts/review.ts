@@ -29,7 +29,7 @@ const approveRoute = write({
   operation: 'payouts.approve',
   summary: 'Approve a payout',
   description:
-    'It is sent at once, or at its scheduled time, without another check by your rules. Its creator cannot approve it: use another key, with the scope `payouts:approve`.',
+    'The payout is sent at once, or at its scheduled time, without another check of your rules. Its creator cannot approve it: use another key with the scope `payouts:approve`.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await approve(app, tx, caller, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.approve', payout.payout_id, { after: { status: payout.status } })
@@ -42,7 +42,7 @@ const rejectRoute = write({
   path: '/v1/payouts/:payout_id/reject',
   operation: 'payouts.reject',
   summary: 'Reject a payout',
-  description: 'It is cancelled, and the hold for it is released to the wallet.',
+  description: 'The payout is cancelled, and its hold is released to the wallet.',
   handle: async (app, tx, { params }, caller): Promise<Static<typeof Payout>> => {
     const payout = recordOf(await reject(app, tx, caller.tenant, payoutUuid(params.payout_id)))
     await record(tx, caller, 'payout.reject', payout.payout_id, { after: { status: payout.status } })
@@ -58,7 +58,7 @@ async function approve(app: App, tx: Tx, caller: Caller, id: string): Promise<Pa
   // A payout from before names the key also where a member made it.
   const makers = [makerOf(caller), `key:${caller.principal.keyId}`]
   if (found.in_review && makers.includes(found.made_by ?? ''))
-    throw new AppError('FORBIDDEN', 'whoever made a payout cannot approve it; use another key, or another member')
+    throw new AppError('FORBIDDEN', 'the creator of a payout cannot approve it; use another key or member')
   const times = { at: new Date(nowMs), realAt: new Date(receivedMs) }
   const payout = await maybe(tx.query(endReview, { ...tenant, id, ...times }))
   if (!payout) throw notInReview((await maybe(tx.query(findPayout, { ...tenant, id }))) ?? found)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routes of payouts.
 import { type Static, Type } from 'typebox'
+import { nilUuid, uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, read, write } from '../../../platform/api/route.ts'
@@ -21,7 +22,7 @@ import { passed } from './judge.ts'
 import { noSuchPayout, payoutUuid, recordOf } from './payout.ts'
 import { payoutReviewRoutes } from './review.ts'
 import { cancel } from './settle.ts'
-import { findPayout, listInReview, listPayouts } from './store.ts'
+import { findPayout, listInReview, listOfBatch, listPayouts } from './store.ts'
 
 const bulkBodyBytes = 8 * 1024 * 1024
 
@@ -29,7 +30,10 @@ const BatchParam = Type.Object({ batch_id: Type.String({ description: 'Id of the
 
 const errors = [...accepting.errors, 'INSUFFICIENT_WALLET_BALANCE'] as const
 const inReview = Type.Optional(
-  Type.Boolean({ rule: 'must be true or false', description: 'Whether it awaits a decision' }),
+  Type.Boolean({
+    rule: 'must be true or false',
+    description: 'True lists payouts that await approval, false all others',
+  }),
 )
 
 const create = write({
@@ -41,7 +45,7 @@ const create = write({
   operation: 'payouts.create',
   summary: 'Create a payout',
   description:
-    'Your rules are applied first: blocked payouts are refused, those to review wait as pending. The amount and the fee are held until the outcome is certain, which is sent as payout.completed or payout.failed.',
+    'Your fraud rules are applied first: blocked payouts are refused, and payouts to review stay pending. The amount and the fee are held until the outcome, which is sent as payout.completed or payout.failed.',
   body: PayoutCreate,
   reply: {
     status: 201,
@@ -81,7 +85,7 @@ const createBulk = write({
   operation: 'payouts.createBulk',
   summary: 'Create up to 10,000 payouts',
   description:
-    'All items are checked first, and one hold is made for the accepted ones; each takes its share of it or gives it back. Your rules are applied when each is processed.',
+    'All items are checked first, and the sum of the accepted ones is held. Your fraud rules are applied when each payout is processed.',
   body: BulkCreate,
   bodyLimitBytes: bulkBodyBytes,
   reply: {
@@ -189,32 +193,36 @@ const listAll = list({
       }),
     ),
     provider: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Provider: `mpesa`, `mtn_momo` and so on, or `bank`' }),
+      Type.String({ maxLength: 40, description: 'Filter by provider: `mpesa`, `mtn_momo` and so on, or `bank`' }),
     ),
-    reference: Type.Optional(
-      Type.String({ maxLength: 100, description: 'Your own id for the payout, exactly as it was given' }),
-    ),
+    reference: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by your own id for the payout' })),
     phone: phoneQuery,
     in_review: inReview,
+    batch_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the bulk, such as `pob_…`' })),
     ...metadataQuery,
   }),
   row: Payout,
   errors: ['INVALID_DATE_RANGE'],
   examples: [
-    { name: 'What was paid', query: { status: 'completed' } },
-    { name: 'What waits for a decision', query: { in_review: true } },
+    { name: 'Completed payouts', query: { status: 'completed' } },
+    { name: 'Payouts awaiting approval', query: { in_review: true } },
   ],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
-    const rows = await app.db.query(query.in_review ? listInReview : listPayouts, {
+    const asked = {
       ...tenant,
       ...window,
       ...shownBounds(query, caller),
       ...askedOf(query),
       status: query.status ?? null,
       inReview: query.in_review ?? null,
-    })
+    }
+    // A malformed id of a batch finds nothing.
+    const rows =
+      query.batch_id === undefined
+        ? await app.db.query(query.in_review ? listInReview : listPayouts, asked)
+        : await app.db.query(listOfBatch, { ...asked, batch: uuidOf('payoutBatch', query.batch_id) ?? nilUuid })
     return pageOf(window, rows, (row) => recordOf({ ...row, phone: row.phone && masked(row.phone) }))
   },
 })

@@ -177,6 +177,12 @@ export const listInReview = statement.tenant<Listed, PayoutRow>(
   listing('and in_review'),
 )
 
+/** A statement of its own, for the index of batches. */
+export const listOfBatch = statement.tenant<Listed & { batch: string }, PayoutRow>(
+  'payments.list_payouts_of_batch',
+  listing('and batch_id = $batch::uuid'),
+)
+
 /** Moves a payout on, if it is in one of the states it may leave. */
 export const movePayout = statement.tenant<
   One & {

@@ -3,7 +3,7 @@
 // got lost; its answers are one of a few outcomes.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Currency } from '../../../kernel/money.ts'
-import type { CardData } from '../../../protocols/acquirer.ts'
+import type { CardData, DisputeEvidence } from '../../../protocols/acquirer.ts'
 import type { FailureReason, RefundCarrier } from './provider.ts'
 
 export type CardOutcome =
@@ -66,6 +66,12 @@ export interface CardDispute {
 
 export type DisputeOutcome = { kind: 'found'; disputes: readonly CardDispute[] } | { kind: 'unknown'; reason: string }
 
+export type EvidenceOutcome =
+  | { kind: 'taken' }
+  /** The acquirer takes none any more. */
+  | { kind: 'refused' }
+  | { kind: 'unknown'; reason: string }
+
 export interface Money {
   micros: bigint
   currency: Currency
@@ -88,6 +94,8 @@ export interface Acquirer {
   queryRefund(refund: string, currency: Currency): Promise<RefundOutcome>
   /** Disputes of an attempt. */
   disputes(attempt: string, currency: Currency): Promise<DisputeOutcome>
+  /** Sends evidence of a dispute, once. `dispute` is our own id, `id` the acquirer's. */
+  sendEvidence(dispute: string, id: string, evidence: DisputeEvidence): Promise<EvidenceOutcome>
   /** Whether the acquirer itself has signed a notice. */
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean
   stop(): Promise<void>

@@ -68,7 +68,7 @@ export const BankAccountIn = Type.Object(
       description: 'Name of the account holder, as known to the bank',
     }),
   },
-  { description: 'Account to debit; without it a one-time account to pay into is returned' },
+  { description: 'Account to debit; without it, a one-time account to pay into is returned' },
 )
 export type BankAccountIn = Static<typeof BankAccountIn>
 
@@ -79,7 +79,7 @@ export const BankShown = Type.Object(
   {
     bank_code: Type.String({ description: 'Bank code, as in `banks` of GET /v1/payments/methods' }),
     account_number: Type.String({ description: 'Last four characters of the account number' }),
-    account_name: Type.String({ description: 'Holder, as you gave it' }),
+    account_name: Type.String({ description: 'Account holder, as you provided it' }),
   },
   { title: 'PaymentBank', description: 'Account to debit' },
 )

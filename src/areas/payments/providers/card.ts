@@ -29,7 +29,7 @@ const CardInput = Type.Object(
       rule: 'must be the number on the card',
       errorCode: 'INVALID_CARD',
       sensitive: true,
-      description: 'With or without blanks',
+      description: 'Card number, with or without blanks',
     }),
     exp_month: Type.Integer({
       minimum: 1,
@@ -58,9 +58,9 @@ const CardInput = Type.Object(
   },
   {
     additionalProperties: false,
-    rule: 'has a field that no card has',
+    rule: 'has an unknown field',
     sensitive: true,
-    description: 'Card as the payer typed it; without it, and without card_token, no card is charged',
+    description: 'Card details as the payer typed them; omitted for other methods and for `card_token`',
   },
 )
 
@@ -72,7 +72,7 @@ export const cardFields = {
   ),
   save_card: Type.Optional(Type.Boolean({ description: 'True returns a card_token for later charges' })),
   capture: Type.Optional(
-    Type.Boolean({ description: 'False reserves the money only, until it is captured or for seven days' }),
+    Type.Boolean({ description: 'False only reserves the amount, until it is captured or for seven days' }),
   ),
   require_3ds: Type.Optional(
     Type.Boolean({ description: 'True requires 3-D Secure, even if the bank does not; not with `card_token`' }),

@@ -72,5 +72,7 @@ async function requireUnknown(tx: Tx, line: LineRow, payment: PaymentRow): Promi
   const lacksReceipt = status === 'completed' && payment.provider_reference === null
   const taken = await maybe(tx.query(lineOfPayment, { ...houseOf(line.environment), payment: payment.id }))
   if (taken || payment.failure_reason === 'AMOUNT_MISMATCH' || !(isUnpaid || lacksReceipt))
-    throw new AppError('INVALID_STATE', `the payment is ${status}, and its money is known of`, { extra: { status } })
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and its money is accounted for`, {
+      extra: { status },
+    })
 }

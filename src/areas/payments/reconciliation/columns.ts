@@ -14,20 +14,20 @@ export const Columns = Type.Object(
   {
     receipt: name('Column of the provider’s own transaction id'),
     time: name('Column of the time of completion'),
-    amount: name('Column of the amount; money out with a minus. Not needed with paid_in and withdrawn'),
+    amount: name('Column of the amount, negative for money out; not needed with paid_in and withdrawn'),
     paid_in: name('Column of money in'),
     withdrawn: name('Column of money out'),
     fee: name('Column of the provider’s fee'),
     balance: name('Column of the balance afterwards'),
     phone: name(
-      'Column of the payer’s number, whole or with stars in it; for money out the payee’s, unless payee is there',
+      'Column of the payer’s number, complete or masked with stars; for money out the payee’s, unless `payee` is given',
     ),
     payee: name('Column of the payee’s number'),
     status: name('Column of the status; incomplete rows are left out'),
-    type: name('Column of the kind of transaction; charges and transfers to a bank are known by their words'),
+    type: name('Column of the kind of transaction, which identifies charges and bank transfers'),
     details: name('Column of the details, kept with the line'),
   },
-  { description: 'Names of the columns of the file, where they differ from the provider’s usual ones' },
+  { description: 'Column names of the file, if they differ from the provider’s usual ones' },
 )
 export type Columns = Static<typeof Columns>
 type Field = keyof Columns

@@ -99,7 +99,7 @@ async function* linesOf(
       }
       const lines = linesIn(cells, places, { country, utcOffset })
       if ('problem' in lines)
-        throw new AppError('VALIDATION_ERROR', `line ${number} ${lines.problem}; nothing was taken`)
+        throw new AppError('VALIDATION_ERROR', `line ${number} ${lines.problem}; nothing was imported`)
       if (lines.length === 0) counted.skipped++
       for (const line of lines) counted.take(line)
       if (counted.lines > maxLines) throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxLines} lines`)

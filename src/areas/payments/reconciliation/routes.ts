@@ -50,12 +50,12 @@ const StatementCreate = Type.Object({
   provider: OneOf(providers, { description: 'Provider of the statement' }),
   environment: EnvironmentName({ description: 'Environment of the provider account' }),
   country: Type.Optional(
-    CountryCode({ description: 'Country of the account; required where the provider is in several' }),
+    CountryCode({ description: 'Country of the account; required if the provider is in several' }),
   ),
   covers: Type.Optional(
     OneOf(covers, {
       description:
-        'Part of the money that the account holds: `everything` unless the provider keeps what is paid out on another one',
+        'Movements that the statement covers; `everything` unless the provider has a separate account for payouts',
     }),
   ),
   columns: Type.Optional(Columns),
@@ -63,10 +63,12 @@ const StatementCreate = Type.Object({
     Type.String({
       pattern: '^[+-](0\\d|1[0-4]):[0-5]\\d$',
       rule: 'must be an offset such as +03:00',
-      description: 'Offset of times without one in the file; default: the country’s own',
+      description: 'UTC offset of times without one; default: that of the country',
     }),
   ),
-  closing_balance: Type.Optional(AmountIn({ description: 'Balance, for files without one; needs closing_at' })),
+  closing_balance: Type.Optional(
+    AmountIn({ description: 'Closing balance, for files without one; requires closing_at' }),
+  ),
   closing_at: Type.Optional(Moment({ description: 'Time of `closing_balance`' })),
 })
 
@@ -87,20 +89,20 @@ const StatementRecord = Type.Object(
     environment: EnvironmentName({ description: '`test` or `live`' }),
     country: Type.String({ description: 'Country of the account, ISO 3166' }),
     currency: Type.String({ description: 'Currency of all amounts, ISO 4217' }),
-    covers: OneOf(covers, { description: 'Part of the money that the account holds' }),
+    covers: OneOf(covers, { description: 'Movements that the statement covers' }),
     status: OneOf(['open', 'matching', 'matched'], {
-      description: '`open` until a file came, `matching` while its lines are matched',
+      description: 'Status; `open` until a file is uploaded, `matching` while its lines are matched',
     }),
     lines: Type.Integer({ description: 'Number of new lines' }),
     known_lines: Type.Integer({ description: 'Lines known from an earlier file' }),
-    skipped_lines: Type.Integer({ description: 'Lines that were incomplete, or moved nothing' }),
-    first_at: Nullable(At({ description: 'Time of the earliest line; null until a file came' })),
-    last_at: Nullable(At({ description: 'Time of the latest line; null until a file came' })),
+    skipped_lines: Type.Integer({ description: 'Lines that were incomplete or moved no money' }),
+    first_at: Nullable(At({ description: 'Time of the earliest line; null until a file is uploaded' })),
+    last_at: Nullable(At({ description: 'Time of the latest line; null until a file is uploaded' })),
     closing_balance: Nullable(Amount({ description: 'Balance according to the provider' })),
     closing_at: Nullable(At({ description: 'Time of `closing_balance`; null if it is not known' })),
-    float_balance: Nullable(Amount({ description: 'Balance in the ledger at that moment' })),
-    difference: Nullable(Amount({ description: 'Balance of the provider less ours; 0 is correct' })),
-    created_at: At({ description: 'Time the account was opened' }),
+    float_balance: Nullable(Amount({ description: 'Balance in the ledger at `closing_at`' })),
+    difference: Nullable(Amount({ description: 'Balance of the provider less that in the ledger; 0 if they agree' })),
+    created_at: At({ description: 'Time at which the account was created' }),
     matched_at: Nullable(At({ description: 'Time at which its lines were matched; null until then' })),
   },
   { title: 'PaymentStatement' },
@@ -127,24 +129,23 @@ const StatementWhole = Type.Object(
 
 const LineRecord = Type.Object(
   {
-    id: Type.String({ description: 'Id of the line; for ours_only, of the object that is on no statement' }),
+    id: Type.String({ description: 'Id of the line; for `ours_only`, of the unmatched object' }),
     class: Nullable(OneOf(classes, { description: 'Result of the matching; null until then' })),
     kind: OneOf(['collection', 'payout', 'refund', 'fee', 'settlement', 'other'], { description: 'Kind of line' }),
-    direction: OneOf(['in', 'out'], { description: 'Whether the money came in or went out' }),
+    direction: OneOf(['in', 'out'], { description: 'Direction of the money: `in` or `out`' }),
     receipt: Nullable(Type.String({ description: 'Receipt code of the provider; null if none is known' })),
     amount: Amount({ description: 'Amount in major units' }),
     currency: Type.String({ description: 'Currency of the amount, ISO 4217' }),
     occurred_at: At({ description: 'Time at which the money moved' }),
     phone: Nullable(
       Type.String({
-        description:
-          'Phone number of the payer or receiver, masked where the provider masks it; null if it is not given',
+        description: 'Phone number of the payer or receiver, masked if the provider masks it; null if not given',
       }),
     ),
-    details: Nullable(Type.String({ description: 'Details in the provider’s own words; null if there are none' })),
+    details: Nullable(Type.String({ description: 'Details as given by the provider; null if none' })),
     matched_by: Nullable(
       OneOf(['receipt', 'payer', 'hand'], {
-        description: 'Match by its receipt, by payer and amount, or by an operator; null if it was not matched',
+        description: 'Basis of the match: the receipt, payer and amount, or an operator; null if not matched',
       }),
     ),
     account_id: Nullable(Type.String({ description: 'Id of the account concerned' })),
@@ -152,7 +153,7 @@ const LineRecord = Type.Object(
     payout_id: Nullable(Type.String({ description: 'Id of the matching payout, else null' })),
     refund_id: Nullable(Type.String({ description: 'Id of the matching refund, else null' })),
     booking: Nullable(
-      OneOf(['suspense', 'fee', 'bank'], { description: 'Booking in the ledger, if it is not a payment' }),
+      OneOf(['suspense', 'fee', 'bank'], { description: 'Booking in the ledger, for lines that are no payment' }),
     ),
   },
   { title: 'PaymentStatementLine' },
@@ -165,7 +166,7 @@ const create = writeAcross({
   path: '/v1/operator/payments/statements',
   operation: 'operator.createPaymentStatement',
   summary: 'Create a provider statement',
-  description: 'Then send its file to `/v1/operator/payments/statements/:id/lines`.',
+  description: 'Upload its file afterwards to `/v1/operator/payments/statements/:id/lines`.',
   scope: 'operator',
   body: StatementCreate,
   reply: { status: 201, schema: StatementWhole, location: ({ id }) => `/v1/operator/payments/statements/${id}` },
@@ -173,7 +174,7 @@ const create = writeAcross({
   examples: [
     { name: 'M-Pesa', body: { provider: 'mpesa', environment: 'test' as const } },
     {
-      name: 'A file with names of its own',
+      name: 'A file with other column names',
       body: {
         provider: 'mtn_momo',
         environment: 'live' as const,
@@ -222,7 +223,7 @@ const listAll = list({
     provider: Type.Optional(OneOf(providers, { description: 'Filter by provider; default all' })),
   }),
   row: StatementRecord,
-  examples: [{ name: 'Those of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],
+  examples: [{ name: 'Statements of M-Pesa', query: { provider: 'mpesa', limit: 10 } }],
   handle: async (app, { query }) => {
     const window = windowOf(query)
     const { environment = null, provider = null } = query
@@ -247,7 +248,7 @@ const send = upload({
   operation: 'operator.importPaymentStatement',
   summary: 'Upload the file of a provider statement',
   description:
-    'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, accepted whole or not at all. Lines that were sent before change nothing, so that a file may be sent again. Its lines are matched in the background: read the statement until it is `matched`.',
+    'CSV in UTF-8, at most 512 MiB and 2,000,000 lines, accepted as a whole or refused. Known lines are skipped, so a file can be sent again. Lines are matched in the background: read the statement until it is `matched`.',
   scope: 'operator',
   params: IdParam,
   file: 'text/csv',
@@ -268,7 +269,10 @@ const lines = list({
   query: Type.Object({
     ...listQuery,
     class: Type.Optional(
-      OneOf(classes, { description: 'Filter by class; default all lines. `ours_only` lists what is on no statement' }),
+      OneOf(classes, {
+        description:
+          'Filter by class; default all lines. `ours_only` lists payments, payouts and refunds that are on no statement',
+      }),
     ),
   }),
   row: LineRecord,
@@ -288,7 +292,7 @@ const assignPayment = writeAcross({
   operation: 'operator.assignPaymentStatementLine',
   summary: 'Assign a statement line to a payment',
   description:
-    'For a line that is `theirs_only`: its money leaves suspense, and the payment is completed as if the provider had reported it in time.',
+    'For a line of the class `theirs_only`: moves its money out of suspense, and completes the payment as if the provider had reported it in time.',
   scope: 'operator',
   params: Type.Object({ ...IdParam.properties, line: Type.String({ description: 'Id of the line, such as `stl_…`' }) }),
   body: Type.Object({

@@ -99,5 +99,5 @@ function bytesOf(uuid: string): Buffer {
 }
 
 export function nothingHere(): AppError {
-  return new AppError('NOT_FOUND', 'nothing is expected under this address')
+  return new AppError('NOT_FOUND', 'no callback is expected at this URL')
 }

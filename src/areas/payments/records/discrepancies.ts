@@ -122,7 +122,7 @@ export async function noteDiscrepancy(app: App, payment: PaymentRow, verdict: Ve
   if (isNews)
     app.log.error(
       { payment: idOf('payment', id), provider },
-      'provider collected other money than was asked for: resolve it under GET /v1/operator/payments/discrepancies',
+      'collected amount or currency differs from the request: resolve it under GET /v1/operator/payments/discrepancies',
     )
 }
 
@@ -157,16 +157,12 @@ const Discrepancy = Type.Object(
     told_amount: Nullable(
       Amount({
         description:
-          'Amount collected according to the provider, or the sum of refunds and lost disputes; null when it is not reported, or cannot be read',
+          'Amount collected according to the provider, or the sum of refunds and lost disputes; null if not reported or unreadable',
       }),
     ),
-    told_currency: Nullable(
-      Type.String({ description: 'Currency according to the provider; null when it cannot be read' }),
-    ),
-    told_words: Nullable(Type.String({ description: 'Text of the provider, where it cannot be read' })),
-    provider_reference: Nullable(
-      Type.String({ description: 'The provider’s receipt for it, or its id of the dispute' }),
-    ),
+    told_currency: Nullable(Type.String({ description: 'Currency according to the provider; null if unreadable' })),
+    told_words: Nullable(Type.String({ description: 'Text of the provider, if it cannot be read' })),
+    provider_reference: Nullable(Type.String({ description: 'Receipt of the provider, or its id of the dispute' })),
     found_at: At({ description: 'Time at which the difference was found' }),
     resolved_at: Nullable(At({ description: 'Time of resolution; null while it is open' })),
     note: Nullable(Type.String({ description: 'Note of the resolution; null if there is none' })),
@@ -179,7 +175,7 @@ const listRoute = list({
   operation: 'operator.listPaymentDiscrepancies',
   summary: 'List payments whose reported amount or currency differs',
   description:
-    'A `failed` one has its money in `suspense:<provider>`, if its amount was reported. One with an unreadable amount waits, and expires. A `completed` one was booked as requested before the amount was reported, or lost disputes and its refunds together take more than was paid: compare it with the provider’s statement.',
+    'The money of a `failed` payment is in `suspense:<provider>`, if its amount was reported. A payment with an unreadable amount stays pending until it expires. A `completed` payment was booked as requested before the amount was reported, or its refunds and lost disputes exceed the amount paid: compare it with the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Discrepancy,
@@ -209,7 +205,7 @@ const resolveRoute = writeAcross({
   operation: 'operator.resolvePaymentDiscrepancy',
   summary: 'Resolve a payment discrepancy',
   description:
-    'With `credit_account` the money in suspense goes to the wallet of the account, without a fee; with `returned_to_payer`, which you have done with the provider yourself, it leaves the float. The payment stays failed. Otherwise no money moves.',
+    '`credit_account` moves the money in suspense to the wallet of the account, without a fee; `returned_to_payer` books a refund that you have made at the provider yourself. The payment stays failed. `none` moves no money.',
   scope: 'operator',
   params: Type.Object({ payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }) }),
   body: Type.Object({
@@ -218,7 +214,7 @@ const resolveRoute = writeAcross({
         minLength: 1,
         maxLength: 500,
         rule: 'must have 1 to 500 characters',
-        description: 'Finding; required where money moves',
+        description: 'Note on the resolution; required if money moves',
       }),
     ),
     action: Type.Optional(OneOf(actions, { description: 'Action on the money in suspense; default `none`' })),
@@ -227,11 +223,11 @@ const resolveRoute = writeAcross({
   errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'INVALID_STATE', 'AMOUNT_TOO_HIGH'],
   handle: async (app, tx, { params, body }, caller) => {
     const { action = 'none', note = null } = body
-    if (action !== 'none' && note === null) throw invalid('note', 'is required: say why the money moves')
+    if (action !== 'none' && note === null) throw invalid('note', 'is required: the reason for moving the money')
     const payment = uuidOf('payment', params.payment_id)
     const at = new Date(app.clock.nowMs())
     const found = payment && (await maybe(tx.query(resolveOne, { buckets, payment, note, at })))
-    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id waits on the list of discrepancies')
+    if (!found) throw new AppError('NOT_FOUND', 'no payment with this id is on the list of discrepancies')
     const moved = action === 'none' ? null : await moveOut(app, tx, found, action)
     const amount_moved = moved?.micros ?? 0n
     const currency_moved = moved?.currency ?? found.currency
@@ -255,7 +251,7 @@ async function moveOut(
   // The posted amount counts, not a later report.
   const [kept] = await postedLegs(tx, tenant, { sourceId, step })
   if (!kept)
-    throw new AppError('INVALID_STATE', `the payment is ${status}, and nothing of it is in suspense`, {
+    throw new AppError('INVALID_STATE', `the payment is ${status}, and has no money in suspense`, {
       extra: { status },
     })
   const { credit: suspense, micros, currency } = kept

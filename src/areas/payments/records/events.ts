@@ -21,7 +21,7 @@ export const Customer = Type.Object(
     tax_number: Type.Optional(Type.String({ description: 'Tax number shown on invoices' })),
     address: Type.Optional(Type.String({ description: 'Tax number shown on invoices' })),
   },
-  { title: 'Customer', description: 'Payer, as far as you said' },
+  { title: 'Customer', description: 'Your data of the payer' },
 )
 
 export const Refund = Type.Object(
@@ -32,14 +32,14 @@ export const Refund = Type.Object(
     amount: amount('Amount in major units'),
     currency,
     reason: Nullable(
-      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'Reason that you gave' }),
+      OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], { description: 'Your reason' }),
     ),
     amount_refunded: Amount({ description: 'Sum of all refunds of the payment that did not fail' }),
     amount_refundable: Amount({ description: 'Amount that can still be refunded' }),
     provider_reference: word('Id at the provider, such as a receipt code; null until it is known'),
     failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
     failure_message: word('Human-readable explanation'),
-    description: word('Text as you provided it'),
+    description: word('Your description; null if none'),
     reference: word('Your own id for the object'),
     metadata: Metadata,
     created_at: At({ description: 'Time of the request' }),
@@ -55,18 +55,19 @@ export const Dispute = Type.Object(
     dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
     status: OneOf(disputeStatuses, { description: 'Status; `won` or `lost` once it is decided' }),
-    amount: Amount({ description: 'Amount disputed by the payer' }),
+    amount: Amount({ description: 'Disputed amount' }),
     currency,
     amount_held: Amount({ description: 'Amount held in your wallet until the decision' }),
     amount_owed: Amount({
-      description: 'Amount of a lost dispute that your wallet could not cover, less what it has paid since',
+      description: 'Debt from a lost dispute: the amount that your wallet could not cover and has not paid since',
     }),
     reason: OneOf(disputeReasons, { description: 'Reason that the payer gave the bank' }),
     provider_reference: Type.String({ description: 'Id of the dispute at the acquirer' }),
-    created_at: At({ description: 'Time at which the acquirer reported it' }),
+    created_at: At({ description: 'Time of the acquirer’s report' }),
     closed_at: moment('Time of the decision'),
+    evidence_sent_at: moment('Time at which the acquirer took your evidence'),
   },
-  { title: 'Dispute', description: 'The dispute, with what it holds back and its outcome' },
+  { title: 'Dispute', description: 'Dispute with its held amount and outcome' },
 )
 
 const paymentStatus = OneOf(
@@ -77,9 +78,13 @@ const refundStatus = OneOf(['none', 'partial', 'full'], { description: 'Extent o
 
 /** Fields that only a top-up has. */
 export const topupFields = {
-  type: Type.Literal('topup', { description: 'Type of a top-up; only where it is read, with the fields that follow' }),
-  wallet_id: Type.String({ description: 'Id of the wallet that it fills' }),
-  new_balance: Nullable(Amount(), { description: 'Balance of the wallet afterwards; null until the money is there' }),
+  type: Type.Literal('topup', {
+    description: 'Type of a top-up; only for top-ups that are read, with the fields below',
+  }),
+  wallet_id: Type.String({ description: 'Id of the wallet of the top-up' }),
+  new_balance: Nullable(Amount(), {
+    description: 'Balance of the wallet afterwards; null until the money has arrived',
+  }),
 }
 
 export const Payment = Type.Object(
@@ -94,7 +99,7 @@ export const Payment = Type.Object(
     method,
     phone: word('Number of the mobile money account; null for other methods'),
     reference: word('Your own id for the object'),
-    description: word('Text as you provided it'),
+    description: word('Your description; null if none'),
     customer: Customer,
     metadata: Metadata,
     fee: amount('Fee charged to you, in major units'),
@@ -102,25 +107,27 @@ export const Payment = Type.Object(
     provider_reference: word('Id at the provider, such as a receipt code; null until it is known'),
     amount_refunded: amount('Sum of all refunds that did not fail'),
     refund_status: refundStatus,
-    refunds: Type.Array(Refund, { description: 'What was given back of it' }),
+    refunds: Type.Array(Refund, { description: 'Refunds of the payment' }),
     failure_reason: word('Failure code such as INSUFFICIENT_FUNDS; null unless it failed'),
     failure_message: word('Human-readable explanation'),
     risk: shownRisk,
-    late: Type.Boolean({ description: 'True if the money came after the payment was given up' }),
+    late: Type.Boolean({ description: 'True if the money arrived after the payment had failed or expired' }),
     invoice_id: word('Id of the invoice that it pays'),
     payment_link_id: Type.Optional(Type.String({ description: 'Id of the link that was used' })),
     ...Type.Partial(Type.Object(topupFields)).properties,
-    dispute_status: Type.Optional(OneOf(disputeStatuses, { description: 'Status of the dispute, where there is one' })),
-    redirect_url: Type.Optional(Type.String({ description: 'URL to send the payer to, while that is awaited' })),
+    dispute_status: Type.Optional(
+      OneOf(disputeStatuses, { description: 'Status of the dispute; only if there is one' }),
+    ),
+    redirect_url: Type.Optional(Type.String({ description: 'URL to send the payer to; only while required' })),
     card: Type.Optional(CardShown),
     card_token: Type.Optional(Type.String({ description: 'Token of the saved card' })),
-    authorised_until: Type.Optional(At({ description: 'End of the authorisation, within which it can be captured' })),
+    authorised_until: Type.Optional(At({ description: 'End of the authorisation; it can be captured until then' })),
     amount_authorised: Type.Optional(Amount({ description: 'Amount authorised before the capture' })),
     bank: Type.Optional(BankShown),
     bank_transfer: Type.Optional(BankTransfer),
     ussd_code: Type.Optional(
       Type.String({
-        description: 'USSD code that the payer dials to see pending approvals; until the payment has ended',
+        description: 'USSD code that the payer dials to see pending approvals; only while the payment is pending',
       }),
     ),
     expires_at: moment('Time at which the payment expires'),
@@ -176,7 +183,7 @@ const RefundFailed = Type.Object(
     ...moneyFields,
     refund_id: Type.String({ description: 'Id of the refund, such as `re_…`' }),
     payment_id: Type.String({ description: 'Id of the payment, such as `pay_…`' }),
-    status: Type.Literal('failed', { description: 'Always `failed`: the money stays with you' }),
+    status: Type.Literal('failed', { description: 'Always `failed`: the amount stays in your wallet' }),
     amount: amount('Amount in major units'),
     currency,
     failure_reason: Type.String({ description: 'Reason given by the provider' }),
@@ -284,6 +291,7 @@ const dispute: Static<typeof Dispute> = {
   provider_reference: 'dp_5f0c1d',
   created_at: now,
   closed_at: null,
+  evidence_sent_at: null,
 }
 
 const disputed: Static<typeof Payment> = {
@@ -326,7 +334,7 @@ export const paymentEvents = {
   failed: ofPayment('payment.failed', 'A payment failed, was cancelled or expired', flat(declined)),
   refunded: eventType({
     name: 'payment.refunded',
-    summary: 'Money of a payment was refunded to the payer',
+    summary: 'A payment was refunded, in full or in part',
     head: moneyHead,
     payload: Refunded,
     sample: {
@@ -361,7 +369,7 @@ export const paymentEvents = {
 export const refundEvents = {
   failed: eventType({
     name: 'refund.failed',
-    summary: 'A refund could not be paid back',
+    summary: 'A refund failed',
     head: moneyHead,
     payload: RefundFailed,
     sample: {

@@ -22,7 +22,7 @@ const ReviewRequired = Type.Object(
 export const fraudEvents = {
   reviewRequired: eventType({
     name: 'fraud.review_required',
-    summary: 'A payment or payout needs a person’s decision',
+    summary: 'A payment or payout requires manual review',
     head: moneyHead,
     payload: ReviewRequired,
     sample: {

@@ -28,7 +28,7 @@ const optionalFields = {
         phone: Type.Optional(text(20, 'Contact phone; the payment is collected from `phone` of the payment')),
         customer_id: Type.Optional(text(100, 'Your own id for the customer; finds their saved cards and payments')),
       },
-      { description: 'Payer, as you know them; returned with the payment' },
+      { description: 'Your data of the payer; returned with the payment' },
     ),
   ),
   metadata: Type.Optional(Metadata),
@@ -48,7 +48,7 @@ const optionalFields = {
       maximum: 86_400,
       rule: 'must be 60 to 86400 seconds',
       description:
-        'Time the payer has; default 120 seconds by phone, 900 by card (the maximum there), 3600 for a debit and 86400 for a transfer',
+        'Seconds until the payment expires; default 120 by phone, 900 by card (the maximum for cards), 3600 for a debit and 86400 for a transfer',
     }),
   ),
 }
@@ -93,13 +93,13 @@ export const MobilePaymentCreate = Type.Object({
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
   capture: Type.Optional(
     Type.Literal(true, {
-      rule: 'must be true: money is set aside on cards only',
+      rule: 'must be true: amounts can be reserved on cards only',
       description: 'Accepted so that the same body can be sent for cards',
     }),
   ),
   save_card: Type.Optional(
     Type.Literal(false, {
-      rule: 'must be false: there is no card to save here',
+      rule: 'must be false: cards are not accepted here',
       description: 'Accepted so that the same body can be sent for cards',
     }),
   ),

@@ -16,9 +16,9 @@ const Recipient = Type.Object(
         {
           account_number: Type.String({ description: 'Account number as the bank writes it' }),
           bank_code: Type.String({ description: 'Bank code, as in `banks` of GET /v1/payments/methods' }),
-          account_name: Type.String({ description: 'Holder, as you gave it' }),
+          account_name: Type.String({ description: 'Account holder, as you provided it' }),
         },
-        { description: 'Account that is paid to; null for a phone' },
+        { description: 'Account to pay to; null for a phone' },
       ),
     ),
   },
@@ -39,7 +39,7 @@ export const Payout = Type.Object(
     fee: amount('Fee charged to you, in major units'),
     method,
     provider: word('Provider, such as `mpesa`; null until one is chosen'),
-    description: word('Text as you provided it'),
+    description: word('Your description; null if none'),
     reference: word('Your own id for the object'),
     batch_id: word('Id of the bulk that contains it'),
     metadata: Metadata,
@@ -76,7 +76,7 @@ const count = (description: string) => Type.Integer({ description })
 export const batchFields = {
   batch_id: Type.String({ description: 'Id of the bulk, such as `pob_…`' }),
   status: OneOf(['processing', 'completed', 'cancelled'], {
-    description: '`completed` once every payout is paid or failed',
+    description: 'Status; `completed` once every payout is paid or failed',
   }),
   total_count: count('Items in the request'),
   accepted_count: count('Items that became payouts'),
@@ -165,7 +165,7 @@ const ofPayout = (name: string, summary: string, payout: Static<typeof Payout>) 
 
 export const payoutEvents = {
   completed: ofPayout('payout.completed', 'A payout was paid', paidOut),
-  failed: ofPayout('payout.failed', 'A payout was refused and its money is back in the wallet', unpaid),
+  failed: ofPayout('payout.failed', 'A payout failed, and its amount is back in the wallet', unpaid),
   reversed: ofPayout('payout.reversed', 'The provider reversed a payout', reversed),
   batchCompleted: eventType({
     name: 'payout.batch_completed',

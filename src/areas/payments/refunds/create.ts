@@ -34,10 +34,10 @@ const refundableDays = 365
 const ways = ['refund', 'payout'] as const
 
 export const RefundCreate = Type.Object({
-  amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: all that is left' })),
+  amount: Type.Optional(AmountIn({ description: 'Amount in major units; default: the refundable amount' })),
   reason: Type.Optional(
     OneOf(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], {
-      description: 'Reason for your own records',
+      description: 'Reason, for your own records',
     }),
   ),
   description: PaymentCreate.properties.description,
@@ -181,7 +181,9 @@ async function waysOf(
   // The first way is the better one, so that its reason is told.
   const [objection] = objections
   if (objection !== undefined) throw notAllowed(`${provider} ${objection}`)
-  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not take refunds just now`, { retryAfterSeconds: 5 })
+  throw new AppError('PROVIDER_UNAVAILABLE', `${provider} does not accept refunds at the moment`, {
+    retryAfterSeconds: 5,
+  })
 }
 
 async function requireUnused(tx: Tx, payment: PaymentRow, reference: string): Promise<void> {

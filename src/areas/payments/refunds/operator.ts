@@ -35,7 +35,7 @@ const listRoute = list({
   operation: 'operator.listOverdueRefunds',
   summary: 'List refunds with an unknown outcome',
   description:
-    'A `failed` one was paid back after all, according to the provider: the payer has the money, and the wallet too. A `completed` one has failed since, according to the provider. Any other may have happened or not; its money is reserved. Complete or fail each after a look at the provider’s statement.',
+    'A `failed` refund was paid after all, according to the provider: both payer and wallet have the money. A `completed` refund has failed since, according to the provider. The outcome of any other is unknown, and its amount is reserved. Complete or fail each according to the provider’s statement.',
   scope: 'operator',
   query: Type.Object({ limit: listQuery.limit, cursor: listQuery.cursor }),
   row: Overdue,
@@ -73,7 +73,7 @@ const complete = writeAcross({
   operation: 'operator.completeRefund',
   summary: 'Mark a refund as completed',
   description:
-    'For a refund whose outcome the provider does not report. Check its statement first: the money leaves the wallet. A failed one on the list, which the provider reports as paid, is taken from the wallet, which must have the amount.',
+    'For a refund without an outcome from the provider. Check the statement first: the amount is debited from the wallet. A failed refund that the provider reports as paid is debited too, and the wallet must have the amount.',
   errors: ['NOT_FOUND', 'INVALID_STATE', 'INSUFFICIENT_WALLET_BALANCE', 'REFUND_EXCEEDS_PAYMENT'],
   body: Type.Object({
     provider_reference: Type.Optional(
@@ -81,7 +81,7 @@ const complete = writeAcross({
         minLength: 1,
         maxLength: 100,
         rule: 'must have 1 to 100 characters',
-        description: 'Id on the provider’s statement',
+        description: 'Transaction id on the provider’s statement',
       }),
     ),
   }),
@@ -97,7 +97,7 @@ const fail = writeAcross({
   operation: 'operator.failRefund',
   summary: 'Mark a refund as failed',
   description:
-    'For a refund whose outcome the provider does not report. Check its statement first: the money is free to be spent again. A completed one that the provider has taken back since is returned to the wallet, sent as refund.failed. One that had failed already is only taken off the list.',
+    'For a refund without an outcome from the provider. Check the statement first: the amount is released to the wallet. A completed refund that the provider has reversed since is credited to the wallet (refund.failed). A refund that had failed already is only taken off the list.',
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   handle: (app, tx, { params }, caller) =>
     decide(app, tx, params, caller, { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'operator' }),

@@ -31,7 +31,7 @@ const create = write({
   operation: 'refunds.create',
   summary: 'Refund a payment, in full or in part',
   description:
-    'The amount is reserved in your wallet at once, and leaves it when the provider has paid it back, sent as payment.refunded. If that fails, it is released, sent as refund.failed.',
+    'The amount is reserved in your wallet at once, and debited when the provider has refunded the payer (payment.refunded). If the refund fails, it is released (refund.failed).',
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({
@@ -99,7 +99,7 @@ const listAll = list({
     provider: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+        description: 'Filter by provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
       }),
     ),
     ...metadataQuery,
@@ -107,8 +107,8 @@ const listAll = list({
   row: Refund,
   errors: ['INVALID_DATE_RANGE'],
   examples: [
-    { name: 'What was given back', query: { status: 'completed' } },
-    { name: 'The one with your id', query: { reference: 'return-77' } },
+    { name: 'Completed refunds', query: { status: 'completed' } },
+    { name: 'By your own id', query: { reference: 'return-77' } },
   ],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller

@@ -156,9 +156,9 @@ export async function completeAfterAll(app: App, tx: Tx, refund: RefundRow, rece
   await returnFee(tx, after, receivedMs, lateFeeStep)
   const verdict = await post(tx, tenant, { sourceId, step: lateCaptureStep }, [leg], receivedMs)
   if (verdict === 'insufficient')
-    throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the account’s wallet does not have what was given back')
+    throw new AppError('INSUFFICIENT_WALLET_BALANCE', 'the wallet of the account does not cover the refunded amount')
   if (verdict === 'replayed')
-    throw new AppError('INVALID_STATE', 'the refund was given back after all before, and taken back since', {
+    throw new AppError('INVALID_STATE', 'the refund was completed before, and reversed since', {
       extra: { status: refund.status },
     })
   await givenBack(app, tx, payment, after, micros)
@@ -198,7 +198,10 @@ async function givenBack(app: App, tx: Tx, payment: PaymentRow, refund: RefundRo
   const { tenant, nowMs } = occasion
   const counted = await maybe(tx.query(changeRefunded, { ...tenant, id: payment.id, by, told: 1, at: new Date(nowMs) }))
   if (!counted)
-    throw new AppError('REFUND_EXCEEDS_PAYMENT', 'other refunds of the payment leave no room for what was given back')
+    throw new AppError(
+      'REFUND_EXCEEDS_PAYMENT',
+      'the refund exceeds the refundable amount, because of other refunds of the payment',
+    )
   await tellRefunded(app, tx, counted, refund)
   await payerHasBack(app, tx, occasion, payment, refund)
 }

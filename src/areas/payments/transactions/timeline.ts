@@ -18,7 +18,7 @@ const timeline = read({
   operation: 'payments.timeline',
   summary: 'Get the timeline of a payment',
   description:
-    'Always recorded in test; in live, where the operator enables it. Secrets are masked. Frames are kept for 30 days.',
+    'Always recorded in test; in live if the operator enables it. Secrets are masked. Frames are kept for 30 days.',
   scope: 'payments:read',
   params: PaymentParam,
   reply: { status: 200, schema: TimelineRecord },
@@ -47,7 +47,7 @@ const payoutTimeline = read({
   operation: 'payouts.timeline',
   summary: 'Get the timeline of a payout',
   description:
-    'Always recorded in test; in live, where the operator enables it. Secrets are masked. Frames are kept for 30 days.',
+    'Always recorded in test; in live if the operator enables it. Secrets are masked. Frames are kept for 30 days.',
   scope: 'payouts:read',
   params: PayoutParam,
   reply: { status: 200, schema: TimelineRecord },

@@ -34,13 +34,15 @@ const Transaction = Type.Object(
     fee: Amount({ description: 'Fee charged to you' }),
     net_amount: Amount({ description: 'Amount after the fee' }),
     currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
-    direction: OneOf(['credit', 'debit'], { description: '`credit` comes into your wallet, `debit` leaves it' }),
+    direction: OneOf(['credit', 'debit'], {
+      description: 'Direction: `credit` adds to your wallet, `debit` takes from it',
+    }),
     method: Payment.properties.method,
     provider: Nullable(Type.String({ description: 'Provider, such as `mpesa`' })),
     phone: Nullable(Type.String({ description: 'Phone number, masked' })),
     reference: Nullable(Type.String({ description: 'Your own id for the object' })),
     provider_reference: Nullable(Type.String({ description: 'Id at the provider, such as a receipt code' })),
-    description: Nullable(Type.String({ description: 'Text as you provided it' })),
+    description: Nullable(Type.String({ description: 'Your description; null if none' })),
     metadata: Metadata,
     created_at: At({ description: 'Time of the request' }),
     completed_at: Nullable(At({ description: 'Time of completion; null until then' })),
@@ -52,7 +54,8 @@ export const transactions = list({
   path: '/v1/payments/transactions',
   operation: 'payments.transactions',
   summary: 'List payments, refunds and payouts',
-  description: 'What came in and what went out, in one list. As `text/csv` it is a file for your books.',
+  description:
+    'Lists incoming and outgoing payments together. With `Accept: text/csv` it is a file for your accounting.',
   scope: 'payments:read',
   query: Type.Object({
     ...listQuery,
@@ -64,13 +67,13 @@ export const transactions = list({
     provider: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
+        description: 'Filter by provider: `mpesa`, `mtn_momo` and so on, `acquirer` for cards or `bank`',
       }),
     ),
     reference: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Your own id for the payment, refund or payout, exactly as it was given',
+        description: 'Filter by your own id for the payment, refund or payout',
       }),
     ),
     phone: phoneQuery,
@@ -78,7 +81,7 @@ export const transactions = list({
   }),
   row: Transaction,
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'What was paid', query: { status: 'completed' } }],
+  examples: [{ name: 'Completed transactions', query: { status: 'completed' } }],
   handle: async (app, { query }, caller) => {
     const { tenant } = caller
     const window = windowOf(query)
@@ -108,82 +111,46 @@ export const transactions = list({
   },
 })
 
-function transactionOf(row: PaymentRow): Static<typeof Transaction> {
-  const { payment_id, status, amount, fee, net_amount, currency, method, provider, ...rest } = recordOf(row)
-  return {
-    transaction_id: idOf('transaction', row.id),
-    type: row.purpose === 'topup' ? 'topup' : 'payment',
-    payment_id,
-    payout_id: null,
-    refund_id: null,
-    status,
-    amount,
-    fee,
-    net_amount,
-    currency,
-    direction: 'credit',
-    method,
-    provider,
-    phone: row.phone && masked(row.phone),
-    reference: rest.reference,
-    provider_reference: rest.provider_reference,
-    description: rest.description,
-    metadata: rest.metadata,
-    created_at: rest.created_at,
-    completed_at: rest.completed_at,
-  }
+type Told = Static<typeof Transaction>
+
+function transactionOf(row: PaymentRow): Told {
+  const { payment_id, fee, net_amount, ...told } = recordOf(row)
+  const type = row.purpose === 'topup' ? 'topup' : 'payment'
+  return { ...common(row, told), type, payment_id, fee, net_amount, direction: 'credit' }
 }
 
 /** Amount that leaves the wallet: the payout and its fee. */
-function payoutTransactionOf(row: PayoutRow): Static<typeof Transaction> {
-  const { payout_id, status, amount, fee, currency, method, provider, ...rest } = payoutOf(row)
-  return {
-    transaction_id: idOf('transaction', row.id),
-    type: 'payout',
-    payment_id: null,
-    payout_id,
-    refund_id: null,
-    status,
-    amount,
-    fee,
-    net_amount: amount + fee,
-    currency,
-    direction: 'debit',
-    method,
-    provider,
-    phone: row.phone && masked(row.phone),
-    reference: rest.reference,
-    provider_reference: rest.provider_reference,
-    description: rest.description,
-    metadata: rest.metadata,
-    created_at: rest.created_at,
-    completed_at: rest.completed_at,
-  }
+function payoutTransactionOf(row: PayoutRow): Told {
+  const { payout_id, fee, ...told } = payoutOf(row)
+  return { ...common(row, told), type: 'payout', payout_id, fee, net_amount: told.amount + fee, direction: 'debit' }
 }
 
 /** Amount that leaves the wallet: the refund without the part of the fee that comes back. */
-function refundTransactionOf(row: RefundOfPayment): Static<typeof Transaction> {
-  const { amount, currency, status, method, provider, phone, created_at, completed_at } = row
+function refundTransactionOf(row: RefundOfPayment): Told {
   return {
-    transaction_id: idOf('transaction', row.id),
+    ...common(row, row),
     type: 'refund',
     payment_id: idOf('payment', row.payment_id),
-    payout_id: null,
     refund_id: idOf('refund', row.id),
-    status,
-    amount,
     fee: 0n,
-    net_amount: amount - row.fee_returned,
-    currency,
+    net_amount: row.amount - row.fee_returned,
     direction: 'debit',
-    method,
-    provider,
-    phone: phone && masked(phone),
-    reference: row.reference,
-    provider_reference: row.provider_reference,
-    description: row.description,
-    metadata: row.metadata,
-    created_at,
-    completed_at,
+  }
+}
+
+/** Fields that records of every kind have under the same names. */
+function common(
+  { id, phone }: { id: string; phone: string | null },
+  told: Omit<
+    Told,
+    'transaction_id' | 'type' | 'payment_id' | 'payout_id' | 'refund_id' | 'fee' | 'net_amount' | 'direction' | 'phone'
+  >,
+): Omit<Told, 'type' | 'fee' | 'net_amount' | 'direction'> {
+  const { status, amount, currency, method, provider, reference, provider_reference, description, metadata } = told
+  return {
+    ...{ transaction_id: idOf('transaction', id), payment_id: null, payout_id: null, refund_id: null },
+    ...{ status, amount, currency, method, provider, phone: phone && masked(phone) },
+    ...{ reference, provider_reference, description, metadata },
+    ...{ created_at: told.created_at, completed_at: told.completed_at },
   }
 }

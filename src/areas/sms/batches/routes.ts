@@ -25,7 +25,7 @@ export const getBatch = read({
   query: BatchQuery,
   reply: { status: 200, schema: BatchRecord },
   errors: ['NOT_FOUND'],
-  examples: [{ name: 'How far it is' }, { name: 'With its messages', query: { messages: true } }],
+  examples: [{ name: 'Progress' }, { name: 'Progress and messages', query: { messages: true } }],
   needs: { operation: 'sms.sendBulk', id: 'batch_id' },
   handle: async (app, { params, query }, caller) => {
     const id = uuidOf('smsBatch', params.id)
@@ -63,7 +63,7 @@ async function entriesOf(
 ): Promise<Pick<Static<typeof BatchRecord>, 'messages' | 'has_more' | 'next_cursor'>> {
   const after = cursor === undefined ? -1 : Number(Buffer.from(cursor, 'base64url').toString())
   if (!Number.isInteger(after) || after < -1 || after > 32_767)
-    throw new AppError('INVALID_REQUEST', 'cursor is not one this service gave out')
+    throw new AppError('INVALID_REQUEST', 'cursor is invalid')
   const currency = callersCurrency(caller)
   const messages = (await batchMessages(app.db, caller.tenant, id, after, limit)).map((row) =>
     entryOf(row, currency, caller.nowMs),

@@ -108,12 +108,11 @@ export const BatchRecord = Type.Object(
     metadata: Metadata,
     completed_at: Nullable(
       At({
-        description:
-          'Time of completion; null until every message is delivered or failed, or no report can come any more',
+        description: 'Time of completion; null until every message is delivered, failed, or past the time for reports',
       }),
     ),
     messages: Type.Optional(Type.Array(BulkEntry, { description: 'One entry for each of your list, in order' })),
-    has_more: Type.Optional(Type.Boolean({ description: 'Whether there are further entries' })),
+    has_more: Type.Optional(Type.Boolean({ description: 'True if there are further entries' })),
     next_cursor: Type.Optional(Nullable(Type.String({ description: 'Cursor of the next entries' }))),
   },
   { title: 'SmsBatch' },

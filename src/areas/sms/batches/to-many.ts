@@ -34,7 +34,7 @@ export async function sendToMany(
   if (common.type === 'otp')
     throw new AppError('VALIDATION_ERROR', 'type otp is for one recipient: give to as one number')
   if (common.reference !== null && recipients.length > 1)
-    throw new AppError('VALIDATION_ERROR', 'reference names one message: send to one recipient, or use bulk')
+    throw new AppError('VALIDATION_ERROR', 'reference identifies one message: send to one recipient, or use bulk')
   const entries = recipients.map((recipient, index) => entryOf(index, recipient, () => draftFor(recipient)))
   return once(app, caller, keyed, async (tx) => {
     await shortLinks?.store(tx)

@@ -89,7 +89,7 @@ async function takeMessages(intake: Intake, carrier: string, profile: Profile, v
 }
 
 function nothingHere(): AppError {
-  return new AppError('NOT_FOUND', 'the profile of this bind does not say how such a call is read')
+  return new AppError('NOT_FOUND', 'the profile of this bind does not define such calls')
 }
 
 function tokenOf({ query, headers }: Pick<HookCall, 'query' | 'headers'>): string {
@@ -101,7 +101,7 @@ function tokenOf({ query, headers }: Pick<HookCall, 'query' | 'headers'>): strin
 async function callerOf(app: App, name: string, token: string): Promise<Caller> {
   const caller = /^[a-z][a-z0-9-]{0,39}$/.test(name) ? await knownCaller(app, name) : null
   const isRight = timingSafeEqual(digest(caller?.token ?? ''), digest(token))
-  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token in this address is wrong')
+  if (!caller || !isRight || token === '') throw new AppError('UNAUTHORIZED', 'the token in this URL is wrong')
   return caller
 }
 

@@ -102,7 +102,7 @@ export const Profile = Type.Object(
               description: 'HTTP statuses of success; default 200, 201 and 202',
             }),
           ),
-          id: Type.Optional(Place('Id, or ids, that receipts will name; without it they name {{id}}')),
+          id: Type.Optional(Place('Id, or ids, used by receipts; without it they use {{id}}')),
         },
         {
           ...strict,
@@ -113,7 +113,7 @@ export const Profile = Type.Object(
     errors: Type.Optional(
       Type.Object(
         {
-          code: Type.Optional(Place('Code of the aggregator, in an answer of any status')),
+          code: Type.Optional(Place('Error code of the aggregator, in a response of any status')),
           codes: Type.Optional(
             Type.Record(Type.String(), Verdict, {
               ...named,
@@ -134,8 +134,8 @@ export const Profile = Type.Object(
     receipts: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('List, when a call has several')),
-          id: Place('Id from the answer'),
+          each: Type.Optional(Place('List of entries, if a call has several')),
+          id: Place('Id of the message, from the response'),
           status: Place('Status of the message'),
           error: Type.Optional(Place('Code of the aggregator')),
           statuses: Type.Record(Type.String(), OneOf(['delivered', 'ignored', ...errorCodes]), {
@@ -149,7 +149,7 @@ export const Profile = Type.Object(
     inbound: Type.Optional(
       Type.Object(
         {
-          each: Type.Optional(Place('List, when a call has several')),
+          each: Type.Optional(Place('List of entries, if a call has several')),
           from: Place('Number of the handset'),
           to: Place('Number, short code or sender that the handset writes to'),
           text: Place('Text of the message'),

@@ -85,7 +85,7 @@ export function receiptsOf(profile: NonNullable<Profile['receipts']>, value: unk
 export function messagesOf(profile: NonNullable<Profile['inbound']>, value: unknown): Written[] {
   return itemsOf(value, profile.each).map((item) => {
     const from = required(item, profile.from)
-    if (!isSomebody(from)) throw new AppError('INVALID_REQUEST', `what stands at ${profile.from} is no number`)
+    if (!isSomebody(from)) throw new AppError('INVALID_REQUEST', `the value at ${profile.from} is not a number`)
     const [text] = found(item, profile.text)
     if (text === undefined) throw new AppError('INVALID_REQUEST', `there is nothing at ${profile.text}`)
     return { from: numberOf(from), to: numberOf(required(item, profile.to)), text: text.slice(0, maxTextLength) }

@@ -28,7 +28,12 @@ export const SmppSettings = Type.Object({
     rule: 'must be a host name or address',
     description: 'Host of the message centre',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    rule: 'must be 1 to 65535',
+    description: 'TCP port of the message centre',
+  }),
   tls: Type.Boolean({
     default: false,
     rule: 'must be true or false',
@@ -60,7 +65,7 @@ export const SmppSettings = Type.Object({
   }),
   bind_mode: OneOf(['transceiver', 'pair'], {
     default: 'transceiver',
-    description: 'One connection that sends and receives, or a `pair` of a transmitter and a receiver',
+    description: 'Kind of connection: one that sends and receives, or a `pair` of a transmitter and a receiver',
   }),
   sessions: Type.Integer({
     default: 1,
@@ -80,8 +85,8 @@ export const SmppSettings = Type.Object({
     default: null,
     rule: 'must be null, or have 1 to 40 small letters, digits or -, and begin with a letter',
     description:
-      'Name of the message centre, the same for all binds that lead to it: it may send receipts over any of them. ' +
-      'Binds with the same host, port and system_id need none',
+      'Name of the message centre, shared by all its binds, because receipts may arrive over any of them. Not ' +
+      'needed by binds with the same host, port and system_id',
   }),
   answer_ids: IdSetting('answers'),
   receipt_ids: IdSetting('receipts'),

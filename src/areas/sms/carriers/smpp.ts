@@ -272,7 +272,7 @@ class SmppCarrier implements Carrier {
       if (error instanceof AppError && error.code === 'INVALID_REQUEST') {
         this.#log.warn(
           { error, bind: this.name },
-          'deliver_sm refused for good: the carrier sent something malformed; report it to the carrier',
+          'deliver_sm refused permanently: it is malformed; report it to the carrier',
         )
         return commandStatus.ESME_RX_P_APPN
       }

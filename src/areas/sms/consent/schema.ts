@@ -17,7 +17,7 @@ export const OptOutCreate = Type.Object({
     Type.String({
       maxLength: 200,
       rule: 'must have at most 200 characters',
-      description: 'Internal note, such as how they asked',
+      description: 'Internal note, such as the way they opted out',
     }),
   ),
 })
@@ -26,11 +26,11 @@ export const OptOutRecord = Type.Object(
   {
     phone: Type.String({ description: 'Phone number that opted out' }),
     from: Type.String({ description: 'Sender that it opted out of, a number without its plus; `*` for all' }),
-    reason: Nullable(Type.String({ description: 'Your note' })),
+    reason: Nullable(Type.String({ description: 'Internal note; null if none' })),
     source: OneOf(['keyword', 'api', 'import', 'carrier'], {
       description: 'Source: a keyword such as STOP, a request, a file, or the carrier',
     }),
-    created_at: At({ description: 'When it was recorded' }),
+    created_at: At({ description: 'Time at which it was recorded' }),
   },
   { title: 'SmsOptOut' },
 )
@@ -45,7 +45,7 @@ export const OptOutFound = Type.Object(
   {
     ...OptOutRecord.properties,
     opt_outs: Type.Array(OptOutRecord, {
-      description: 'All opt-outs of the number; the other fields are those of the first',
+      description: 'All opt-outs of the number; the other fields describe the first',
     }),
   },
   { title: 'SmsOptOutOfNumber' },
@@ -54,7 +54,7 @@ export const OptOutFound = Type.Object(
 export const OptOutRemoved = Type.Object(
   {
     id: Type.String({ description: 'Same value as `phone`' }),
-    phone: Type.String({ description: 'Phone number that gets messages again' }),
+    phone: Type.String({ description: 'Phone number that receives messages again' }),
     deleted: Type.Literal(true, { description: 'True if no opt-out is left' }),
     removed: Type.Integer({ description: 'Number of opt-outs removed' }),
   },

@@ -173,7 +173,7 @@ async function apply(app: App, named: NamedPart, receipt: Receipt, wasEarly = fa
   if (receipt.status === 'delivered' && parts > 1 && holder !== carrier)
     app.log.info(
       { carrier, sms: message.id, part },
-      'part delivered by a carrier that its message was taken from: the recipient may get it twice; check the carrier if this repeats',
+      'part delivered by a carrier after its message was moved to another: the recipient may get it twice; check the carrier if this repeats',
     )
   if (message.status !== 'sent' && message.status !== 'queued' && !wasEarly) return
   if (receipt.status === 'delivered' || !(await reroute(app, named, receipt)))

@@ -3,21 +3,18 @@
 // a slow one.
 import { randomInt } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { isAddressRange } from '../../../config/setting.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
+import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, writeAcross } from '../../../platform/api/route.ts'
+import { credentialsOf, requireRanges, withPassword } from '../../../platform/api/credentials.ts'
+import { writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { hashPassword } from '../../../platform/auth/password.ts'
 import { requireUnbound } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
-import { At, Deleted, listQuery, Nullable } from '../../../platform/schema/fields.ts'
-import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
-import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { At, Nullable } from '../../../platform/schema/fields.ts'
+import type { Tenant } from '../../../platform/tenant.ts'
 
-const maxCredentials = 50
 const maxRate = 1_000
 const maxSessions = 50
 const maxWindow = 1_000
@@ -65,29 +62,6 @@ const insert = statement.home<
   `insert into sms.smpp_credentials (system_id, id, bucket, account_id, environment, name, hash, allowed_ips, rate, sessions, "window", created_at)
    values ($systemId, $id, $bucket, $account, $environment, $name, $hash, $allowedIps::text[], $rate, $sessions, $window, $at)
    returning ${columns}`,
-)
-
-const count = statement.home<Tenant, { count: number }>(
-  'sms.count_smpp_credentials',
-  `select count(*)::int as count from sms.smpp_credentials where ${mine}`,
-)
-
-const listAll = statement.home<Tenant & { after: string | null; descending: boolean; limit: number }, SmppCredential>(
-  'sms.list_smpp_credentials',
-  `select ${columns} from sms.smpp_credentials
-    where ${mine} and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
-    order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-const remove = statement.home<One, SmppCredential>(
-  'sms.delete_smpp_credential',
-  `delete from sms.smpp_credentials where ${mine} and id = $id returning ${columns}`,
-)
-
-const rotate = statement.home<One & { hash: string }, SmppCredential>(
-  'sms.rotate_smpp_credential',
-  `update sms.smpp_credentials set hash = $hash where ${mine} and id = $id returning ${columns}`,
 )
 
 const markUsed = statement.home<{ systemId: string }, object>(
@@ -158,11 +132,6 @@ const Credential = Type.Object(
   { title: 'SmppCredential' },
 )
 
-const WithPassword = Type.Object(
-  { ...Credential.properties, password: Type.String({ sensitive: true, description: 'Password, shown only once' }) },
-  { title: 'SmppCredentialWithPassword' },
-)
-
 function shown(app: App, row: SmppCredential): Static<typeof Credential> {
   const ports = openPorts(app)
   return {
@@ -181,6 +150,27 @@ function shown(app: App, row: SmppCredential): Static<typeof Credential> {
   }
 }
 
+const credentials = credentialsOf({
+  ...{ protocol: 'SMPP', kind: 'smppCredential', table: 'sms.smpp_credentials', columns },
+  path: '/v1/sms/smpp-credentials',
+  operations: {
+    list: { operation: 'sms.listSmppCredentials' },
+    remove: {
+      operation: 'sms.deleteSmppCredential',
+      description: 'Its sessions end within seconds. Unacknowledged receipts are no longer delivered.',
+    },
+    rotate: {
+      operation: 'sms.rotateSmppCredential',
+      description: 'Sessions that bound with the old password end within seconds.',
+    },
+  },
+  ...{ reads: 'sms:read', writes: 'sms:write', limit: 'sms' },
+  record: Credential,
+  show: shown,
+  newPassword,
+  hashOf: hashPassword,
+})
+
 const createCredential = writeAcross({
   method: 'POST',
   path: '/v1/sms/smpp-credentials',
@@ -195,22 +185,19 @@ const createCredential = writeAcross({
     sessions: Type.Optional(Sessions),
     window: Type.Optional(Window),
   }),
-  reply: { status: 201, schema: WithPassword, location: () => '/v1/sms/smpp-credentials' },
+  reply: { status: 201, schema: withPassword(Credential), location: () => '/v1/sms/smpp-credentials' },
   examples: [{ name: 'A gateway of the shop', body: { name: 'Gateway' } }],
   handle: async (app, tx, { body }, caller) => {
     requireUnbound(caller, 'makes no SMPP user')
     const { name, allowed_ips: allowedIps = [] } = body
-    const bad = allowedIps.findIndex((range) => !isAddressRange(range))
-    if (bad >= 0) throw new AppError('VALIDATION_ERROR', `allowed_ips[${bad}] must be an address or a CIDR range`)
-    const { count: many } = await one(tx.query(count, { ...caller.tenant }))
-    if (many >= maxCredentials)
-      throw new AppError('VALIDATION_ERROR', `an account has at most ${maxCredentials} SMPP credentials`)
-    const password = newPassword()
+    requireRanges(allowedIps)
+    await credentials.requireRoom(tx, caller.tenant)
+    const { password, hash } = await credentials.secret()
     const row = await one(
       tx.query(insert, {
         ...caller.tenant,
         ...{ systemId: newSystemId(), id: newUuid(caller.receivedMs), name, allowedIps },
-        hash: await hashPassword(password),
+        hash,
         rate: body.rate ?? usual.rate,
         sessions: body.sessions ?? usual.sessions,
         window: body.window ?? usual.window,
@@ -222,70 +209,4 @@ const createCredential = writeAcross({
   },
 })
 
-const listCredentials = list({
-  path: '/v1/sms/smpp-credentials',
-  operation: 'sms.listSmppCredentials',
-  summary: 'List SMPP credentials',
-  scope: 'sms:read',
-  query: Type.Object(listQuery),
-  row: Credential,
-  handle: async (app, { query }, caller) => {
-    const window = windowOf(query)
-    const rows = await app.db.query(listAll, { ...caller.tenant, ...window })
-    return pageOf(window, rows, (row) => shown(app, row))
-  },
-})
-
-function uuidOfCredential(id: string): string {
-  const uuid = uuidOf('smppCredential', id)
-  if (!uuid) throw noSuchCredential()
-  return uuid
-}
-
-function noSuchCredential(): AppError {
-  return new AppError('NOT_FOUND', 'there is no such SMPP credential; ids begin with smpp_')
-}
-
-const deleteCredential = writeAcross({
-  method: 'DELETE',
-  path: '/v1/sms/smpp-credentials/:id',
-  operation: 'sms.deleteSmppCredential',
-  summary: 'Delete an SMPP credential',
-  description: 'Its sessions end within seconds. Receipts that it has not acknowledged are not delivered any more.',
-  scope: 'sms:write',
-  limit: 'sms',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (_app, tx, { params }, caller) => {
-    const row = await maybe(tx.query(remove, { ...caller.tenant, id: uuidOfCredential(params.id) }))
-    if (!row) throw noSuchCredential()
-    const id = idOf('smppCredential', row.id)
-    await record(tx, caller, 'smpp_credential.delete', id, { before: { name: row.name } })
-    return { id, deleted: true as const }
-  },
-})
-
-const rotateCredential = writeAcross({
-  method: 'POST',
-  path: '/v1/sms/smpp-credentials/:id/rotate',
-  operation: 'sms.rotateSmppCredential',
-  summary: 'Rotate the password of an SMPP credential',
-  description: 'Sessions that bound with the old password end within seconds.',
-  scope: 'sms:write',
-  limit: 'sms',
-  params: IdParam,
-  reply: { status: 200, schema: WithPassword },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    requireUnbound(caller, 'rotates no SMPP user')
-    const password = newPassword()
-    const id = uuidOfCredential(params.id)
-    const row = await maybe(tx.query(rotate, { ...caller.tenant, id, hash: await hashPassword(password) }))
-    if (!row) throw noSuchCredential()
-    await record(tx, caller, 'smpp_credential.rotate', idOf('smppCredential', row.id), {})
-    return { ...shown(app, row), password }
-  },
-})
-
-export const smppCredentialRoutes = [createCredential, listCredentials, deleteCredential, rotateCredential]
+export const smppCredentialRoutes = [createCredential, ...credentials.routes]

@@ -211,7 +211,7 @@ function refusal(app: App, error: unknown): SubmitAnswer {
     return { status, messageId: '', tlvs: { unknown: [{ tag: codeTag, value: Buffer.from(error.code, 'latin1') }] } }
   }
   if (!isUnavailable(error))
-    app.log.error({ error }, 'text submitted over SMPP not accepted: the customer is told so; check the database')
+    app.log.error({ error }, 'text submitted over SMPP not accepted: the customer gets an error; check the database')
   return refused(commandStatus.ESME_RSYSERR)
 }
 

@@ -45,11 +45,15 @@ export const Fallback = Type.Object(
       Type.Object(
         {
           name: Type.String({ minLength: 1, maxLength: 512, description: 'Name of your approved template' }),
-          language: Type.String({ minLength: 2, maxLength: 15, description: 'Its language, such as `en` or `sw`' }),
+          language: Type.String({
+            minLength: 2,
+            maxLength: 15,
+            description: 'Language of the template, such as `en` or `sw`',
+          }),
           components: Type.Optional(
             Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' }), {
               maxItems: 10,
-              description: 'Values for its placeholders, as POST /v1/messenger/send takes them',
+              description: 'Values for its placeholders, as in POST /v1/messenger/send',
             }),
           ),
         },

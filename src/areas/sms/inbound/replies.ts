@@ -93,7 +93,7 @@ export async function sendReply(
 async function loopRefusal(tx: Tx, { tenant, receivedMs }: Occasion, id: string, number: string) {
   const since = firstUuidAt(receivedMs - minuteMs)
   const { is_echo, answers } = await one(tx.query(answersTo, { ...tenant, id, since }))
-  if (is_echo) return new AppError('CONFLICT', 'the message is the last text that its handset was sent, come back')
+  if (is_echo) return new AppError('CONFLICT', 'the message is the last text sent to its handset')
   return answers >= maxAMinute
     ? new AppError('RATE_LIMITED', `its handset was sent ${maxAMinute} replies from ${number} within a minute`)
     : null
@@ -130,7 +130,7 @@ export async function takeAnswer(app: App, answer: EventAnswer): Promise<string 
 /** The reply in an answer; null when it has none, as most have. */
 function replyIn({ status, body, isWhole }: EventAnswer): string | null {
   if (status !== 200 || !body.includes('"reply"')) return null
-  if (!isWhole) throw new AppError('MESSAGE_TOO_LONG', 'the answer was not read to its end')
+  if (!isWhole) throw new AppError('MESSAGE_TOO_LONG', 'the reply is too long')
   const { value: said } = parseJson(Buffer.from(body))
   if (typeof said !== 'object' || said === null || !('reply' in said)) return null
   if (typeof said.reply !== 'string') throw new AppError('VALIDATION_ERROR', 'reply must be a text')

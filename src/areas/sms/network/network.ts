@@ -175,7 +175,7 @@ class Network {
     const isClosed =
       isForNow && route.whenDown === 'refuse' && !route.tiers.flat().some(({ bind }) => this.#canTake(bind))
     return isClosed
-      ? new AppError('PROVIDER_UNAVAILABLE', 'no carrier takes messages to this number just now', {
+      ? new AppError('PROVIDER_UNAVAILABLE', 'no carrier is available for this number at the moment', {
           retryAfterSeconds: retrySeconds,
         })
       : null

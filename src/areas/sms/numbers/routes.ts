@@ -182,7 +182,7 @@ function keywordsOf(given: Static<typeof Keywords>, own: OwnWords): Keyword[] {
 function requireFree(keywords: readonly Keyword[], owners: readonly NumberRow[], account: string): void {
   const taken = new Set(owners.filter(({ account_id }) => account_id !== account).flatMap(words))
   for (const { keyword } of keywords)
-    if (taken.has(keyword)) throw new AppError('CONFLICT', `somebody else has the keyword ${keyword} on this number`)
+    if (taken.has(keyword)) throw new AppError('CONFLICT', `another account has the keyword ${keyword} on this number`)
 }
 
 function words({ settings: { keywords } }: NumberRow): string[] {

@@ -14,7 +14,7 @@ export const Keywords = Type.Array(
       minLength: 1,
       maxLength: 30,
       rule: 'must have 1 to 30 characters',
-      description: 'Beginning of the message, case-insensitive; the longest match wins',
+      description: 'First characters of the message, case-insensitive; the longest match wins',
     }),
     webhook_url: Type.Optional(Nullable(WebhookUrl)),
     dialect: Type.Optional(DialectName),
@@ -38,7 +38,7 @@ const rules = {
 export const InboundNumber = Type.String({
   pattern: '^(\\+[1-9]\\d{6,14}|\\d{3,8})$',
   rule: 'must be a short code of 3 to 8 digits, or E.164 such as +254711000001',
-  description: 'The short code or number that handsets write to',
+  description: 'Short code or number that handsets write to',
 })
 
 export const NumberCreate = Type.Object({ number: InboundNumber, ...rules })
@@ -74,7 +74,7 @@ export const NumberRecord = Type.Object(
 export const NumberDeleted = Type.Object(
   {
     id: Type.String({ description: 'Same value as `phone`' }),
-    number: Type.String({ description: 'Number that was released' }),
+    number: Type.String({ description: 'Released number' }),
     deleted: Type.Literal(true, { description: 'Always true' }),
   },
   { title: 'SmsNumberDeleted' },

@@ -14,7 +14,7 @@ import { checkedCountries } from '../senders/store.ts'
 const AccountCountries = Type.Object({
   countries: Nullable(CountryList, {
     rule: 'must be a list of countries, or null',
-    description: 'Only countries it may send to; null: all that are enabled',
+    description: 'Countries that the account may send to; null: all that are enabled',
   }),
 })
 
@@ -22,7 +22,7 @@ const AccountRecord = Type.Object(
   {
     account_id: Type.String({ description: 'Id of the account, such as `acc_…`' }),
     countries: Nullable(Type.Array(Type.String()), {
-      description: 'Only countries it may send to; null: all that are enabled',
+      description: 'Countries that the account may send to; null: all that are enabled',
     }),
     updated_at: Nullable(At({ description: 'Time at which they were last set; null if never' })),
   },

@@ -6,14 +6,13 @@ import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { redact } from '../../../platform/api/json.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
-import { Probe, testOf } from '../../../platform/connections/probe.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, ConnectionName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import {
   type BindRow,
   bindColumns,
@@ -73,26 +72,24 @@ const shown = {
   window: Type.Integer({ description: 'Maximum number of unanswered messages of one session' }),
   rate: Nullable(Type.Integer({ description: 'Messages per second; null: no limit' })),
   response_timeout_seconds: Type.Integer({
-    description: 'Seconds after which a message without an answer goes another way',
+    description: 'Seconds after which an unanswered message takes another route',
   }),
   enabled: Type.Boolean({ description: 'False closes its connections and sends no messages over it' }),
-  in_force: Type.Boolean({ description: 'Whether the answering node already uses these settings' }),
+  in_force: Type.Boolean({ description: 'True if the replying node already uses these settings' }),
   node: Nullable(Type.String({ description: 'Node that holds the connection' })),
   is_up: Type.Boolean({
-    description: 'Whether messages can be sent over it, according to that node or its last report',
+    description: 'True if messages can be sent over it, according to that node or its last report',
   }),
   last_error: Nullable(Type.String({ description: 'Last error, according to that node or its last report' })),
   bound: Type.Integer({
     description:
-      'Sessions that the answering node has open, a pair counting as one; for `http` 1 while it answers. This and the fields below are known only to the node that has it open',
+      'Open sessions of the replying node, a pair counting as one; for `http` 1 while it responds. This and the fields below are known only to the node that holds the connection',
   }),
-  pending: Type.Integer({ description: 'Messages waiting there for the carrier or its answer' }),
+  pending: Type.Integer({ description: 'Messages waiting for the carrier or its response' }),
   current_rate: Nullable(Type.Number({ description: 'Messages per second, after throttling by the carrier' })),
-  receipts_url: Nullable(
-    Type.String({ description: 'URL for receipts from a carrier that calls us', sensitive: true }),
-  ),
+  receipts_url: Nullable(Type.String({ description: 'URL that the carrier calls with receipts', sensitive: true })),
   inbound_url: Nullable(
-    Type.String({ description: 'URL for messages of handsets from a carrier that calls us', sensitive: true }),
+    Type.String({ description: 'URL that the carrier calls with inbound messages', sensitive: true }),
   ),
   created_at: At({ description: 'Time of entry' }),
   updated_at: At({ description: 'Time of the last change' }),
@@ -164,36 +161,6 @@ const routesOver = statement.home<{ name: string }, { id: string }>(
     limit 1`,
 )
 
-const listBinds = list({
-  path: '/v1/operator/sms/binds',
-  operation: 'operator.listSmsBinds',
-  summary: 'List carrier connections and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: BindRecord,
-  examples: [{ name: 'All binds' }],
-  handle: async (app, { query }) => {
-    const rows = await Promise.all((await app.db.query(selectBinds, {})).map((row) => bindRecord(app, row)))
-    return pageOfWhole(query, rows, ({ name }) => name)
-  },
-})
-
-const getBind = read({
-  method: 'GET',
-  path: '/v1/operator/sms/binds/:id',
-  operation: 'operator.getSmsBind',
-  summary: 'Get a carrier connection and its health',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: BindRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectBinds, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchBind()
-    return bindRecord(app, row)
-  },
-})
-
 const createBind = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/binds',
@@ -229,7 +196,7 @@ const createBind = writeAcross({
             at: new Date(caller.receivedMs),
           }),
         )
-    if (!row) throw new AppError('CONFLICT', 'a bind of that name exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a bind of this name exists; update it instead')
     return announced(app, tx, caller, 'sms.create_bind', row)
   },
 })
@@ -265,39 +232,40 @@ const changeBind = writeAcross({
   },
 })
 
-const removeBind = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/sms/binds/:id',
-  operation: 'operator.removeSmsBind',
-  summary: 'Delete a carrier connection',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND', 'CONFLICT'],
-  handle: async (app, tx, { params }, caller) => {
-    if (!(await maybe(tx.query(lockBind, { name: params.id })))) throw noSuchBind()
-    const [used] = await tx.query(routesOver, { name: params.id })
-    if (used) throw new AppError('CONFLICT', `the route ${idOf('smsRoute', used.id)} uses this bind`)
-    await tx.query(deleteBind, { name: params.id })
-    await record(tx, caller, 'sms.remove_bind', params.id, { after: {} })
-    await app.signals.send(tx, 'sms', params.id)
-    return { id: params.id, deleted: true as const }
+export const bindRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/sms/binds',
+    record: BindRecord,
+    rows: selectBinds,
+    nameOf: ({ name }) => name,
+    show: bindRecord,
+    none: noSuchBind,
+    list: {
+      operation: 'operator.listSmsBinds',
+      summary: 'List carrier connections and their health',
+      example: 'All binds',
+    },
+    get: { operation: 'operator.getSmsBind', summary: 'Get a carrier connection and its health' },
+    remove: {
+      operation: 'operator.removeSmsBind',
+      summary: 'Delete a carrier connection',
+      errors: ['CONFLICT'],
+      ...{ action: 'sms.remove_bind', topic: 'sms' },
+      async run(tx, name) {
+        if (!(await maybe(tx.query(lockBind, { name })))) return false
+        const [used] = await tx.query(routesOver, { name })
+        if (used) throw new AppError('CONFLICT', `the route ${idOf('smsRoute', used.id)} uses this bind`)
+        return (await tx.query(deleteBind, { name })).length > 0
+      },
+    },
+    test: {
+      operation: 'operator.testSmsBind',
+      summary: 'Test a carrier connection',
+      run: async (app, row, probe) => kindOf(row.kind).test(await bindOf(app, row), probe),
+    },
   },
-})
-
-const testBind = read({
-  ...testOf(IdParam),
-  path: '/v1/operator/sms/binds/:id/test',
-  operation: 'operator.testSmsBind',
-  summary: 'Test a carrier connection',
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectBinds, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchBind()
-    const probe = new Probe()
-    await kindOf(row.kind).test(await bindOf(app, row), probe)
-    return probe.result
-  },
-})
+  [createBind, changeBind],
+)
 
 /** Settings of a kind from a request, checked; those not given stay as they were. */
 function settingsOf(kindName: string, said: object, before: object): object {
@@ -382,5 +350,3 @@ async function announced(
 function noSuchBind(): AppError {
   return new AppError('NOT_FOUND', 'there is no such bind')
 }
-
-export const bindRoutes: readonly Route[] = [listBinds, getBind, createBind, changeBind, removeBind, testBind]

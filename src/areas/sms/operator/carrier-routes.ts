@@ -5,21 +5,12 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
-import {
-  At,
-  ConnectionName,
-  CountryCode,
-  Deleted,
-  EnvironmentName,
-  Nullable,
-  OneOf,
-  wholeListQuery,
-} from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, ConnectionName, CountryCode, EnvironmentName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { networkOf, type RouteRow } from '../network/network.ts'
 import { accountNamed } from './numbers.ts'
 
@@ -50,7 +41,7 @@ const Tiers = Type.Array(
   },
 )
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
-  description: 'Handling of a message whose connection, or node, was lost before the answer: sent again, or failed',
+  description: 'Handling of a message whose connection or node was lost before the response: sent again, or failed',
 })
 
 const RerouteOnUndelivered = Type.Boolean({
@@ -70,7 +61,7 @@ const RouteCreate = Type.Object({
   account_id: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'Id of the only account it applies to, `acc_…`; default all accounts',
+      description: 'Id of the account that it applies to, `acc_…`; default all accounts',
     }),
   ),
   country: Type.Optional(CountryCode({ description: 'Country of the numbers; default every country' })),
@@ -100,7 +91,7 @@ const RouteRecord = Type.Object(
   {
     id: Type.String({ description: 'Id of the route, such as `smr_…`' }),
     environment: Type.String({ description: '`test` or `live`' }),
-    account_id: Nullable(Type.String({ description: 'Id of the only account it applies to; null: all' })),
+    account_id: Nullable(Type.String({ description: 'Id of the account that it applies to; null: all accounts' })),
     country: Nullable(Type.String({ description: 'Country of the numbers; null: every one' })),
     network: Nullable(Type.String({ description: 'Network of the numbers; null: every one' })),
     tiers: Type.Array(
@@ -119,7 +110,7 @@ const RouteRecord = Type.Object(
     reroute_on_undelivered: RerouteOnUndelivered,
     refund_undelivered: RefundUndelivered,
     when_down: WhenDown,
-    in_force: Type.Boolean({ description: 'Whether the answering node already uses it' }),
+    in_force: Type.Boolean({ description: 'True if the replying node already uses it' }),
     created_at: At({ description: 'Time of creation' }),
     updated_at: At({ description: 'Time of the last change' }),
   },
@@ -191,43 +182,12 @@ const deleteRoute = statement.home<{ id: string }, RouteRow>(
   `delete from sms.routes where id = $id returning ${routeColumns}`,
 )
 
-const listRoutes = list({
-  path: '/v1/operator/sms/routes',
-  operation: 'operator.listSmsRoutes',
-  summary: 'List message routes',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: RouteRecord,
-  examples: [{ name: 'All routes' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectRoutes, {})).map((row) => routeRecord(app, row))
-    return pageOfWhole(query, rows, ({ id }) => id)
-  },
-})
-
-const getRoute = read({
-  method: 'GET',
-  path: '/v1/operator/sms/routes/:id',
-  operation: 'operator.getSmsRoute',
-  summary: 'Get a message route',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: RouteRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const uuid = routeUuid(params.id)
-    const row = (await app.db.query(selectRoutes, {})).find(({ id }) => id === uuid)
-    if (!row) throw noSuchRoute()
-    return routeRecord(app, row)
-  },
-})
-
 const createRoute = writeAcross({
   method: 'POST',
   path: '/v1/operator/sms/routes',
   operation: 'operator.createSmsRoute',
   summary: 'Create a message route',
-  description: 'The most exact route wins: of the account, then of the network, then of the country.',
+  description: 'The most specific route applies: for the account, then the network, then the country.',
   scope: 'operator',
   body: RouteCreate,
   reply: { status: 201, schema: RouteRecord, location: ({ id }) => `/v1/operator/sms/routes/${id}` },
@@ -249,7 +209,7 @@ const createRoute = writeAcross({
         at: new Date(caller.receivedMs),
       }),
     )
-    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a route for exactly these messages exists; update it instead')
     const made = routeRecord(app, row)
     await announce(app, tx, caller, 'sms.create_route', made.id, made)
     return made
@@ -285,29 +245,32 @@ const changeRoute = writeAcross({
   },
 })
 
-const removeRoute = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/sms/routes/:id',
-  operation: 'operator.removeSmsRoute',
-  summary: 'Delete a message route',
-  scope: 'operator',
-  params: IdParam,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    const row = await maybe(tx.query(deleteRoute, { id: routeUuid(params.id) }))
-    if (!row) throw noSuchRoute()
-    await announce(app, tx, caller, 'sms.remove_route', params.id, {})
-    return { id: params.id, deleted: true as const }
+export const carrierRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/sms/routes',
+    record: RouteRecord,
+    rows: selectRoutes,
+    nameOf: ({ id }) => idOf('smsRoute', id),
+    show: routeRecord,
+    none: noSuchRoute,
+    list: { operation: 'operator.listSmsRoutes', summary: 'List message routes', example: 'All routes' },
+    get: { operation: 'operator.getSmsRoute', summary: 'Get a message route' },
+    remove: {
+      operation: 'operator.removeSmsRoute',
+      summary: 'Delete a message route',
+      ...{ action: 'sms.remove_route', topic: 'sms' },
+      run: async (tx, id) => (await tx.query(deleteRoute, { id: routeUuid(id) })).length > 0,
+    },
   },
-})
+  [createRoute, changeRoute],
+)
 
 /** Tiers as stored; every bind must exist, and is locked against removal. */
 async function tiersOf(tx: Queryable, tiers: Static<typeof Tiers>): Promise<string> {
   const names = tiers.flat().map(({ bind }) => bind)
   const known = new Set((await tx.query(keepBinds, { names })).map(({ name }) => name))
   for (const { bind } of tiers.flat())
-    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers name ${bind}, and there is no such bind`)
+    if (!known.has(bind)) throw new AppError('VALIDATION_ERROR', `tiers: there is no bind ${bind}`)
   return JSON.stringify(tiers.map((tier) => tier.map(({ bind, weight = 1 }) => ({ bind, weight }))))
 }
 
@@ -344,5 +307,3 @@ async function announce(
   await record(tx, caller, action, target, { after })
   await app.signals.send(tx, 'sms', target)
 }
-
-export const carrierRoutes: readonly Route[] = [listRoutes, getRoute, createRoute, changeRoute, removeRoute]

@@ -35,7 +35,7 @@ const CountryRecord = Type.Object(
     country: Type.String({ description: 'Country code, ISO 3166, such as KE' }),
     enabled: Type.Boolean({ description: 'False refuses messages to the country' }),
     sender_registration: OneOf(registrations, { description: '`required`: only approved senders' }),
-    is_default: Type.Boolean({ description: 'True while no rule was set; tests may then use any sender' }),
+    is_default: Type.Boolean({ description: 'True if no rule was set; test keys may then use any sender' }),
   },
   { title: 'SmsCountry' },
 )

@@ -18,7 +18,7 @@ const maxSharing = 500
 
 const Assignment = Type.Object({
   number: InboundNumber,
-  account_id: Type.String({ maxLength: 60, description: 'Id of the account that receives on it, such as `acc_…`' }),
+  account_id: Type.String({ maxLength: 60, description: 'Id of the receiving account, such as `acc_…`' }),
   shared: Type.Optional(
     Type.Boolean({
       rule: 'must be true or false',
@@ -29,7 +29,7 @@ const Assignment = Type.Object({
 
 const AssignedNumber = Type.Object(
   {
-    account_id: Type.String({ description: 'Id of the account that receives on it, such as `acc_…`' }),
+    account_id: Type.String({ description: 'Id of the receiving account, such as `acc_…`' }),
     ...NumberRecord.properties,
   },
   { title: 'OperatorSmsNumber' },
@@ -58,7 +58,7 @@ const listAssigned = list({
     account_id: Type.Optional(
       Type.String({
         maxLength: 60,
-        description: 'Id of the account that has them, such as `acc_…`; shared ones are among them',
+        description: 'Filter by account, such as `acc_…`; includes shared numbers',
       }),
     ),
   }),
@@ -78,7 +78,8 @@ const assign = writeAcross({
   path: '/v1/operator/sms/numbers',
   operation: 'operator.assignSmsNumber',
   summary: 'Assign a live number to an account',
-  description: 'It belongs to this account alone, or is shared: then each account has the messages of its keywords.',
+  description:
+    'The number is exclusive to the account, or shared: each account then receives the messages with its keywords.',
   scope: 'operator',
   body: Assignment,
   reply: { status: 201, schema: AssignedNumber },
@@ -89,7 +90,7 @@ const assign = writeAcross({
     await lockNumbers(tx)
     const owners = await smsNumbers.owners(tx, 'live', [number])
     if (owners.some((owner) => !owner.shared || !shared))
-      throw new AppError('CONFLICT', 'the number has an owner, and is not shared by both')
+      throw new AppError('CONFLICT', 'the number is assigned to another account, and is not shared by both')
     if (owners.length >= maxSharing)
       throw new AppError('CONFLICT', `a number is shared by at most ${maxSharing} accounts`)
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }

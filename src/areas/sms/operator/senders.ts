@@ -75,12 +75,10 @@ const listSenders = list({
     status: Type.Optional(
       OneOf(senderStatuses, { description: 'Filter by status; `pending` ones await your decision' }),
     ),
-    account_id: Type.Optional(
-      Type.String({ maxLength: 60, description: 'Id of the account that asked for them, such as `acc_…`' }),
-    ),
+    account_id: Type.Optional(Type.String({ maxLength: 60, description: 'Filter by account, such as `acc_…`' })),
   }),
   row: ReviewedSender,
-  examples: [{ name: 'Those that wait for you', query: { status: 'pending' } }],
+  examples: [{ name: 'Pending sender ids', query: { status: 'pending' } }],
   handle: async (app, { query }) => {
     const window = windowOf(query)
     const account = query.account_id === undefined ? null : uuidOf('account', query.account_id)

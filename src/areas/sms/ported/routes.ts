@@ -51,7 +51,7 @@ const put = writeAcross({
   path: '/v1/operator/sms/ported-numbers',
   operation: 'operator.portSmsNumber',
   summary: 'Record a ported number',
-  description: 'One number. `npm start -- mnp import <file>` takes a registry’s whole list.',
+  description: 'Records one number. `npm start -- mnp import <file>` imports the list of a registry.',
   scope: 'operator',
   body: PortedNumber,
   reply: {
@@ -60,7 +60,7 @@ const put = writeAcross({
     location: ({ phone }) => `/v1/operator/sms/ported-numbers/${phone}`,
   },
   errors: ['INVALID_PHONE', 'VALIDATION_ERROR'],
-  examples: [{ name: 'A number that moved', body: { phone: '+254711000031', network: '63903' } }],
+  examples: [{ name: 'A ported number', body: { phone: '+254711000031', network: '63903' } }],
   handle: async (app, tx, { body }, caller) => {
     const { phone } = body
     const { network, code } = resolveNetwork(phone, body.network)
@@ -110,7 +110,7 @@ function recordOf({ phone, network, mcc_mnc, updated_at }: PortedRow) {
 }
 
 function notPorted(): AppError {
-  return new AppError('NOT_FOUND', 'this number is not known to have moved')
+  return new AppError('NOT_FOUND', 'this number is not recorded as ported')
 }
 
 export const portedNumberRoutes: readonly Route[] = [put, get, remove]

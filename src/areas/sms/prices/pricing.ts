@@ -52,7 +52,7 @@ function buyerOf(caller: Caller): Buyer {
 export function priceOf(app: App, buyer: Buyer, place: Place): bigint | AppError {
   const isLive = buyer.tenant.environment === 'live'
   if (isLive && place.country === null)
-    return new AppError('COUNTRY_NOT_ENABLED', 'the number belongs to no country; live texts go to countries only')
+    return new AppError('COUNTRY_NOT_ENABLED', 'the number belongs to no country; live texts require one')
   const quoted = app.prices.quote(wanted(buyer, place))
   if (quoted) return quoted.micros
   return isLive

@@ -58,7 +58,8 @@ const Behaviour = Type.Object(
       {
         maxItems: maxOutOfCoverage,
         rule: `must list at most ${maxOutOfCoverage} numbers`,
-        description: 'Handsets out of coverage, which get their messages once they are taken off this list; `*` is all',
+        description:
+          'Handsets out of coverage, which receive their messages once they are taken off this list; `*` for all',
       },
     ),
   },
@@ -164,7 +165,10 @@ async function followClock(app: App, account: string): Promise<void> {
   try {
     smsc.moveClock(account, Number((await one(app.db.query(clockOffset, { account }))).ms))
   } catch (error) {
-    app.log.warn({ error }, 'sandbox not told of a moved clock: its delayed answers come by the old one; nothing to do')
+    app.log.warn(
+      { error },
+      'sandbox not notified of a moved test clock: its delayed replies follow the old one; nothing to do',
+    )
   }
 }
 
@@ -202,15 +206,15 @@ const changeBehaviour = write({
   operation: 'sandbox.changeSmsBehaviour',
   summary: 'Set the behaviour of the simulated network',
   description:
-    'Applies to messages sent from now on. Numbers that force an outcome keep it. Messages for a handset out of coverage ' +
-    'arrive when it is back.',
+    'Applies to messages sent from now on. Test numbers with a fixed outcome keep it. Messages for a handset out ' +
+    'of coverage arrive when it is taken off the list.',
   scope: 'sandbox:write',
   body: Type.Partial(Behaviour, { title: 'SmsSandboxBehaviourChange' }),
   reply: { status: 200, schema: Behaviour },
   errors: ['VALIDATION_ERROR'],
   examples: [
     { name: 'A slow network', body: { delay_ms: 5_000 } },
-    { name: 'A handset that is off', body: { out_of_coverage: ['+254711000020'] } },
+    { name: 'A handset out of coverage', body: { out_of_coverage: ['+254711000020'] } },
   ],
   handle: async (app, tx, { body }, caller) => {
     const { bucket, account } = caller.tenant

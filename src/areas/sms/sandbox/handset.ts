@@ -35,11 +35,11 @@ const texts = list({
   path: '/v1/sandbox/sms/handset',
   operation: 'sandbox.handset',
   summary: 'List the texts on a simulated handset',
-  description: 'Texts that arrived on a handset of the sandbox, and those that it wrote, newest first.',
+  description: 'Texts received and sent by a simulated handset, newest first.',
   scope: 'sandbox:read',
   query: HandsetQuery,
   row: HandsetText,
-  examples: [{ name: 'What Ada sees', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Messages on Ada’s phone', query: { phone: '+254711000001' } }],
   async handle({ db }, { query }, { tenant, nowMs }) {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)

@@ -12,11 +12,11 @@ import { bring } from './bring.ts'
 import { messageCentre } from './message-centre.ts'
 
 const InboundMessage = Type.Object({
-  from: Phone({ description: 'Number of the handset that writes; any number you like' }),
+  from: Phone({ description: 'Number of the sending handset; any number' }),
   to: Type.String({
     pattern: '^[A-Za-z0-9+]{3,16}$',
     rule: 'must be a sender, short code or number of 3 to 16 letters and digits',
-    description: 'The sender, short code or number that the handset writes to',
+    description: 'Sender, short code or number that the handset writes to',
   }),
   message: Text,
 })
@@ -26,7 +26,8 @@ const inbound = write({
   path: '/v1/sandbox/sms/inbound',
   operation: 'sandbox.smsInbound',
   summary: 'Simulate an inbound text',
-  description: 'The message comes over SMPP like any other: it is stored and sent as sms.received, and STOP works.',
+  description:
+    'The message arrives over SMPP like any other: it is stored and sent as sms.received, and keywords such as STOP are applied.',
   scope: 'sandbox:write',
   body: InboundMessage,
   reply: { status: 201, schema: MessageRecord, location: ({ message_id }) => `/v1/sms/${message_id}` },

@@ -89,7 +89,7 @@ const listAll = list({
     ),
   }),
   row: SenderRecord,
-  examples: [{ name: 'Those that wait', query: { status: 'pending' } }],
+  examples: [{ name: 'Pending sender ids', query: { status: 'pending' } }],
   handle: async (app, { query }, { tenant }) => {
     const window = windowOf(query)
     const rows = await app.db.query(selectSenders, { ...tenant, ...window, status: query.status ?? null })

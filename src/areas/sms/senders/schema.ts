@@ -22,7 +22,7 @@ export const SenderCreate = Type.Object({
     minLength: 1,
     maxLength: 200,
     rule: 'must have 1 to 200 characters',
-    description: 'Intended use; the operator reads it before approving',
+    description: 'Intended use, reviewed by the operator',
   }),
   sample: Type.String({
     minLength: 1,
@@ -38,7 +38,7 @@ const senderFields = {
   environment: EnvironmentName({ description: 'Senders of `test` are approved at once and reach no handset' }),
   countries: Nullable(Type.Array(Type.String()), { description: 'Countries of use; null: all' }),
   purpose: Type.String({ description: 'Intended use as you stated it' }),
-  sample: Type.String({ description: 'Sample message that you gave' }),
+  sample: Type.String({ description: 'Sample message' }),
   status: OneOf(senderStatuses, { description: 'Status of the review; only `approved` sender ids can be used' }),
   reason: Nullable(Type.String({ description: 'Reason for the rejection' })),
   created_at: At({ description: 'Time of the request' }),

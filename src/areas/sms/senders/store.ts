@@ -79,7 +79,7 @@ export const deleteSender = statement.tenant<Tenant & { id: string }, SenderRow>
 /** Country codes, sorted and checked. */
 export function checkedCountries(countries: readonly string[]): string[] {
   for (const country of countries)
-    if (!isCountry(country)) throw new AppError('VALIDATION_ERROR', `countries name ${country}, which is no country`)
+    if (!isCountry(country)) throw new AppError('VALIDATION_ERROR', `countries: ${country} is not a country`)
   return [...new Set(countries)].sort()
 }
 

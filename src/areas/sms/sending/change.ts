@@ -29,7 +29,7 @@ export async function change(
 ): Promise<MessageRow> {
   const { waits_ms: waitsMs, wanted_encoding: wantedEncoding, ...before } = await takeBack(tx, caller, id)
   if (isOurAnswer(before))
-    throw new AppError('MESSAGE_NOT_CANCELLABLE', 'the message is our answer to STOP, START or HELP', {
+    throw new AppError('MESSAGE_NOT_CANCELLABLE', 'the message is an automatic reply to STOP, START or HELP', {
       extra: { current_status: before.status },
     })
   const at = input.scheduled_at === undefined ? before.scheduled_at : movedTo(caller, before, input.scheduled_at)

@@ -141,9 +141,9 @@ export function textOf(message: string, encoding: 'auto' | 'gsm7' | 'ucs2' = 'au
 export function scheduledAt(text: string | undefined, nowMs: number): Date | null {
   const at = text === undefined ? null : parseMoment(text)
   if (at === null) return null
-  if (at.getTime() < nowMs - graceMs) throw new AppError('VALIDATION_ERROR', 'scheduled_at lies in the past')
+  if (at.getTime() < nowMs - graceMs) throw new AppError('VALIDATION_ERROR', 'scheduled_at is in the past')
   if (at.getTime() > nowMs + maxDaysAhead * dayMs)
-    throw new AppError('VALIDATION_ERROR', `scheduled_at lies more than ${maxDaysAhead} days ahead`)
+    throw new AppError('VALIDATION_ERROR', `scheduled_at is more than ${maxDaysAhead} days ahead`)
   return at.getTime() > nowMs ? at : null
 }
 

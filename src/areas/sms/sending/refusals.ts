@@ -29,7 +29,7 @@ export function tooExpensive(currency: Currency, micros: bigint, available: bigi
 }
 
 export function optedOut({ to, from }: Draft): AppError {
-  return new AppError('OPTED_OUT', `${to} does not want messages from ${from}`)
+  return new AppError('OPTED_OUT', `${to} has opted out of messages from ${from}`)
 }
 
 /** `existing`: the message that has the reference. */

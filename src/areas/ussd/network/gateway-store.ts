@@ -26,7 +26,12 @@ export const Profile = Type.Object(
     op_tag: Tag('Tag of the parameter with the operation; 1281 (0x0501) is ussd_service_op'),
     session_tag: Tag('Tag of the parameter that names the dialog; 4995 (0x1383) is its_session_info'),
     dialog_bytes: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 6, rule: 'must be 1 to 6', description: 'Octets of the dialog’s number' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 6,
+        rule: 'must be 1 to 6',
+        description: 'Length of the dialog number in octets',
+      }),
     ),
     ops: Type.Optional(
       Type.Object(
@@ -39,7 +44,7 @@ export const Profile = Type.Object(
           aborted: Octet('Subscriber aborted the session; default 129'),
           released: Octet('Network aborted the session; default 130'),
         },
-        { description: 'Operation -> the octet that stands for it' },
+        { description: 'Octet of each operation' },
       ),
     ),
   },

@@ -4,12 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Need, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, type Need, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import { ownerOf } from '../../../platform/connections/ownership.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
+import { stored } from '../../../platform/db/stored.ts'
 import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
-import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
+import { At, ConnectionName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { type GatewayRow, gatewayColumns, listGateways, Profile, profileOf, sealPlace } from './gateway-store.ts'
 import { gatewayLeases, gatewayTopic } from './gateways.ts'
 
@@ -24,7 +25,12 @@ const needed = {
     rule: 'must be a host name or address',
     description: 'Host of the gateway',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535, rule: 'must be 1 to 65535', description: 'Its TCP port' }),
+  port: Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    rule: 'must be 1 to 65535',
+    description: 'TCP port of the message centre',
+  }),
   system_id: Type.String({
     minLength: 1,
     maxLength: 15,
@@ -46,7 +52,9 @@ const shownFields = {
     rule: 'must have at most 12 characters',
     description: 'SMPP system_type, where the gateway requires one; mostly empty',
   }),
-  bind_mode: OneOf(['transceiver', 'pair'], { description: 'One connection, or a transmitter and a receiver' }),
+  bind_mode: OneOf(['transceiver', 'pair'], {
+    description: 'Kind of connection: one that sends and receives, or a pair of a transmitter and a receiver',
+  }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
@@ -58,7 +66,7 @@ const shownFields = {
   prefixes: Type.Array(Type.String({ pattern: '^\\+[1-9]\\d{0,14}$' }), {
     maxItems: 100,
     rule: 'must list at most 100 beginnings of numbers such as +25470',
-    description: 'Prefixes of the numbers whose pushed screens use it; none: all numbers',
+    description: 'Prefixes of the numbers whose pushed screens use it; empty: all numbers',
   }),
   profile: Profile,
   enabled: Type.Boolean({ description: 'False closes its connections; default true' }),
@@ -77,49 +85,28 @@ const GatewayRecord = Type.Object(
     ...shownNeeded,
     ...shownFields,
     node: Nullable(Type.String({ description: 'Node that holds the connection' })),
-    is_up: Type.Boolean({ description: 'Whether screens can be sent over it, according to that node’s last report' }),
-    last_error: Nullable(
-      Type.String({ description: 'Last error, also after it came up again; null if there was none' }),
-    ),
+    is_up: Type.Boolean({
+      description: 'True if screens can be sent over it, according to the last report of its node',
+    }),
+    last_error: Nullable(Type.String({ description: 'Last error, kept after recovery; null if there was none' })),
     created_at: At({ description: 'Time of entry' }),
-    updated_at: At({ description: 'When its settings last changed' }),
+    updated_at: At({ description: 'Time of the last change of its settings' }),
   },
   { title: 'UssdSmppGateway' },
 )
 
 const maxGateways = 100
 
-interface Put {
-  name: string
-  host: string
-  port: number
-  tls: boolean
-  systemId: string
-  systemType: string
-  sealed: Buffer
-  bindMode: string
-  windowSize: number
-  responseTimeoutSeconds: number
-  enquireLinkSeconds: number
-  prefixes: readonly string[]
-  profile: string
-  enabled: boolean
-  createdAt: Date
-  updatedAt: Date
-}
+const written =
+  stored(`name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size, response_timeout_seconds,
+  enquire_link_seconds, prefixes::text[], profile::jsonb, enabled, created_at, updated_at`)
 
-const put = statement.home<{ [K in keyof Put]: Put[K] }, GatewayRow>(
+type Put = Omit<GatewayRow, 'profile' | 'is_up' | 'last_error'> & { profile: string }
+
+const put = statement.home<Put, GatewayRow>(
   'ussd.put_smpp_gateway',
-  `insert into ussd.smpp_gateways as g (name, host, port, tls, system_id, system_type, sealed, bind_mode, window_size,
-     response_timeout_seconds, enquire_link_seconds, prefixes, profile, enabled, created_at, updated_at)
-   values ($name, $host, $port, $tls, $systemId, $systemType, $sealed, $bindMode, $windowSize, $responseTimeoutSeconds,
-     $enquireLinkSeconds, $prefixes::text[], $profile::jsonb, $enabled, $createdAt, $updatedAt)
-   on conflict (name) do update
-     set host = excluded.host, port = excluded.port, tls = excluded.tls, system_id = excluded.system_id,
-         system_type = excluded.system_type, sealed = excluded.sealed, bind_mode = excluded.bind_mode,
-         window_size = excluded.window_size, response_timeout_seconds = excluded.response_timeout_seconds,
-         enquire_link_seconds = excluded.enquire_link_seconds, prefixes = excluded.prefixes, profile = excluded.profile,
-         enabled = excluded.enabled, is_up = g.is_up and excluded.enabled, updated_at = excluded.updated_at
+  `insert into ussd.smpp_gateways as g (${written.names}) values (${written.values})
+   on conflict (name) do update set ${written.taken}, is_up = g.is_up and excluded.enabled
    returning ${gatewayColumns}`,
 )
 
@@ -150,39 +137,35 @@ type Change = Static<typeof GatewayChange>
 function checkProfile(given: unknown): void {
   const { ops, opTag, sessionTag } = profileOf(given)
   if (new Set(Object.values(ops)).size < Object.keys(ops).length)
-    throw invalid('profile.ops', 'must give each operation an octet of its own')
+    throw invalid('profile.ops', 'must have a different octet for each operation')
   if (opTag === sessionTag) throw invalid('profile.session_tag', 'must differ from op_tag')
 }
 
 function rowOf(app: App, name: string, before: GatewayRow | null, change: Change, now: Date): Put {
   const { password, profile } = change
   const sealed = password === undefined ? before?.sealed : app.secrets.sealForInstallation(sealPlace(name), password)
-  const [host, port, systemId] = [
-    change.host ?? before?.host,
-    change.port ?? before?.port,
-    change.system_id ?? before?.system_id,
-  ]
-  if (host === undefined || port === undefined || systemId === undefined || !sealed)
+  const { host, port, system_id } = { ...before, ...change }
+  if (host === undefined || port === undefined || system_id === undefined || !sealed)
     throw new Error('a gateway was made without its place')
   return {
-    ...{ name, host, port, systemId, sealed },
+    ...{ name, host, port, system_id, sealed },
     tls: change.tls ?? before?.tls ?? false,
-    systemType: change.system_type ?? before?.system_type ?? '',
-    bindMode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
-    windowSize: change.window ?? before?.window_size ?? 100,
-    responseTimeoutSeconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
-    enquireLinkSeconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
+    system_type: change.system_type ?? before?.system_type ?? '',
+    bind_mode: change.bind_mode ?? before?.bind_mode ?? 'transceiver',
+    window_size: change.window ?? before?.window_size ?? 100,
+    response_timeout_seconds: change.response_timeout_seconds ?? before?.response_timeout_seconds ?? 10,
+    enquire_link_seconds: change.enquire_link_seconds ?? before?.enquire_link_seconds ?? 30,
     prefixes: change.prefixes ?? before?.prefixes ?? [],
     profile: JSON.stringify(profile ?? before?.profile ?? {}),
     enabled: change.enabled ?? before?.enabled ?? true,
-    createdAt: before?.created_at ?? now,
-    updatedAt: now,
+    created_at: before?.created_at ?? now,
+    updated_at: now,
   }
 }
 
-async function stored(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
+async function kept(app: App, tx: Tx, name: string, before: GatewayRow | null, change: Change, now: Date) {
   checkProfile(change.profile ?? before?.profile)
-  const row = await one(tx.query(put, { ...rowOf(app, name, before, change, now) }))
+  const row = await one(tx.query(put, rowOf(app, name, before, change, now)))
   await app.signals.send(tx, gatewayTopic, name)
   return row
 }
@@ -221,7 +204,7 @@ const create = writeAcross({
     if (rows.some((row) => row.name === name)) throw new AppError('CONFLICT', `there is a gateway ${name} already`)
     if (rows.length >= maxGateways)
       throw new AppError('CONFLICT', `there are ${maxGateways} gateways already: delete one first`)
-    const row = await stored(app, tx, name, null, change, new Date(caller.receivedMs))
+    const row = await kept(app, tx, name, null, change, new Date(caller.receivedMs))
     const { host, port } = row
     await record(tx, caller, 'ussd.create_smpp_gateway', name, { after: { host, port } })
     return shown(app, row)
@@ -239,67 +222,41 @@ const change = writeAcross({
   needs: aGateway,
   reply: { status: 200, schema: GatewayRecord },
   errors: ['VALIDATION_ERROR', 'NOT_FOUND'],
-  examples: [{ name: 'Out of use', body: { enabled: false } }],
+  examples: [{ name: 'Disable the gateway', body: { enabled: false } }],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lock, { name: params.id }))
     if (!before) throw noSuchGateway()
-    const row = await stored(app, tx, params.id, before, body, new Date(caller.receivedMs))
+    const row = await kept(app, tx, params.id, before, body, new Date(caller.receivedMs))
     await record(tx, caller, 'ussd.change_smpp_gateway', params.id, { after: { enabled: row.enabled } })
     return shown(app, row)
   },
 })
 
-const all = list({
-  path: '/v1/operator/ussd/smpp-gateways',
-  operation: 'operator.listUssdSmppGateways',
-  summary: 'List USSD gateways over SMPP and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: GatewayRecord,
-  examples: [{ name: 'All' }],
-  handle: async (app, { query }) => {
-    const rows = await app.db.query(listGateways, {})
-    return pageOfWhole(query, await Promise.all(rows.map((row) => shown(app, row))), ({ name }) => name)
+export const smppGatewayRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/ussd/smpp-gateways',
+    record: GatewayRecord,
+    needs: aGateway,
+    rows: listGateways,
+    nameOf: ({ name }) => name,
+    show: shown,
+    none: noSuchGateway,
+    list: {
+      operation: 'operator.listUssdSmppGateways',
+      summary: 'List USSD gateways over SMPP and their health',
+      example: 'All',
+    },
+    get: { operation: 'operator.getUssdSmppGateway', summary: 'Get a USSD gateway over SMPP and its health' },
+    remove: {
+      operation: 'operator.deleteUssdSmppGateway',
+      summary: 'Delete a USSD gateway over SMPP',
+      ...{ action: 'ussd.delete_smpp_gateway', topic: gatewayTopic },
+      run: async (tx, name) => (await tx.query(remove, { name })).length > 0,
+    },
   },
-})
-
-const get = read({
-  method: 'GET',
-  path: '/v1/operator/ussd/smpp-gateways/:id',
-  operation: 'operator.getUssdSmppGateway',
-  summary: 'Get a USSD gateway over SMPP and its health',
-  scope: 'operator',
-  params: IdParam,
-  needs: aGateway,
-  reply: { status: 200, schema: GatewayRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(listGateways, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchGateway()
-    return shown(app, row)
-  },
-})
-
-const erase = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/ussd/smpp-gateways/:id',
-  operation: 'operator.deleteUssdSmppGateway',
-  summary: 'Delete a USSD gateway over SMPP',
-  scope: 'operator',
-  params: IdParam,
-  needs: aGateway,
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    if ((await tx.query(remove, { name: params.id })).length === 0) throw noSuchGateway()
-    await app.signals.send(tx, gatewayTopic, params.id)
-    await record(tx, caller, 'ussd.delete_smpp_gateway', params.id)
-    return { id: params.id, deleted: true as const }
-  },
-})
+  [create, change],
+)
 
 function noSuchGateway(): AppError {
   return new AppError('NOT_FOUND', 'there is no gateway of this name')
 }
-
-export const smppGatewayRoutes: readonly Route[] = [create, change, all, get, erase]

@@ -19,14 +19,14 @@ const screenMs = 65_000
 
 const HandsetScreen = Type.Object(
   {
-    session_id: Type.String({ description: 'Id of the session, by which it is answered' }),
+    session_id: Type.String({ description: 'Id of the session, for the answer' }),
     message: Nullable(Type.String({ sensitive: true, description: 'Text on the handset' })),
     action: OneOf(['continue', 'end'], { description: '`continue`: the screen can be answered' }),
   },
   { title: 'UssdHandsetScreen' },
 )
 
-const session = { session_id: Type.String({ maxLength: 100, description: 'Id from the reply to the dialling' }) }
+const session = { session_id: Type.String({ maxLength: 100, description: 'Id returned by the dial request' }) }
 
 /** Declared as reads, so that no transaction is open while the application is asked. */
 const dial = read({
@@ -34,13 +34,13 @@ const dial = read({
   path: '/v1/sandbox/ussd/dial',
   operation: 'sandbox.ussdDial',
   summary: 'Dial a code on a simulated handset',
-  description: 'An unregistered code counts as yours. Digits dialled behind a registered code are the first inputs.',
+  description: 'An unregistered code is treated as yours. Digits dialled after a registered code are the first inputs.',
   scope: 'sandbox:write',
   body: Type.Object({
-    phone: Phone({ description: 'Number of the handset that dials; any number you like' }),
+    phone: Phone({ description: 'Number of the dialling handset; any number' }),
     shortcode: Type.String({
       pattern: '^\\*\\d{1,6}(\\*[\\d*]{0,40})?#$',
-      rule: 'must be what a handset can dial, such as *384*1#',
+      rule: 'must be a code that a handset can dial, such as *384*1#',
       errorCode: 'INVALID_SHORTCODE',
       description: 'Code to dial',
     }),
@@ -135,7 +135,7 @@ async function brought(
   }
   if (got.outcome?.kind === 'begun') return got.outcome.session
   if (got.outcome?.kind === 'refused') throw got.outcome.error
-  throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not take the call', { retryAfterSeconds: 1 })
+  throw new AppError('PROVIDER_UNAVAILABLE', 'the network did not accept the call', { retryAfterSeconds: 1 })
 }
 
 /** Handset screen once the session shows one or has ended. */

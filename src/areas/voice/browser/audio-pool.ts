@@ -62,7 +62,7 @@ export class AudioPool {
     const [first] = [...this.#threads].sort((a, b) => a.browsers.size - b.browsers.size)
     if (first && (first.browsers.size === 0 || this.#threads.length >= maxWorkers)) {
       if (first.browsers.size < maxBrowsers) return first
-      throw new AppError('SERVICE_UNAVAILABLE', 'this node has as many browsers as it can serve', {
+      throw new AppError('SERVICE_UNAVAILABLE', 'this node has reached its limit of browser connections', {
         retryAfterSeconds: 30,
       })
     }

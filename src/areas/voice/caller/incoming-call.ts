@@ -2,6 +2,7 @@
 // Incoming call: find the owner of the number, admit or refuse the call and start its session. The simulator states its
 // tenant; a local program reaches the number's owner in the test environment.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
+import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'
 import { one } from '../../../platform/db.ts'
 import { sessionsOf } from '../../../platform/nodes/live-sessions.ts'
@@ -37,7 +38,7 @@ export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
   // A registered trunk sends our registered name as request URI and the number in the To header.
   const numbers = [call.requestUri, parseAddress(call.to).uri.text].flatMap((uri) => numbersIn(uri, source.country))
-  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? '+10000000000'
+  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? withheldNumber
   if (numbers.length === 0) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)

@@ -80,6 +80,10 @@ export class CallRecord {
     return this.app.clock.nowMs() + this.clockOffsetMs
   }
 
+  get price(): { currency: string; minuteMicros: bigint } {
+    return { currency: this.row.currency, minuteMicros: this.row.minute_micros }
+  }
+
   get isOver(): boolean {
     return isOver(this.row.status)
   }
@@ -181,7 +185,7 @@ export class CallRecord {
       .catch((error) =>
         this.app.log.warn(
           { error, call: this.id },
-          'dialog of a call not kept: its other side is not told if this node dies; check the database',
+          'dialog of a call not stored: the other side is not notified if this node dies; check the database',
         ),
       )
   }

@@ -37,7 +37,7 @@ export const callSessions: SessionKind = {
     if (isAnswered && dialog) telephoneNetworkOf(app).hangUp(dialog)
     app.log.warn(
       { call: idOf('call', row.id), account: tenantOf(row).account },
-      'call ended because its node died: its caller heard it end; check why the node stopped',
+      'call ended because its node died: the caller was disconnected; check why the node stopped',
     )
   },
 }

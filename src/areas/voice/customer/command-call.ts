@@ -67,7 +67,7 @@ export async function redirectCall(
   if (row.status !== 'answered') throw new AppError('CALL_NOT_ACTIVE', `the call is ${row.status}`)
   const flow = { actions: actions ?? [{ action: 'notify', payload: {}, eventUrl: [url] }] }
   const isGiven = await sessionsOf(app).command(oneOf(tenant, row), { do: 'resume', flow, by: '' })
-  if (isGiven !== true) throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+  if (isGiven !== true) throw new AppError('CALL_NOT_ACTIVE', 'the call has ended')
   return row
 }
 
@@ -90,7 +90,7 @@ export async function playInto(
   const { loop = 1, target = 'all', interrupt = true, url } = wanted
   const command = { id: play, ...spoken, ...(url === undefined ? {} : { url }), loop, target, interrupt }
   const outcome = await sessionsOf(app).command(oneOf(tenant, row), { do: 'play', play: command })
-  if (outcome === null || outcome === 'not active') throw new AppError('CALL_NOT_ACTIVE', 'the call is over')
+  if (outcome === null || outcome === 'not active') throw new AppError('CALL_NOT_ACTIVE', 'the call has ended')
   if (outcome !== true) throw new AppError('PROVIDER_UNAVAILABLE', String(outcome), { retryAfterSeconds: 60 })
   return { call_id: id, play_id: play, status: 'playing' as const, started_at: new Date(nowMs) }
 }

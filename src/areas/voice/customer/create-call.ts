@@ -53,7 +53,7 @@ export async function checkNumbers(
   if (isBlocked(app, to)) throw new AppError('DESTINATION_NOT_ALLOWED', `to: calls to ${to.slice(0, 5)}… are blocked`)
   await requireOwned(app, tenant, from)
   if (!telephoneNetworkOf(app).leadsTo(tenant.environment, to))
-    throw new AppError('PROVIDER_UNAVAILABLE', 'no trunk that works leads to this number', { retryAfterSeconds: 30 })
+    throw new AppError('PROVIDER_UNAVAILABLE', 'no available trunk serves this number', { retryAfterSeconds: 30 })
   if (!isLater) await requireRoom(app)
 }
 
@@ -64,7 +64,7 @@ async function requireRoom(app: App): Promise<void> {
   if (refusal === null) return
   const nodes = await liveNodes(app.db)
   if (nodes.some(({ id, roles }) => id !== app.nodeId && roles.includes(placeJob.role))) return
-  throw new AppError('PROVIDER_UNAVAILABLE', `no room for the call: ${refusal}`, { retryAfterSeconds: 5 })
+  throw new AppError('PROVIDER_UNAVAILABLE', `no capacity for the call: ${refusal}`, { retryAfterSeconds: 5 })
 }
 
 /** Requires the caller id: a test key may show any number not registered by another account; a live key only its own. */

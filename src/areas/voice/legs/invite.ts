@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outgoing SIP call over the first working route. A trunk that does not respond or has no line is passed over for this call; a
 // callee who refused is not called again.
+import type { Tenant } from '../../../platform/tenant.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import type { CallHandlers } from '../../../protocols/sip/switchboard.ts'
+import { isBlocked } from '../calls/blocked-prefixes.ts'
+import { minutePriceOf } from '../calls/minute-price.ts'
 import type { SipAudio } from '../room/sip-audio.ts'
 import type { TelephoneNetwork, Way } from '../trunks/telephone-network.ts'
 
@@ -14,6 +17,9 @@ export interface InviteOptions {
   call: string
   audio: SipAudio
   ways: readonly Way[]
+  /** Account that pays for the call, and the price of a minute. */
+  payer: Tenant
+  price: { currency: string; minuteMicros: bigint }
 }
 
 export interface InviteHandlers extends Omit<CallHandlers, 'referred'> {
@@ -56,6 +62,7 @@ export class Invite {
     if (!way) return void queueMicrotask(() => this.#handlers.refused(503, 'No way leads there'))
     const network = this.#network
     const options = this.#options
+    const { payer } = options
     const handlers = this.#handlers
     const from = network.trunks.shown(way, options.from)
     if (from === null) {
@@ -92,9 +99,10 @@ export class Invite {
         uri: way.uri,
         peer: way.peer,
         from: `<sip:${network.trunks.written(way, from)}@${way.domain ?? network.publicHost}>`,
-        description: options.audio.offer(way.peer, way.srtp),
+        description: options.audio.offer(way.peer, way),
         headers: [['X-Pamoja-Call', options.call]],
         ...(way.credentials ? { credentials: way.credentials } : {}),
+        ...(way.trunk === undefined ? { mayReach: (host: string) => network.mayReach(host, payer.environment) } : {}),
       },
       {
         ...handlers,
@@ -120,7 +128,9 @@ export class Invite {
           const isDown = !hasRung && (status === 503 || status === 408)
           if (isDown && rest.length > 0 && !this.#isCancelled) return passOver(status)
           const others =
-            this.#isCancelled || this.#redirects >= maxRedirects ? [] : network.trunks.redirected(way, contacts)
+            this.#isCancelled || this.#redirects >= maxRedirects
+              ? []
+              : network.trunks.redirected(way, contacts, (number) => this.#mayRing(number))
           if (others.length > 0) {
             this.#redirects++
             isOver = true
@@ -135,6 +145,15 @@ export class Invite {
     )
     this.#sip = sip
     if (!sip) queueMicrotask(() => handlers.refused(503, 'This node takes no calls'))
+  }
+
+  /** Whether a network may have another number rung: none that is blocked or dearer, since the price of the call stays. */
+  #mayRing(number: string): boolean {
+    const { to, payer, price } = this.#options
+    const { app } = this.#network
+    if (number === to) return true
+    const minuteMicros = minutePriceOf(app, payer, price.currency, number)
+    return !isBlocked(app, number) && minuteMicros !== null && minuteMicros <= price.minuteMicros
   }
 
   /** Dialog of the call that was answered. */

@@ -80,9 +80,10 @@ export class RungLeg {
     this.#giveUpLater()
     const audio = new SipAudio(this.#network, this.#room, this.id, this.record.row.environment, port)
     const { from_number: from, to_number: to } = this.record.row
+    const { one: payer, price } = this.record
     this.#invite = new Invite(
       this.#network,
-      { from, to, call: this.record.id, audio, ways },
+      { from, to, call: this.record.id, audio, ways, payer, price },
       {
         progress: (_status, description, from) => {
           this.#rings()

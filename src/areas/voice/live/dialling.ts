@@ -136,8 +136,8 @@ export class Dialling {
         ended: (leg, ending) => {
           dial.lastEnding = ending
           if (dial.announcing === leg) this.#ringAgain(dial)
-          if (replacing) this.#notReplaced(dial, replacing, ending.sipCode ?? 480)
-          else if (dial.replacing?.by === leg) this.#playAgain()
+          if (dial.replacing?.by === leg) this.#playAgain()
+          else if (replacing) this.#notReplaced(dial, replacing, ending.sipCode ?? 480)
           this.#endWhenAllEnded(dial)
         },
       },
@@ -225,7 +225,11 @@ export class Dialling {
     this.#timers.clear('dial')
     this.#room.audio.stop(ringbackPlayer)
     const { id, action } = dial
-    this.#timers.set('limit', action.limit * 1_000, () => dial.bridged?.end('completed', 'max_duration'))
+    // The limit is that of all who speak in turn, those who are rung in place of another included.
+    this.#timers.set('limit', action.limit * 1_000, () => {
+      if (dial.replacing) this.#notReplaced(dial, dial.replacing, 487)
+      for (const each of dial.legs) each.end('completed', 'max_duration')
+    })
     if (action.record) this.#room.recordings.start(`connect ${id}`, 2, untilTheEnd)
     this.#input({ type: 'dialled', id, status: 'answered', to: leg.record.row.to_number, duration: 0, reason: null })
   }

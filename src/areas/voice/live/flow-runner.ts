@@ -238,7 +238,7 @@ export class FlowRunner {
 
   #unplayable(id: number, error: unknown): void {
     this.#app.log.warn({ error }, 'stream not played: the flow goes on without it; check the database')
-    this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: 'it failed here' })
+    this.input({ type: 'unplayable', id, code: 'STREAM_UNAVAILABLE', message: 'an internal error occurred' })
   }
 
   #undialled(id: number, error: unknown): void {

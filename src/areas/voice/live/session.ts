@@ -27,8 +27,6 @@ import { type CommandOf, readCommand, type SessionCommand } from './session-comm
 
 const renewEveryMs = 2_000
 const goodbyePauseMs = 500
-/** Time that a network has to take a caller to another node. */
-const moveMs = 15_000
 
 /** SIP call of the other party, in either direction. */
 interface Line {
@@ -97,7 +95,10 @@ export class CallSession {
     this.#timers.set('ring', (row.plan.ring_timeout ?? 45) * 1_000, () => this.#end('timeout', 'no_answer', 'system'))
     this.#line = new Invite(
       this.#network,
-      { from: row.from_number, to: row.to_number, call: this.record.id, audio, ways },
+      {
+        ...{ from: row.from_number, to: row.to_number, call: this.record.id, audio, ways },
+        ...{ payer: this.one, price: this.record.price },
+      },
       {
         ...this.#handlers(),
         progress: () => this.#rings(),
@@ -254,7 +255,10 @@ export class CallSession {
     this.#flow = new FlowRunner(network, record, room, this.#timers, {
       pickUp: () => this.#pickUp(),
       hangUp: (reason) => this.#hangUp(reason, 'system'),
-      refer: (to, timeoutMs, done) => this.#refer(to, timeoutMs, done),
+      refer: (to, timeoutMs, done) =>
+        this.#refer(to, timeoutMs, (status) => {
+          if (!this.#isEnding) done(status)
+        }),
       fail: (cause) => this.#end('completed', cause, 'system'),
     })
     return this.#audio
@@ -413,7 +417,7 @@ export class CallSession {
       .catch((error) =>
         this.#app.log.warn(
           { error },
-          'room not told of a call’s change: its session ended or its node is down; nothing to do if the call is over',
+          'room not notified of a call’s change: its session ended or its node is down; nothing to do if the call is over',
         ),
       )
   }
@@ -484,7 +488,7 @@ export class CallSession {
 
   // --- transfers by the network ---
 
-  /** Asks the network to connect the other party with a number: null where it may not, otherwise how it went. */
+  /** Asks the network to connect the other party with a number; `done` hears once: null where it may not, otherwise how it went. */
   #refer(to: string, timeoutMs: number, done: (status: number | null) => void): void {
     const line = this.#line
     const isAllowed = line !== null && this.record.row.status === 'answered' && !isBlocked(this.#app, to)
@@ -497,7 +501,7 @@ export class CallSession {
       isDone = true
       this.#timers.clear('refer')
       this.record.trace('sip', { transfer: to, status })
-      if (!this.#isEnding) done(status)
+      done(status)
     }
     this.#timers.set('refer', timeoutMs, () => tell(408))
     line.refer(uri, tell)
@@ -510,17 +514,26 @@ export class CallSession {
     return isCaller && this.#network.trunks.transferUri(this.#line?.trunk ?? null, row.to_number) !== null
   }
 
-  /** Moves a caller who waits for another area alone to another node, because this one stops: once, and back if that fails. */
-  async move(): Promise<void> {
+  /**
+   * Moves a caller who waits for another area alone to another node, because this one stops: once, and back if that fails. The
+   * network has a time for it.
+   */
+  async move(withinMs: number): Promise<void> {
     const facts = this.#flow?.facts
     if (!facts || !this.mayMove) return
     for (const follower of followersOf(this.#app)) {
       const takeBack = await follower.letGo?.(this.#app, facts)
       if (!takeBack) continue
       this.#isMoving = true
-      const status = await new Promise<number | null>((done) => this.#refer(facts.to, moveMs, done))
+      const status = await new Promise<number | null>((done) => this.#refer(facts.to, withinMs, done))
+      // A caller who hung up meanwhile waits nowhere.
+      if (this.#isEnding) return
       if (status !== null && status < 300) return this.#end('completed', 'normal', 'system')
-      return takeBack()
+      await takeBack()
+      if (!this.#isEnding) return
+      // The end was told before the place was taken back, and is told again for it.
+      await this.#finishing
+      return this.#tell('ended')
     }
   }
 

@@ -41,10 +41,10 @@ async function promptIn(app: App, tenant: Tenant, file: Buffer): Promise<Int16Ar
   if (read.kind === 'fault')
     throw new AppError('SERVICE_UNAVAILABLE', `the file was not read: ${read.problem}`, { retryAfterSeconds })
   if (read.kind === 'unreadable')
-    throw new AppError('VALIDATION_ERROR', `file is not taken: ${read.problem}; send WAV (PCM or G.711) or MP3`)
-  if (read.samples.length === 0) throw new AppError('VALIDATION_ERROR', 'file is not taken: it holds no sound')
+    throw new AppError('VALIDATION_ERROR', `file is invalid: ${read.problem}; send WAV (PCM or G.711) or MP3`)
+  if (read.samples.length === 0) throw new AppError('VALIDATION_ERROR', 'file is invalid: it holds no sound')
   if (read.samples.length > maxPromptSeconds * sampleRate)
-    throw new AppError('VALIDATION_ERROR', `file is not taken: it is longer than ${maxPromptSeconds} seconds`)
+    throw new AppError('VALIDATION_ERROR', `file is invalid: it is longer than ${maxPromptSeconds} seconds`)
   return read.samples
 }
 

@@ -22,8 +22,10 @@ const Url = (description: string) => Type.String({ minLength: 1, maxLength: 2_04
 const Application = Type.Object({
   answer_url: Url('URL called for the flow of each call to the number, https://'),
   event_url: Type.Optional(Url('URL that receives every status of its calls')),
-  fallback_url: Type.Optional(Url('URL called where `answer_url` gives no flow')),
-  answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of both; default POST' })),
+  fallback_url: Type.Optional(Url('URL called if `answer_url` returns no flow')),
+  answer_method: Type.Optional(
+    OneOf(['POST', 'GET'], { description: 'HTTP method of `answer_url` and `fallback_url`; default POST' }),
+  ),
   dialect: Type.Optional(DialectName),
 })
 
@@ -57,7 +59,7 @@ const VoiceNumber = Type.Object(
           Nullable(Type.String({ description: 'Application URL that receives every status; null: none' })),
         ),
         fallback_url: Type.Optional(
-          Nullable(Type.String({ description: 'Application URL called where `answer_url` gives no flow' })),
+          Nullable(Type.String({ description: 'Application URL called if `answer_url` returns no flow' })),
         ),
         answer_method: Type.Optional(OneOf(['POST', 'GET'], { description: 'HTTP method of the application' })),
         dialect: Type.Optional(DialectName),
@@ -82,7 +84,7 @@ const assign = writeAcross({
   method: 'POST',
   path: '/v1/voice/numbers/:number/assign',
   operation: 'voice.assignNumber',
-  summary: 'Set what answers calls to a number',
+  summary: 'Set how calls to a number are answered',
   scope: 'voice:write',
   limit: 'voice',
   params: Type.Object({ number: Type.String({ description: 'E.164, with the plus written %2B' }) }),
@@ -145,7 +147,7 @@ async function requireTarget(app: App, tenant: Tenant, target: Target): Promise<
 async function requireOwn(app: App, tenant: Tenant, number: string): Promise<void> {
   const whose = await ownership(app, tenant, number)
   if (whose === 'another') throw new AppError('NUMBER_NOT_OWNED', `${number} belongs to another account`)
-  if (whose === 'nobody') throw new AppError('NOT_FOUND', 'you have no such number')
+  if (whose === 'nobody') throw new AppError('NOT_FOUND', 'the account has no such number')
 }
 
 const listOwn = list({

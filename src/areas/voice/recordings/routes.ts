@@ -71,7 +71,7 @@ const transcription = read({
   async handle(app, { params }, { tenant }) {
     const row = await recordingOf(app.db, tenant, params.recording_id)
     const written = await transcriptionOf(app, tenant, row)
-    if (!written) throw new AppError('NOT_FOUND', row.transcription_error ?? 'the recording is not written down')
+    if (!written) throw new AppError('NOT_FOUND', row.transcription_error ?? 'the recording has no transcription')
     return written
   },
 })
@@ -81,7 +81,7 @@ const remove = write({
   path: '/v1/voice/recording/:recording_id',
   operation: 'voice.deleteRecording',
   summary: 'Delete the audio of a recording',
-  description: 'The record of it stays. A recording in progress is refused: end the call first.',
+  description: 'The record of it is kept. A recording in progress cannot be deleted: end the call first.',
   scope: 'voice:write',
   limit: 'voice',
   params: RecordingId,
@@ -92,7 +92,7 @@ const remove = write({
     const row = await recordingOf(tx, tenant, params.recording_id, lockRecording)
     if (row.status === 'deleted') return recordOf(app, row)
     const erased = await maybe(tx.query(eraseRecording, { ...tenant, id: row.id, reason: 'deleted' }))
-    if (!erased) throw new AppError('CONFLICT', 'the recording is still being made; end the call first')
+    if (!erased) throw new AppError('CONFLICT', 'the recording is in progress; end the call first')
     await app.storage.drop(tx, tenant, filesOf(row))
     const occasion = { tenant, receivedMs, nowMs, requestId }
     const told = { account_id: accountId, ...recordOf(app, erased) }
@@ -117,7 +117,7 @@ export const recordingFileHook = hook({
     const id = isOurs ? uuidOf('recording', params.name.replace(/\.(wav|mp3)$/, '')) : null
     const row = id === null ? null : await maybe(app.db.query(findAnyRecording, { buckets, id }))
     const found = row?.file_id && fileNameOf(row) === params.name ? await downloadOf(app, row, row.file_id) : null
-    if (!found) throw new AppError('NOT_FOUND', 'there is no recording at this address, or its hour is over')
+    if (!found) throw new AppError('NOT_FOUND', 'there is no recording at this URL, or the URL has expired')
     return found
   },
 })

@@ -28,10 +28,12 @@ const givenUpMs = dayMs
 const Segment = Type.Object({
   start: Type.Number({ description: 'Start in seconds' }),
   end: Type.Number({ description: 'Start in seconds' }),
-  channel: Type.Integer({ description: '0 is the left one' }),
-  speaker: Nullable(OneOf(['customer', 'agent']), { description: 'Null where all are on one channel' }),
+  channel: Type.Integer({ description: 'Channel of the segment; 0 is the left one' }),
+  speaker: Nullable(OneOf(['customer', 'agent']), {
+    description: 'Speaker of the segment; null if all speakers share one channel',
+  }),
   text: Type.String({ description: 'Recognised text' }),
-  confidence: Type.Number({ description: '0 to 1' }),
+  confidence: Type.Number({ description: 'Confidence, 0 to 1' }),
 })
 export const Transcription = Type.Object(
   {

@@ -108,14 +108,13 @@ class PhoneLine implements Conversation {
   async #join(call: string): Promise<undefined> {
     await callOf(this.#app, this.#tenant, call)
     const place = this.#audio && (await this.#carrier.join(call, this.#audio.end))
-    if (!place)
-      throw new AppError('CALL_NOT_ACTIVE', 'the phone of this call is not in it any more, or on another node')
+    if (!place) throw new AppError('CALL_NOT_ACTIVE', 'the phone of this call has left it, or is on another node')
     await this.#audio?.bridge(place)
     return undefined
   }
 
   async #withAudio(work: (audio: BrowserAudio) => Promise<void>): Promise<undefined> {
-    if (!this.#audio) throw new AppError('INVALID_REQUEST', 'there is no audio yet')
+    if (!this.#audio) throw new AppError('INVALID_REQUEST', 'no audio yet')
     await work(this.#audio).catch((error: Error) => {
       throw new AppError('INVALID_REQUEST', `the browser's audio cannot be used: ${error.message}`)
     })
@@ -132,7 +131,7 @@ export const phoneSocket: Socket = {
   perAccount: 12,
   open: async (app, connection, { tenant, receivedMs }) => {
     const carrier = simulatedCarrier.of(app)
-    if (tenant.environment !== 'test') throw new AppError('FORBIDDEN', 'phones of the sandbox are for tests only')
+    if (tenant.environment !== 'test') throw new AppError('FORBIDDEN', 'simulated phones require a test key')
     if (!carrier)
       throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
     return new PhoneLine(app, connection, carrier, tenant).open(receivedMs)

@@ -52,7 +52,7 @@ async function bring(app: App, tenant: Tenant, from: string, to: string): Promis
     throw new AppError('PROVIDER_UNAVAILABLE', 'this node runs no sandbox for calls', { retryAfterSeconds: 1 })
   const { refusal } = network.media
   if (refusal !== null)
-    throw new AppError('PROVIDER_UNAVAILABLE', `no room for the call: ${refusal}`, {
+    throw new AppError('PROVIDER_UNAVAILABLE', `no capacity for the call: ${refusal}`, {
       retryAfterSeconds: 5,
     })
   const token = newUuid(app.clock.nowMs())
@@ -81,7 +81,7 @@ const input = write({
   path: '/v1/sandbox/voice/:call_id/input',
   operation: 'sandbox.voiceInput',
   summary: 'Press keys or speak on the simulated phone',
-  description: 'Speech is recognised exactly as written, where the flow listens for it.',
+  description: 'Speech is recognised exactly as written while the flow accepts speech.',
   scope: 'sandbox:write',
   simulated: false,
   params: CallId,
@@ -91,7 +91,7 @@ const input = write({
       Type.String({
         pattern: '^[0-9A-D*#]{1,32}$',
         rule: 'must be 1 to 32 of 0-9, A-D, * and #',
-        description: 'Keys that the other side presses',
+        description: 'Keys to press',
       }),
     ),
     speech: Type.Optional(
@@ -99,7 +99,7 @@ const input = write({
         minLength: 1,
         maxLength: 500,
         rule: 'must have 1 to 500 characters',
-        description: 'Speech of the other side',
+        description: 'Text to speak on the simulated phone',
       }),
     ),
   }),
@@ -110,7 +110,7 @@ const input = write({
     if ((body.dtmf === undefined) === (body.speech === undefined)) throw invalid('dtmf', 'give either dtmf or speech')
     const command = body.dtmf === undefined ? { do: 'say', text: body.speech } : { do: 'press', digits: body.dtmf }
     if (!(await commandPhone(app, tenant, params.call_id, command)))
-      throw new AppError('CALL_NOT_ACTIVE', 'the call has no phone that could do it just now')
+      throw new AppError('CALL_NOT_ACTIVE', 'the call has no simulated phone in the required state')
   },
   handle: async (_app, _tx, { params }) => ({ call_id: params.call_id, done: true }),
 })
@@ -156,7 +156,7 @@ const answer = gesture(
     path: '/v1/sandbox/voice/:call_id/answer',
     operation: 'sandbox.voiceAnswer',
     summary: 'Answer a call on the simulated phone',
-    description: 'Phones whose number ends with 000004 ring until this request; others decide by themselves.',
+    description: 'Simulated phones whose number ends with 000004 ring until this request; others answer by themselves.',
   },
   'answer_phone',
   'the call has no phone that rings',
@@ -177,7 +177,7 @@ const calls = list({
     }),
   }),
   row: Call,
-  examples: [{ name: 'Who called Ada', query: { phone: '+254711000001' } }],
+  examples: [{ name: 'Calls to Ada’s phone', query: { phone: '+254711000001' } }],
   handle: async ({ db }, { query }, { tenant }) => {
     const window = windowOf(query)
     const phone = numberInQuery(query.phone)
@@ -188,7 +188,7 @@ const calls = list({
 const heard = download({
   path: '/v1/sandbox/voice/:call_id/heard',
   operation: 'sandbox.voiceHeard',
-  summary: 'Download what the simulated phone heard, as WAV',
+  summary: 'Download the audio received by the simulated phone',
   scope: 'sandbox:read',
   simulated: false,
   params: CallId,
@@ -205,7 +205,7 @@ const heard = download({
 async function soundOf(app: App, tenant: Tenant, id: string): Promise<{ samples: Int16Array; digits: string }> {
   await callOf(app, tenant, id)
   const sound = simulatedCarrier.of(app)?.heard(id)
-  if (!sound) throw new AppError('NOT_FOUND', 'the call has no phone of the sandbox any more')
+  if (!sound) throw new AppError('NOT_FOUND', 'the call no longer has a simulated phone')
   return sound
 }
 
@@ -215,13 +215,13 @@ const Heard = Type.Object(
     language: Type.String({ description: 'Recognised language' }),
     model: Type.String({ description: 'Recognition model that was used' }),
     text: Type.String({ description: 'Full text' }),
-    digits: Type.String({ description: 'Keys that were pressed for the phone' }),
+    digits: Type.String({ description: 'Keys that were pressed on the phone' }),
     segments: Type.Array(
       Type.Object({
-        start: Type.Number({ description: 'Start in seconds, from the beginning of what is kept' }),
-        end: Type.Number({ description: 'Start in seconds, from the beginning of what is kept' }),
+        start: Type.Number({ description: 'Start in seconds, from the beginning of the stored audio' }),
+        end: Type.Number({ description: 'Start in seconds, from the beginning of the stored audio' }),
         text: Type.String({ description: 'Recognised text' }),
-        confidence: Type.Number({ description: '0 to 1' }),
+        confidence: Type.Number({ description: 'Confidence, 0 to 1' }),
       }),
       { description: 'Full text in segments' },
     ),
@@ -233,8 +233,8 @@ const heardText = read({
   method: 'GET',
   path: '/v1/sandbox/voice/:call_id/heard/text',
   operation: 'sandbox.voiceHeardText',
-  summary: 'Get what the simulated phone heard, as text',
-  description: 'Understood in the languages that `GET /v1/voice/recognition` lists; others are refused, never guessed.',
+  summary: 'Transcribe the audio received by the simulated phone',
+  description: 'Supports the languages listed by `GET /v1/voice/recognition`; others are refused.',
   scope: 'sandbox:read',
   simulated: false,
   params: CallId,

@@ -68,7 +68,7 @@ class RecognitionModels {
       } catch (error) {
         this.#app.log.warn(
           { error, path },
-          'recognition model left out: a file is missing or its recognition.json is wrong',
+          'recognition model ignored: a file is missing or its recognition.json is invalid',
         )
       }
     }

@@ -60,7 +60,7 @@ export class VoiceFiles {
         const isDefaultFor = (tag: string) => (chosen.get(tag) ?? chosen.get(tag.split('-')[0] ?? tag)) === name
         voices.push({ name, language: (language?.code ?? espeak.voice).replace('_', '-'), path, isDefaultFor })
       } catch (error) {
-        this.#app.log.warn({ error, path }, 'voice left out: its *.onnx.json is missing or no description of Piper')
+        this.#app.log.warn({ error, path }, 'voice ignored: its *.onnx.json is missing or not of Piper')
       }
     }
     return voices

@@ -46,13 +46,13 @@ const give = writeAcross({
   path: '/v1/operator/voice/numbers',
   operation: 'operator.giveVoiceNumber',
   summary: 'Assign a live call number to an account',
-  description: 'The account may show it as caller number, and decides what answers calls to it.',
+  description: 'The account can use it as caller number and set what answers calls to it.',
   scope: 'operator',
   body: Type.Object({
     number: Type.String({
       pattern: e164,
       rule: e164Rule,
-      description: 'Number as the network assigned it to you',
+      description: 'Number assigned to you by the network',
     }),
     account_id: Type.String({ maxLength: 60, description: 'Id of the account that gets the number, such as `acc_…`' }),
   }),
@@ -64,7 +64,7 @@ const give = writeAcross({
     if (account === null || plan === null) throw invalid('account_id', 'is not the id of an account')
     const tenant = { bucket: bucketOf(account), account, environment: 'live' as const }
     const row = await voiceNumbers.own(tx, tenant, caller, { number: body.number, settings: unanswered })
-    if (!row) throw new AppError('CONFLICT', 'the number has an owner; take it back first')
+    if (!row) throw new AppError('CONFLICT', 'the number is assigned to an account; withdraw it first')
     await record(tx, caller, 'voice.give_number', body.number, { after: { account_id: body.account_id } })
     return givenRecord(row)
   },
@@ -82,7 +82,7 @@ const takeBack = writeAcross({
   errors: ['NOT_FOUND'],
   handle: async (_app, tx, { params }, caller) => {
     const had = isE164(params.number) ? await voiceNumbers.release(tx, 'live', params.number, null) : []
-    if (had.length === 0) throw new AppError('NOT_FOUND', 'nobody has this number')
+    if (had.length === 0) throw new AppError('NOT_FOUND', 'the number is not assigned')
     await record(tx, caller, 'voice.take_back_number', params.number, { after: {} })
     return { id: params.number, deleted: true as const }
   },

@@ -27,10 +27,10 @@ const maxMinute = 10_000_000n
 
 const RateRecord = Type.Object(
   {
-    prefix: Type.String({ description: 'First digits of the numbers it is for, such as +2547' }),
-    currency: Type.String({ description: 'Currency of the price; accounts in it are charged by this rate' }),
-    minute: Amount({ description: 'Price of a minute, in major units, to a millionth' }),
-    updated_at: At({ description: 'Time at which it was last set' }),
+    prefix: Type.String({ description: 'First digits of the called numbers, such as +2547' }),
+    currency: Type.String({ description: 'Currency of the price; the rate applies to accounts in this currency' }),
+    minute: Amount({ description: 'Price per minute in major units, to a millionth' }),
+    updated_at: At({ description: 'Time of the last change' }),
   },
   { title: 'VoiceRate' },
 )

@@ -3,14 +3,15 @@
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { record } from '../../../platform/api/audit.ts'
-import { IdParam, list, type Route, read, writeAcross } from '../../../platform/api/route.ts'
+import { IdParam, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { Probe, testOf } from '../../../platform/connections/probe.ts'
+import { connectionRoutes } from '../../../platform/connections/routes.ts'
 import { maybe, one } from '../../../platform/db.ts'
-import { At, ConnectionName, Deleted, Nullable, OneOf, wholeListQuery } from '../../../platform/schema/fields.ts'
-import { pageOfWhole } from '../../../platform/schema/lists.ts'
-import { srtpPolicies } from '../../../protocols/sdp/session-description.ts'
+import { At, ConnectionName, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { codecs } from '../../../protocols/audio/codec.ts'
+import { hasOpus } from '../../../protocols/audio/opus.ts'
+import { srtpPolicies, usualCodecs } from '../../../protocols/sdp/session-description.ts'
 import { numberFormats } from './number-form.ts'
 import {
   deleteTrunk,
@@ -30,8 +31,8 @@ const Text = (description: string) => Type.String({ minLength: 1, maxLength: 253
 const TrunkCost = Type.Object({
   prefix: Type.String({
     pattern: '^\\+\\d{0,15}$',
-    rule: 'must begin with a plus; + alone takes every number',
-    description: 'First digits of the numbers; the longest that fits decides',
+    rule: 'must begin with a plus; + alone matches every number',
+    description: 'First digits of the called numbers; the longest match applies',
   }),
   minute: Type.Number({
     minimum: 0,
@@ -54,8 +55,8 @@ const fields = {
     }),
   ),
   transport: Type.Optional(OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network; default udp' })),
-  domain: Type.Optional(Nullable(Text('Name of the network in SIP addresses, where it is not the host'))),
-  username: Type.Optional(Nullable(Text('User name, for networks that ask for a password'))),
+  domain: Type.Optional(Nullable(Text('Domain of the network in SIP addresses; default: the host'))),
+  username: Type.Optional(Nullable(Text('User name, for networks that require a password'))),
   password: Type.Optional(
     Nullable(
       Type.String({
@@ -68,17 +69,23 @@ const fields = {
   ),
   registers: Type.Optional(
     Type.Boolean({
-      description: 'Whether this side registers with the network, so that calls reach it behind its address',
+      description:
+        'True registers with the network, for networks that send calls to the registered address; default false',
     }),
   ),
   prefixes: Type.Optional(
-    Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone takes every number' }), {
-      minItems: 1,
-      maxItems: 500,
-      description: 'Prefixes of the numbers that it takes; the longest match wins',
-    }),
+    Type.Array(
+      Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone matches every number' }),
+      {
+        minItems: 1,
+        maxItems: 500,
+        description: 'Prefixes of the called numbers that use it; the longest match wins',
+      },
+    ),
   ),
-  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000, description: 'Lower comes first; default 100' })),
+  priority: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000, description: 'Order of preference, lowest first; default 100' }),
+  ),
   max_calls: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -89,7 +96,7 @@ const fields = {
   sources: Type.Optional(
     Type.Array(Type.String({ pattern: '^[0-9a-fA-F.:]{2,45}$', rule: 'must be an address' }), {
       maxItems: 100,
-      description: 'Further addresses that inbound calls come from',
+      description: 'Further source addresses of inbound calls',
     }),
   ),
   number_format: Type.Optional(
@@ -110,7 +117,15 @@ const fields = {
   srtp: Type.Optional(
     OneOf(srtpPolicies, {
       description:
-        'Encryption of audio (SRTP, keys by SDES): off, optional (where the network can) or required (calls without it fail). It needs transport tls, since SIP carries the keys; optional with tls and off otherwise by default',
+        'Encryption of audio (SRTP with SDES keys): `off`, `optional` (if the network supports it) or `required` (calls without it fail). Requires the transport tls; default `optional` with tls and `off` otherwise',
+    }),
+  ),
+  codecs: Type.Optional(
+    Type.Array(OneOf(codecs), {
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'Audio codecs, the best first, as they are offered to the network; of what it offers the first of this list is taken, and of PCMU and PCMA the one that it prefers. opus has 8,000 samples a second as the others do, takes a third of their bandwidth and mends losses; it needs the package libopus-wasm. PCMU, PCMA and G722 by default',
     }),
   ),
   weight: Type.Optional(
@@ -124,7 +139,7 @@ const fields = {
     Type.Array(TrunkCost, {
       maxItems: 2_000,
       description:
-        'Prices of this network. Of trunks with the same prefix and priority the cheapest for a number comes first; one without a price for it comes last',
+        'Prices of this network. Among trunks with the same prefix and priority the cheapest is used first, and one without a price last',
     }),
   ),
   caller_ids: Type.Optional(
@@ -138,28 +153,31 @@ const fields = {
       Type.String({
         pattern: '^\\+\\d{5,15}$',
         rule: 'must be a number such as +254700000000',
-        description: 'Caller number used instead of one that the network does not accept; null skips the trunk',
+        description: 'Caller number that replaces one the network does not accept; null skips the trunk',
       }),
     ),
   ),
   follows_redirects: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a redirect (302) is followed to an address of the trunk: its host or one of its sources. False by default',
+        'True follows a redirect (302) to an address of the trunk: its host or one of its sources; default false',
     }),
   ),
   follows_transfers: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a party that connect rang over this trunk may be replaced by another number (REFER), which is called and charged as connect calls it. False by default',
+        'True allows a party called by `connect` over this trunk to transfer to another number (REFER), which is called and charged like one of `connect`; default false',
     }),
   ),
   transfers_to: Type.Optional(
-    Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone is every number' }), {
-      maxItems: 500,
-      description:
-        'First digits of the numbers that the network connects a caller with when asked to (REFER). It charges you for that and not the account; empty, the default, asks for none',
-    }),
+    Type.Array(
+      Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone matches every number' }),
+      {
+        maxItems: 500,
+        description:
+          'First digits of the numbers to which callers may be transferred by the network (REFER), which charges you and not the account; default empty, for none',
+      },
+    ),
   ),
   enabled: Type.Optional(Type.Boolean({ description: 'False disables calls over it, outbound and inbound' })),
 }
@@ -174,21 +192,22 @@ const TrunkRecord = Type.Object(
     host: Type.String({ description: 'Host of the network' }),
     port: Type.Integer({ description: 'Port of the network; default 5060, or 5061 for TLS' }),
     transport: OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network' }),
-    domain: Nullable(Type.String({ description: 'Name of the network in SIP addresses; null where it is the host' })),
-    username: Nullable(Type.String({ description: 'User name at the network; null for one that asks for none' })),
-    has_password: Type.Boolean({ description: 'Whether a password is stored; it is never shown' }),
-    registers: Type.Boolean({ description: 'Whether this side registers with the network' }),
+    domain: Nullable(Type.String({ description: 'Domain of the network in SIP addresses; null: the host' })),
+    username: Nullable(Type.String({ description: 'User name at the network; null if it requires none' })),
+    has_password: Type.Boolean({ description: 'True if a password is stored; the password is never shown' }),
+    registers: Type.Boolean({ description: 'True if this side registers with the network' }),
     prefixes: Type.Array(Type.String(), {
-      description: 'First digits of the numbers that it takes; + alone takes every number',
+      description: 'First digits of the called numbers that use it; `+` alone matches every number',
     }),
-    priority: Type.Integer({ description: 'Lower comes first among matching trunks' }),
+    priority: Type.Integer({ description: 'Order of preference among matching trunks, lowest first' }),
     max_calls: Type.Integer({ description: 'Maximum number of concurrent calls per node' }),
-    sources: Type.Array(Type.String(), { description: 'Addresses that its calls come from, beside that of the host' }),
+    sources: Type.Array(Type.String(), { description: 'Source addresses of its calls, besides that of the host' }),
     number_format: OneOf(numberFormats, { description: 'Form of the numbers sent to it' }),
     country: Nullable(
-      Type.String({ description: 'Country of national numbers to and from it; null takes that of its prefixes' }),
+      Type.String({ description: 'Country of national numbers to and from it; null: that of its prefixes' }),
     ),
     srtp: OneOf(srtpPolicies, { description: 'Encryption of audio: off, optional or required' }),
+    codecs: Type.Array(OneOf(codecs), { description: 'Audio codecs, the best first' }),
     weight: Type.Integer({ description: 'Share of calls among trunks with the same prefix, priority and cost' }),
     costs: Type.Array(TrunkCost, { description: 'Prices of this network, by which the cheapest trunk is chosen' }),
     caller_ids: Type.Array(Type.String(), {
@@ -196,46 +215,32 @@ const TrunkRecord = Type.Object(
     }),
     caller_id: Nullable(
       Type.String({
-        description: 'Caller number used instead of one that the network does not accept; null skips the trunk',
+        description: 'Caller number that replaces one the network does not accept; null skips the trunk',
       }),
     ),
-    follows_redirects: Type.Boolean({ description: 'Whether a redirect to an address of the trunk is followed' }),
+    follows_redirects: Type.Boolean({ description: 'True if a redirect to an address of the trunk is followed' }),
     follows_transfers: Type.Boolean({
-      description: 'Whether a party that connect rang may be replaced by another number (REFER)',
+      description: 'True if a party called by `connect` may transfer to another number (REFER)',
     }),
     transfers_to: Type.Array(Type.String(), {
-      description: 'First digits of the numbers that the network connects a caller with when asked to (REFER)',
+      description: 'First digits of the numbers to which callers may be transferred by the network (REFER)',
     }),
     enabled: Type.Boolean({ description: 'False disables calls over it, outbound and inbound' }),
-    is_up: Type.Boolean({ description: 'Whether it answers, according to the answering node' }),
+    is_up: Type.Boolean({ description: 'True if it responds, according to the replying node' }),
     is_registered: Type.Boolean({
-      description: 'Whether the network accepted our registration, according to the answering node',
+      description: 'True if the network accepted the registration, according to the replying node',
     }),
-    calls: Type.Integer({ description: 'Calls over it on the answering node' }),
+    calls: Type.Integer({ description: 'Number of its calls on the replying node' }),
     last_error: Nullable(
-      Type.String({ description: 'Reason why it is down, according to the answering node; null while it is up' }),
+      Type.String({ description: 'Reason why it is down, according to the replying node; null while it is up' }),
     ),
     created_at: At({ description: 'Time of entry' }),
-    updated_at: At({ description: 'When its settings last changed' }),
+    updated_at: At({ description: 'Time of the last change of its settings' }),
   },
   { title: 'VoiceTrunk' },
 )
 
 type Wanted = Static<typeof TrunkChange>
-
-const listTrunks = list({
-  path: '/v1/operator/voice/trunks',
-  operation: 'operator.listVoiceTrunks',
-  summary: 'List SIP trunks and their health',
-  scope: 'operator',
-  query: Type.Object(wholeListQuery),
-  row: TrunkRecord,
-  examples: [{ name: 'All trunks' }],
-  handle: async (app, { query }) => {
-    const rows = (await app.db.query(selectTrunks, {})).map((row) => trunkRecord(app, row))
-    return pageOfWhole(query, rows, ({ name }) => name)
-  },
-})
 
 const createTrunk = writeAcross({
   method: 'POST',
@@ -246,17 +251,17 @@ const createTrunk = writeAcross({
   scope: 'operator',
   body: TrunkCreate,
   reply: { status: 201, schema: TrunkRecord, location: ({ name }) => `/v1/operator/voice/trunks/${name}` },
-  errors: ['VALIDATION_ERROR', 'CONFLICT'],
+  errors: ['VALIDATION_ERROR', 'CONFLICT', 'PROVIDER_UNAVAILABLE'],
   examples: [
     {
-      name: 'A network that asks for a password',
+      name: 'A trunk with a password',
       body: { name: 'network-a', host: 'sip.example', username: 'pamoja', password: 'secret', prefixes: ['+254'] },
     },
   ],
   handle: async (app, tx, { body }, caller) => {
     const { name, ...wanted } = body
     const row = await maybe(tx.query(insertTrunk, await parametersOf(app, caller, name, wanted, null)))
-    if (!row) throw new AppError('CONFLICT', 'a trunk of that name exists; change it instead')
+    if (!row) throw new AppError('CONFLICT', 'a trunk of this name exists; update it instead')
     await record(tx, caller, 'voice.create_trunk', name, { after: shown(row) })
     await app.signals.send(tx, trunkTopic, name)
     return trunkRecord(app, row)
@@ -273,7 +278,7 @@ const changeTrunk = writeAcross({
   body: TrunkChange,
   needs: 'nothing',
   reply: { status: 200, schema: TrunkRecord },
-  errors: ['NOT_FOUND', 'VALIDATION_ERROR'],
+  errors: ['NOT_FOUND', 'VALIDATION_ERROR', 'PROVIDER_UNAVAILABLE'],
   handle: async (app, tx, { params, body }, caller) => {
     const before = await maybe(tx.query(lockTrunk, { name: params.id }))
     if (!before) throw noSuchTrunk()
@@ -284,54 +289,35 @@ const changeTrunk = writeAcross({
   },
 })
 
-const getTrunk = read({
-  method: 'GET',
-  path: '/v1/operator/voice/trunks/:id',
-  operation: 'operator.getVoiceTrunk',
-  summary: 'Get a SIP trunk and its health',
-  scope: 'operator',
-  params: IdParam,
-  needs: 'nothing',
-  reply: { status: 200, schema: TrunkRecord },
-  errors: ['NOT_FOUND'],
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchTrunk()
-    return trunkRecord(app, row)
+export const trunkRoutes = connectionRoutes(
+  {
+    path: '/v1/operator/voice/trunks',
+    record: TrunkRecord,
+    needs: 'nothing',
+    rows: selectTrunks,
+    nameOf: ({ name }) => name,
+    show: trunkRecord,
+    none: noSuchTrunk,
+    list: {
+      operation: 'operator.listVoiceTrunks',
+      summary: 'List SIP trunks and their health',
+      example: 'All trunks',
+    },
+    get: { operation: 'operator.getVoiceTrunk', summary: 'Get a SIP trunk and its health' },
+    remove: {
+      operation: 'operator.removeVoiceTrunk',
+      summary: 'Delete a SIP trunk',
+      ...{ action: 'voice.remove_trunk', topic: trunkTopic },
+      run: async (tx, name) => (await tx.query(deleteTrunk, { name })).length > 0,
+    },
+    test: {
+      operation: 'operator.testVoiceTrunk',
+      summary: 'Test a SIP trunk',
+      run: (app, row, probe) => telephoneNetworkOf(app).trunks.test(row, probe),
+    },
   },
-})
-
-const removeTrunk = writeAcross({
-  method: 'DELETE',
-  path: '/v1/operator/voice/trunks/:id',
-  operation: 'operator.removeVoiceTrunk',
-  summary: 'Delete a SIP trunk',
-  scope: 'operator',
-  params: IdParam,
-  needs: 'nothing',
-  reply: { status: 200, schema: Deleted },
-  errors: ['NOT_FOUND'],
-  handle: async (app, tx, { params }, caller) => {
-    if (!(await maybe(tx.query(deleteTrunk, { name: params.id })))) throw noSuchTrunk()
-    await record(tx, caller, 'voice.remove_trunk', params.id, { after: {} })
-    await app.signals.send(tx, trunkTopic, params.id)
-    return { id: params.id, deleted: true as const }
-  },
-})
-
-const testTrunk = read({
-  ...testOf(IdParam),
-  path: '/v1/operator/voice/trunks/:id/test',
-  operation: 'operator.testVoiceTrunk',
-  summary: 'Test a SIP trunk',
-  handle: async (app, { params }) => {
-    const row = (await app.db.query(selectTrunks, {})).find(({ name }) => name === params.id)
-    if (!row) throw noSuchTrunk()
-    const probe = new Probe()
-    await telephoneNetworkOf(app).trunks.test(row, probe)
-    return probe.result
-  },
-})
+  [createTrunk, changeTrunk],
+)
 
 /** Sealed password of a request; as it is stored where the request has none. */
 async function sealedOf(
@@ -340,15 +326,32 @@ async function sealedOf(
   name: string,
   password: string | null | undefined,
   before: TrunkRow | null,
-): Promise<Pick<TrunkParameters, 'secret' | 'sealedBucket' | 'sealedAccount'>> {
-  const none = { secret: null, sealedBucket: null, sealedAccount: null }
-  if (password === undefined)
-    return before
-      ? { secret: before.secret, sealedBucket: before.sealed_bucket, sealedAccount: before.sealed_account }
-      : none
+): Promise<Pick<TrunkParameters, 'secret' | 'sealed_bucket' | 'sealed_account'>> {
+  const none = { secret: null, sealed_bucket: null, sealed_account: null }
+  if (password === undefined) return before ?? none
   if (password === null) return none
   const secret = await sealPassword(app, { bucket, account }, name, password)
-  return { secret, sealedBucket: bucket, sealedAccount: account }
+  return { secret, sealed_bucket: bucket, sealed_account: account }
+}
+
+/** Settings of a trunk that was made without them. */
+const usual = {
+  port: 0,
+  domain: null,
+  prefixes: ['+'],
+  priority: 100,
+  max_calls: 100,
+  sources: [],
+  number_format: 'e164' as const,
+  country: null,
+  codecs: [...usualCodecs],
+  weight: 1,
+  caller_ids: [],
+  caller_id: null,
+  follows_redirects: false,
+  follows_transfers: false,
+  transfers_to: [],
+  enabled: true,
 }
 
 /** Trunk of a request merged with its stored row. */
@@ -369,31 +372,24 @@ async function parametersOf(
   const transport = wanted.transport ?? before?.transport ?? 'udp'
   const srtp = wanted.srtp ?? before?.srtp ?? (transport === 'tls' ? 'optional' : 'off')
   if (srtp !== 'off' && transport !== 'tls')
-    throw invalid('srtp', `must be off with transport ${transport}: the keys of audio would be readable; use tls`)
+    throw invalid(
+      'srtp',
+      `must be off with transport ${transport}: SIP would carry the audio keys unencrypted; use tls`,
+    )
+  if (wanted.codecs?.includes('opus') && !hasOpus())
+    throw new AppError(
+      'PROVIDER_UNAVAILABLE',
+      'opus needs the package libopus-wasm, which is not installed (npm install libopus-wasm)',
+      { retryAfterSeconds: 3_600 },
+    )
+  const { costs, password: _, ...given } = wanted
   return {
-    name,
-    host,
-    port: wanted.port ?? before?.port ?? 0,
-    transport,
-    domain: wanted.domain === undefined ? (before?.domain ?? null) : wanted.domain,
-    username,
+    ...usual,
+    ...before,
     ...sealed,
-    registers,
-    prefixes: wanted.prefixes ?? before?.prefixes ?? ['+'],
-    priority: wanted.priority ?? before?.priority ?? 100,
-    maxCalls: wanted.max_calls ?? before?.max_calls ?? 100,
-    sources: wanted.sources ?? before?.sources ?? [],
-    numberFormat: wanted.number_format ?? before?.number_format ?? 'e164',
-    country: wanted.country === undefined ? (before?.country ?? null) : wanted.country,
-    srtp,
-    weight: wanted.weight ?? before?.weight ?? 1,
-    costs: JSON.stringify(wanted.costs ?? before?.costs ?? []),
-    callerIds: wanted.caller_ids ?? before?.caller_ids ?? [],
-    callerId: wanted.caller_id === undefined ? (before?.caller_id ?? null) : wanted.caller_id,
-    followsRedirects: wanted.follows_redirects ?? before?.follows_redirects ?? false,
-    followsTransfers: wanted.follows_transfers ?? before?.follows_transfers ?? false,
-    transfersTo: wanted.transfers_to ?? before?.transfers_to ?? [],
-    enabled: wanted.enabled ?? before?.enabled ?? true,
+    ...given,
+    ...{ name, host, username, registers, transport, srtp },
+    costs: JSON.stringify(costs ?? before?.costs ?? []),
     at: new Date(caller.receivedMs),
   }
 }
@@ -427,5 +423,3 @@ function trunkRecord(app: App, row: TrunkRow): Static<typeof TrunkRecord> {
     last_error: state?.lastError ?? null,
   }
 }
-
-export const trunkRoutes: readonly Route[] = [listTrunks, createTrunk, getTrunk, changeTrunk, removeTrunk, testTrunk]

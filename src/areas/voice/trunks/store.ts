@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of trunks and rates by prefix. A trunk is a SIP connection to a telephone carrier.
 import type { App } from '../../../platform/app.ts'
+import { stored } from '../../../platform/db/stored.ts'
 import { statement } from '../../../platform/db.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { TransportName } from '../../../protocols/sip/transport.ts'
 import type { NumberFormat } from './number-form.ts'
@@ -30,6 +32,7 @@ export interface TrunkRow {
   number_format: NumberFormat
   country: string | null
   srtp: SrtpPolicy
+  codecs: Codec[]
   weight: number
   costs: TrunkCost[]
   caller_ids: string[]
@@ -42,36 +45,16 @@ export interface TrunkRow {
   updated_at: Date
 }
 
-const columns = `name, host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes, priority,
-  max_calls, sources, number_format, country, srtp, weight, costs, caller_ids, caller_id, follows_redirects, follows_transfers,
-  transfers_to, enabled, created_at, updated_at`
+const written =
+  stored(`host, port, transport, domain, username, secret, sealed_bucket, sealed_account, registers, prefixes::text[],
+  priority, max_calls, sources::text[], number_format, country, srtp, codecs::text[], weight, costs::jsonb, caller_ids::text[], caller_id,
+  follows_redirects, follows_transfers, transfers_to::text[], enabled`)
 
-export type TrunkParameters = Omit<
-  TrunkRow,
-  | 'created_at'
-  | 'updated_at'
-  | 'sealed_bucket'
-  | 'sealed_account'
-  | 'max_calls'
-  | 'number_format'
-  | 'costs'
-  | 'caller_ids'
-  | 'caller_id'
-  | 'follows_redirects'
-  | 'follows_transfers'
-  | 'transfers_to'
-> & {
+const columns = `name, ${written.names}, created_at, updated_at`
+
+export type TrunkParameters = Omit<TrunkRow, 'created_at' | 'updated_at' | 'costs'> & {
   /** As JSON. */
   costs: string
-  callerIds: string[]
-  callerId: string | null
-  followsRedirects: boolean
-  followsTransfers: boolean
-  transfersTo: string[]
-  sealedBucket: number | null
-  sealedAccount: string | null
-  maxCalls: number
-  numberFormat: string
   at: Date
 }
 
@@ -87,25 +70,12 @@ export const lockTrunk = statement.home<{ name: string }, TrunkRow>(
 
 export const insertTrunk = statement.home<TrunkParameters, TrunkRow>(
   'voice.insert_trunk',
-  `insert into voice.trunks (${columns})
-   values ($name, $host, $port, $transport, $domain, $username, $secret, $sealedBucket, $sealedAccount, $registers, $prefixes::text[],
-           $priority, $maxCalls, $sources::text[], $numberFormat, $country, $srtp, $weight, $costs::jsonb, $callerIds::text[],
-           $callerId, $followsRedirects, $followsTransfers, $transfersTo::text[], $enabled, $at, $at)
-   on conflict do nothing
-   returning ${columns}`,
+  `insert into voice.trunks (${columns}) values ($name, ${written.values}, $at, $at) on conflict do nothing returning ${columns}`,
 )
 
 export const updateTrunk = statement.home<TrunkParameters, TrunkRow>(
   'voice.update_trunk',
-  `update voice.trunks
-      set host = $host, port = $port, transport = $transport, domain = $domain, username = $username, secret = $secret,
-          sealed_bucket = $sealedBucket, sealed_account = $sealedAccount, registers = $registers, prefixes = $prefixes::text[],
-          priority = $priority, max_calls = $maxCalls, sources = $sources::text[], number_format = $numberFormat,
-          country = $country, srtp = $srtp, weight = $weight, costs = $costs::jsonb, caller_ids = $callerIds::text[],
-          caller_id = $callerId, follows_redirects = $followsRedirects,
-          follows_transfers = $followsTransfers, transfers_to = $transfersTo::text[], enabled = $enabled, updated_at = $at
-    where name = $name
-   returning ${columns}`,
+  `update voice.trunks set ${written.set}, updated_at = $at where name = $name returning ${columns}`,
 )
 
 export const deleteTrunk = statement.home<{ name: string }, { name: string }>(

@@ -10,7 +10,15 @@ import { liveNodes } from '../../../platform/nodes/nodes.ts'
 import type { OpenListener, Place } from '../../../platform/program/listeners.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, One } from '../../../platform/tenant.ts'
-import { type AgreedAudio, agreedAudio, type SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
+import { hasOpus } from '../../../protocols/audio/opus.ts'
+import {
+  type AgreedAudio,
+  type AudioTerms,
+  agreedAudio,
+  type SrtpPolicy,
+  usualCodecs,
+} from '../../../protocols/sdp/session-description.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
 import { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
@@ -34,7 +42,7 @@ interface LiveSession {
   clockMoved(offsetMs: number): void
   /** Whether a caller may be moved to another node, and moving one who waits. */
   readonly mayMove?: boolean
-  move?(): Promise<void>
+  move?(withinMs: number): Promise<void>
   /** Apologises to whoever is in the call; resolves when they have heard it. */
   sayGoodbye?(): Promise<void>
   shutDown(): Promise<void>
@@ -60,6 +68,9 @@ const drainLookMs = 100
 /** Every how many looks callers who wait are moved, and how many at once. */
 const looksPerMove = 20
 const movesAtOnce = 20
+/** Time that a network has to take a caller to another node, and the least that is left of the drain for it. */
+const moveMs = 15_000
+const leastMoveMs = 1_000
 
 class TelephoneNetwork {
   readonly app: App
@@ -113,7 +124,7 @@ class TelephoneNetwork {
       'Lateness of audio at one tick in a hundred, of the worker that is latest.',
       () => (this.#pool?.figures.lateMs ?? 0) / 1_000,
     )
-    metrics.gauge('pamoja_voice_admits', 'Whether this node takes one more call: 1 or 0.', () =>
+    metrics.gauge('pamoja_voice_admits', '1 if this node accepts another call, otherwise 0.', () =>
       Number(this.#pool?.admits ?? true),
     )
   }
@@ -194,9 +205,9 @@ class TelephoneNetwork {
     description: string,
     from: Peer,
     environment: Environment,
-    srtp: SrtpPolicy,
+    terms: AudioTerms,
   ): (AgreedAudio & { peer?: string }) | null {
-    const audio = agreedAudio(description, srtp)
+    const audio = agreedAudio(description, terms)
     if (!audio) return null
     const peer = isIP(from.host) ? plainAddress(from.host) : this.trunks.addressAt(from)
     if (audio.host === peer || this.#mayHear(audio.host, peer, from, environment))
@@ -204,9 +215,26 @@ class TelephoneNetwork {
     return peer === null ? null : { ...audio, host: peer, peer }
   }
 
+  /** Whether the route of a customer's call may lead to a host: to an address that they could call. Names are not looked up. */
+  mayReach(host: string, environment: Environment): boolean {
+    const peer = { transport: 'udp', host, port: 0 } as const
+    return (
+      isIP(host) !== 0 && this.app.outbound.mayReach(host, { use: 'callback', environment }) && !this.trunks.at(peer)
+    )
+  }
+
   /** Whether audio with a peer is encrypted: as its trunk says; else where it can be, if nobody can read the keys. */
   srtpAt(peer: Peer): SrtpPolicy {
     return this.trunks.srtpAt(peer) ?? (peer.transport === 'tls' ? 'optional' : 'off')
+  }
+
+  /** Codecs with a peer, the best first: those of its trunk; else the usual ones, and Opus with a phone that prefers nothing else. */
+  codecsAt(
+    peer: Peer,
+    wanted: readonly Codec[] = this.trunks.codecsAt(peer) ?? [...usualCodecs, 'opus'],
+  ): readonly Codec[] {
+    const spoken = hasOpus() ? wanted : wanted.filter((codec) => codec !== 'opus')
+    return spoken.length > 0 ? spoken : usualCodecs
   }
 
   /** Customers' addresses are checked like all others; a trunk may also name another address of the network it is in. */
@@ -298,25 +326,28 @@ class TelephoneNetwork {
     // Networks that were told where this node is bring their calls elsewhere from now on.
     await this.trunks.stop()
     for (let i = 0; this.sessions.size > 0 && this.app.clock.nowMs() < untilMs; i++) {
-      if (i % looksPerMove === 0) await this.#moveCallers()
+      if (i % looksPerMove === 0) await this.#moveCallers(untilMs)
       await sleep(drainLookMs)
     }
     await Promise.all([...this.sessions.values()].map((session) => session.sayGoodbye?.().catch(() => undefined)))
   }
 
   /** Callers who wait go to another node, if there is one: whoever comes to wait later follows with the next look. */
-  async #moveCallers(): Promise<void> {
+  async #moveCallers(untilMs: number): Promise<void> {
     const movable = [...this.sessions.values()].filter(({ mayMove }) => mayMove)
     if (movable.length === 0) return
     try {
       const nodes = await liveNodes(this.app.db)
       if (!nodes.some(({ id, roles }) => id !== this.app.nodeId && roles.includes('carriers'))) return
-      for (let first = 0; first < movable.length; first += movesAtOnce)
-        await Promise.all(movable.slice(first, first + movesAtOnce).map((session) => session.move?.()))
+      for (let first = 0; first < movable.length; first += movesAtOnce) {
+        const leftMs = Math.min(moveMs, untilMs - this.app.clock.nowMs())
+        if (leftMs < leastMoveMs) return
+        await Promise.all(movable.slice(first, first + movesAtOnce).map((session) => session.move?.(leftMs)))
+      }
     } catch (error) {
       this.app.log.warn(
         { error },
-        'callers who wait not moved to another node: they go on waiting here while it stops; check the database',
+        'waiting callers not moved to another node: they keep waiting here while it stops; check the database',
       )
     }
   }

@@ -8,6 +8,7 @@ import type { Probe } from '../../../platform/connections/probe.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
 import { secureContextOf } from '../../../platform/outbound/dial.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
+import type { Codec } from '../../../protocols/audio/codec.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
@@ -29,6 +30,8 @@ export interface Way {
   trunk?: string
   /** Whether audio is encrypted; undefined where the peer decides. */
   srtp?: SrtpPolicy
+  /** Codecs, the best first; undefined where the peer decides. */
+  codecs?: readonly Codec[]
 }
 
 interface Trunk {
@@ -269,6 +272,7 @@ export class Trunks {
         name: trunk.row.name,
         trunk: trunk.row.name,
         srtp: trunk.row.srtp,
+        codecs: trunk.row.codecs,
         peer: trunk.peer,
         uri: this.#uriOf(trunk, number),
         domain: trunk.row.domain ?? trunk.row.host,
@@ -296,8 +300,11 @@ export class Trunks {
     return row.caller_id
   }
 
-  /** Routes that a redirect leads to: addresses of the trunk itself, by its own transport; none where it may not be followed. */
-  redirected(way: Way, contacts: readonly string[]): Way[] {
+  /**
+   * Routes that a redirect leads to: addresses of the trunk itself, by its own transport, and no number that may not be rung;
+   * none where it may not be followed.
+   */
+  redirected(way: Way, contacts: readonly string[], mayRing: (number: string) => boolean): Way[] {
     const trunk = this.#find(way.trunk)
     if (!trunk?.row.follows_redirects) return []
     const { domain, transport } = trunk.row
@@ -305,7 +312,8 @@ export class Trunks {
       const uri = sipUriOf(contact)
       if (!uri || (uri.parameters.get('transport')?.toLowerCase() ?? transport) !== transport) return []
       const host = uri.host === domain ? trunk.peer.host : uri.host
-      if (!trunk.sources.has(host)) return []
+      const [number] = readingsOf(uri.user ?? '', countryOfTrunk(trunk.row))
+      if (!trunk.sources.has(host) || (number !== undefined && !mayRing(number))) return []
       return [{ ...way, peer: { transport, host, port: uri.port ?? defaultPorts[transport] }, uri: uri.text }]
     })
   }
@@ -384,6 +392,11 @@ export class Trunks {
   /** Whether audio of a peer that is a trunk is encrypted; null when it is none. */
   srtpAt(peer: Peer): SrtpPolicy | null {
     return this.#find(this.at(peer) ?? undefined)?.row.srtp ?? null
+  }
+
+  /** Codecs of a peer that is a trunk, the best first; null when it is none. */
+  codecsAt(peer: Peer): readonly Codec[] | null {
+    return this.#find(this.at(peer) ?? undefined)?.row.codecs ?? null
   }
 
   /** Credentials for a peer that is a trunk; null when it is none, or needs none. */

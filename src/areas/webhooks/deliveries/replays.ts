@@ -126,11 +126,11 @@ export async function heardAgain(
 
 const Replay = Type.Object({
   // Whether they are dates is said as INVALID_DATE_RANGE, as of a query.
-  from: Type.String({ maxLength: 40, description: 'From this time or day, inclusive' }),
-  to: Type.String({ maxLength: 40, description: 'To this time, exclusive, or to the end of this day' }),
+  from: Type.String({ maxLength: 40, description: 'Start: a time or day, inclusive' }),
+  to: Type.String({ maxLength: 40, description: 'End: a time, exclusive, or a day, inclusive' }),
   status: Type.Optional(
     OneOf(['failed', 'all'], {
-      description: 'Deliveries to repeat; default: those that failed and did not succeed since',
+      description: 'Deliveries to repeat; default: failed ones that have not succeeded since',
     }),
   ),
   events: Type.Optional(
@@ -146,7 +146,7 @@ const Replay = Type.Object({
 const ReplayStarted = Type.Object(
   {
     replay_id: Type.String({ description: 'Id of the replay, such as `rpl_…`' }),
-    count: Type.Integer({ description: 'Deliveries that will be sent again' }),
+    count: Type.Integer({ description: 'Number of deliveries to repeat' }),
   },
   { title: 'ReplayStarted' },
 )
@@ -159,14 +159,17 @@ export const replayWindow = write({
   operation: 'webhooks.replay',
   summary: 'Replay the events of a time window',
   description:
-    'At most 100,000 deliveries, 50 a second, with the original bytes and event ids; the webhook shows the progress. Deliveries that failed and succeeded when they were sent again do not count as failed. Refused for a disabled webhook. 10 replays a minute.',
+    'Repeats up to 100,000 deliveries, 50 per second, with the original bodies and event ids; the webhook shows the progress. Failed deliveries that have succeeded since do not count as failed. Refused for a disabled webhook. At most 10 replays a minute.',
   scope: 'webhooks:write',
   params: IdParam,
   body: Replay,
   reply: { status: 200, schema: ReplayStarted },
   errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT', 'VALIDATION_ERROR', 'CONFLICT'],
   examples: [
-    { name: 'A bad hour', body: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T10:00:00Z', status: 'failed' } },
+    {
+      name: 'Failed deliveries of one hour',
+      body: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T10:00:00Z', status: 'failed' },
+    },
   ],
   prepare: async (app, { params }, caller) => admit(app, await existing(app.db, params.id, caller), replays),
   handle: (app, tx, { params, body }, caller) => begin(app, tx, params.id, body, caller),
@@ -257,9 +260,9 @@ async function step(app: App, tx: Tx, tenant: Tenant, id: string): Promise<boole
 export const ReplayProgress = Type.Object(
   {
     replay_id: Type.String({ description: 'Id of the replay, such as `rpl_…`' }),
-    state: OneOf(['running', 'done'], { description: '`done` once all of them are queued' }),
-    count: Type.Integer({ description: 'Deliveries in all' }),
-    queued: Type.Integer({ description: 'Deliveries that were sent again so far, or are about to be' }),
+    state: OneOf(['running', 'done'], { description: 'State; `done` once all deliveries are queued' }),
+    count: Type.Integer({ description: 'Total number of deliveries' }),
+    queued: Type.Integer({ description: 'Number of deliveries queued so far' }),
   },
   { title: 'ReplayProgress' },
 )

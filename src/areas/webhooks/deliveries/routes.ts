@@ -35,7 +35,7 @@ const fields = {
   resource_id: Type.String({ description: 'Id of the resource that the event is about' }),
   status: OneOf(statuses, { description: '`failed` once no further attempt is made' }),
   attempts: Type.Integer({ description: 'Number of attempts' }),
-  created_at: At({ description: 'When the event happened' }),
+  created_at: At({ description: 'Time of the event' }),
   delivered_at: Nullable(At({ description: 'Time of acceptance by the endpoint' })),
   next_attempt_at: Nullable(At({ description: 'Time of the next attempt; null if there is none' })),
   last_error: Nullable(Type.String({ description: 'Error code such as HTTP_STATUS or TIMEOUT' })),
@@ -50,13 +50,13 @@ const DeliveryRecord = Type.Object(fields, { title: 'Delivery' })
 const Attempt = Type.Object({
   attempt: Type.Integer({ description: 'Number of the attempt, from 1' }),
   at: Type.String({ format: 'date-time', description: 'Time of creation' }),
-  url: Type.String({ description: 'URL of the webhook at that time' }),
+  url: Type.String({ description: 'URL of the webhook at the time of the attempt' }),
   status: Nullable(Type.Integer({ description: 'HTTP status of the answer; null without one' })),
-  duration_ms: Type.Integer({ description: 'Milliseconds in all' }),
+  duration_ms: Type.Integer({ description: 'Total duration in milliseconds' }),
   dns_ms: Nullable(Type.Integer({ description: 'Milliseconds until the name was resolved' })),
-  connect_ms: Nullable(Type.Integer({ description: 'Milliseconds until the connection was there' })),
-  tls_ms: Nullable(Type.Integer({ description: 'Milliseconds until TLS was agreed' })),
-  ip: Nullable(Type.String({ description: 'Address that was connected to' })),
+  connect_ms: Nullable(Type.Integer({ description: 'Milliseconds until the connection was established' })),
+  tls_ms: Nullable(Type.Integer({ description: 'Milliseconds until the TLS handshake was completed' })),
+  ip: Nullable(Type.String({ description: 'IP address of the endpoint' })),
   error: Nullable(Type.String({ description: 'Error code such as TIMEOUT; null if it succeeded' })),
   reason: Nullable(Type.String({ description: 'Explanation of the failure' })),
   response_headers: Nullable(Type.Record(Type.String(), Type.String(), { description: 'Headers of the reply' })),
@@ -70,13 +70,11 @@ const DeliveryDetail = Type.Object(
       {
         url: Type.String({ description: 'URL of the request' }),
         headers: Type.Record(Type.String(), Type.String(), {
-          description: 'Headers of the request; values of your own ones are masked',
+          description: 'Headers of the request; values of custom headers are masked',
         }),
-        body: Nullable(
-          Type.String({ description: 'Body of the event as it is signed; null once it is no longer kept' }),
-        ),
+        body: Nullable(Type.String({ description: 'Signed body; null after the retention period' })),
       },
-      { description: 'Request that is sent' },
+      { description: 'Request of the delivery' },
     ),
     attempts_log: Type.Array(Attempt, { description: 'Each attempt, oldest first' }),
   },
@@ -204,7 +202,7 @@ const deliveriesList = list({
     status: Type.Optional(
       OneOf(statuses, {
         description:
-          '`pending` waits for its next attempt, `delivering` is under way, `failed` gets no further attempt',
+          'Filter by status; `pending`: awaits its next attempt, `delivering`: in progress, `failed`: no further attempts',
       }),
     ),
     event: Type.Optional(
@@ -216,7 +214,7 @@ const deliveriesList = list({
     event_id: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Id of the event, such as `evt_…`: one row per delivery of it to this webhook',
+        description: 'Filter by event, such as `evt_…`: one row per delivery to this webhook',
       }),
     ),
     resource_id: Type.Optional(Type.String({ maxLength: 100, description: 'Filter by id of the resource' })),
@@ -224,7 +222,7 @@ const deliveriesList = list({
   }),
   row: DeliveryRecord,
   errors: ['WEBHOOK_NOT_FOUND', 'INVALID_DATE_RANGE', 'INVALID_EVENT'],
-  examples: [{ name: 'What failed', query: { status: 'failed' } }],
+  examples: [{ name: 'Failed deliveries', query: { status: 'failed' } }],
   handle: async (app, { params, query }, caller) => {
     const endpoint = await existing(app.db, params.id, caller)
     const window = windowOf(query)
@@ -267,7 +265,7 @@ const deliveryGet = read({
 const Redelivery = Type.Object(
   {
     delivery_id: Type.String({ description: 'Id of the new delivery' }),
-    replay_of: Type.String({ description: 'Id of the delivery that is sent again' }),
+    replay_of: Type.String({ description: 'Id of the repeated delivery' }),
   },
   { title: 'Redelivery' },
 )
@@ -281,7 +279,7 @@ const redeliverOne = write({
   operation: 'webhooks.redeliver',
   summary: 'Redeliver an event',
   description:
-    'Sends the same bytes and event id again as a new delivery with a new signature, whatever the outcome of the first. It waits neither for the breaker nor, on ordered webhooks, for older deliveries; once it succeeds, the repeated delivery is not retried and is `delivered` too. Refused for a disabled webhook. 60 a minute.',
+    'Sends the same body and event id again as a new delivery with a new signature, regardless of the outcome of the first. It bypasses the circuit breaker and, on ordered webhooks, older deliveries. Once it succeeds, the repeated delivery is marked `delivered` and not retried. Refused for a disabled webhook. At most 60 a minute.',
   scope: 'webhooks:write',
   params: DeliveryParams,
   reply: { status: 200, schema: Redelivery },

@@ -61,6 +61,6 @@ export async function disableEndpoint(
   if (disabled)
     app.log.warn(
       { account: idOf('account', tenant.account), webhook: webhookId, reason },
-      'endpoint disabled after failing for too long: its owner was told; nothing to do',
+      'endpoint disabled after failing for too long: its owner was notified; nothing to do',
     )
 }

@@ -18,6 +18,8 @@ export interface Face {
   readonly isCut: boolean
   readonly landmarks: Landmarks
   readonly mesh: readonly MeshPoint[]
+  /** How sure both models are of it, 0 to 1: most where it is upright. */
+  readonly certainty: number
 }
 
 /** Face descriptor: a vector whose Euclidean distance separates people on the bundled engine's scale. */
@@ -47,7 +49,8 @@ export async function findFaces(image: Image): Promise<Face[]> {
     if (!mesh || mesh.score < leastMesh) continue
     const { leftEye, rightEye } = eyesOf(points)
     const eyeDistance = distance(leftEye, rightEye)
-    faces.push({ box, score, eyeDistance, isCut: isCut(box, image), landmarks: points, mesh: mesh.points })
+    const certainty = score * mesh.score
+    faces.push({ box, score, eyeDistance, isCut: isCut(box, image), landmarks: points, mesh: mesh.points, certainty })
   }
   return faces.sort((a, b) => b.box.width * b.box.height - a.box.width * a.box.height)
 }

@@ -608,15 +608,22 @@ function end(title, words) {
   show(
     title,
     sentence(words),
-    data.leadsTo && make('p', {}, make('a', { class: 'button', href: data.leadsTo }, texts.leave)),
+    data.leadsTo && !host() && make('p', {}, make('a', { class: 'button', href: data.leadsTo }, texts.leave)),
   )
 }
 
-/** Tells an app that shows the page in a web view how far the session is, by whichever bridge it has. */
+/** Window of the account's site that shows the page in a frame or opened it; null for none. */
+function host() {
+  const other = window.parent === window ? window.opener : window.parent
+  return data.tells ? other : null
+}
+
+/** Tells an app that shows the page in a web view how far the session is, by whichever bridge it has, or the site that shows it. */
 function tellApp(status) {
-  const message = JSON.stringify({ source: 'pamoja.identity', status })
+  const message = { source: 'pamoja.identity', status }
   const bridges = [window.ReactNativeWebView, window.webkit?.messageHandlers?.pamoja, window.PamojaApp]
-  for (const bridge of bridges) bridge?.postMessage(message)
+  for (const bridge of bridges) bridge?.postMessage(JSON.stringify(message))
+  host()?.postMessage(message, data.tells)
 }
 
 /** Shows what a state of the session asks for. */
