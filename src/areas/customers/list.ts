@@ -6,7 +6,7 @@ import { timeWindow, type Window } from '../../platform/schema/lists.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ownerOf } from './addresses.ts'
 import { audienceOf, pageOfAudience, segmentWith } from './segments/segment.ts'
-import { type AddressKind, type CustomerRow, listCustomers } from './store.ts'
+import { type AddressKind, type CustomerRow, listCustomers, searchCustomers } from './store.ts'
 
 export interface CustomerFilter {
   readonly phone?: string
@@ -51,18 +51,14 @@ export async function listedCustomers(
   const owners = await named(queryable, tenant, filter)
   const ids = owners === null || among === null ? (owners ?? among) : owners.filter((id) => among.includes(id))
   if (ids?.length === 0) return []
-  const words =
-    q === undefined
-      ? []
-      : q
-          .toLowerCase()
-          .split(/[^\p{L}\p{N}\p{M}]+/u)
-          .filter((word) => word !== '')
-  return queryable.query(listCustomers, {
-    ...{ ...tenant, ...window, ids, tag: tag?.toLowerCase() ?? null },
-    words: words.map((word) => `${word}:*`).join(' & '),
-    begins: q === undefined ? null : numberInQuery(q).toLowerCase(),
-    seenAfter: seen_after === undefined ? null : timeWindow({ from: seen_after }).from,
+  const seenAfter = seen_after === undefined ? null : timeWindow({ from: seen_after }).from
+  const asked = { ...tenant, ...window, ids, tag: tag?.toLowerCase() ?? null, seenAfter }
+  if (q === undefined) return queryable.query(listCustomers, asked)
+  const words = q.toLowerCase().split(/[^\p{L}\p{N}\p{M}]+/u)
+  return queryable.query(searchCustomers, {
+    ...asked,
+    words: words.flatMap((word) => (word === '' ? [] : `${word}:*`)).join(' & '),
+    begins: numberInQuery(q).toLowerCase(),
   })
 }
 
