@@ -504,7 +504,7 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
 
 test('a party that connect rang is replaced by another where its trunk says so, under the rules of every call', async () => {
   const plain = await plainNetwork((user) => (user.endsWith('486') ? 486 : null))
-  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+256'], country: 'KE' }
+  const transfers = { host: '127.0.0.3', port: plain.port, prefixes: ['+254', '+870'], country: 'KE' }
   await enter({ name: 'pbx', ...transfers, caller_ids: ['+25420'], caller_id: '+254200111222' })
   await trunk('pbx', ({ is_up, follows_transfers }) => is_up === true && follows_transfers === false)
   await world.operator.post('/v1/operator/voice/rates', { prefix: '+2547', currency: 'KES', minute: 3 })
@@ -526,7 +526,7 @@ test('a party that connect rang is replaced by another where its trunk says so, 
   const way = Object(trunks.waysTo('+254711000031')[0])
   await eventually(async () => trunks.transferred(way, `sip:0711000032@${at}`) === '+254711000032', 'the change')
   assert.equal(await refer(`sip:reception@${at}`), 603, 'a name is no number')
-  assert.equal(await refer(`sip:+256711000032@${at}`), 404, 'a number without a price is not called')
+  assert.equal(await refer(`sip:+870771234567@${at}`), 404, 'a number without a price is not called')
   assert.equal(await refer(`sip:0711000486@${at}`), 486, 'who is busy is not spoken to')
   assert.equal(plain.calls[1]?.isOver, false, 'and the first party is still there')
   assert.equal(await refer(`sip:0711000032@${at};user=phone`), 200)
@@ -580,6 +580,8 @@ test('the limit of a connect holds for whoever is rung in place of its party', a
   const told = async () => JSON.parse((await shop.next('/limited')).body)
   assert.equal((await told()).status, 'answered')
   const party = plain.calls.at(-1)
+  const refer = (to: string) => new Promise((done) => party?.refer(`sip:${to}@127.0.0.3`, done))
+  assert.equal(await refer('+882160000180'), 403, 'a number that is blocked is not called')
   const gone = new Promise<number>((done) => party?.refer('sip:+254711000180@127.0.0.3', done))
   await eventually(async () => plain.called.includes('+254711000180'), 'the other to ring')
   party?.hangup()
