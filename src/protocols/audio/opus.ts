@@ -23,7 +23,7 @@ const leastBitrate = 6_000
 const complexity = 5
 /** Loss in percent that the encoder is ready for; more, as far as the other side reports it, up to the most. */
 const usualLoss = 5
-const mostLoss = 30
+const maxLoss = 30
 /** Longest packet of 20 ms. */
 const maxBytes = 400
 
@@ -65,7 +65,7 @@ export class OpusEncoder {
   }
 
   lost(percent: number): void {
-    const loss = Math.round(Math.max(usualLoss, Math.min(mostLoss, percent)))
+    const loss = Math.round(Math.max(usualLoss, Math.min(maxLoss, percent)))
     if (loss === this.#loss) return
     this.#loss = loss
     this.#encoder.value?.setPacketLossPercent(loss)
