@@ -31,7 +31,8 @@ export async function ussd({ short }: { short: boolean }): Promise<Figure[]> {
     const figures: Figure[] = []
     const lines = await Lines.open({ port: node.port, ca: readFileSync(node.caFile, 'utf8'), connections: 128 })
     const key = node.credentials.api_key
-    await steadily(lines, key, 'w', 50, short ? 1 : 5)
+    // Node compiles what it runs often, for some thousands of steps.
+    await steadily(lines, key, 'w', short ? 20 : 200, short ? 1 : 15)
     for (const perSecond of rates) figures.push(await stepsAt(lines, key, perSecond, short ? 2 : 20))
     lines.close()
     const wanted = short ? 100 : 50_000

@@ -300,8 +300,8 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
 /** Text of .env.example: every setting with its sentence, commented out, at its default. */
 export function describeEnvExample(): string {
   const lines = entries().map(([name, { default: value, help }]) => `# ${help}\n#${name}=${shown(value)}\n`)
-  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. What is in the
-# environment already, wins.
+  return `# Every setting, at its default. Copy this file to .env and change what you need: \`npm start\` reads it. Variables of
+# the environment take precedence.
 # A setting may also come from a file: PAMOJA_SECRET_KEY_FILE=/run/secrets/key instead of PAMOJA_SECRET_KEY=...
 
 ${lines.join('\n')}`

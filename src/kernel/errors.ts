@@ -63,10 +63,10 @@ export const errors = {
   ],
   OTP_BLOCKED: [403, 'The fraud guard blocked the code. See reason; do not repeat the request unchanged.'],
   NOT_FOUND: [404, 'There is no resource with this path or id. Check both.'],
-  TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. GET /v1/email/templates lists yours.'],
+  TEMPLATE_NOT_FOUND: [404, 'There is no template with this name or id. See GET /v1/email/templates for yours.'],
   DOMAIN_NOT_FOUND: [
     404,
-    'There is no domain with this name or id in your account. GET /v1/email/domains lists yours.',
+    'There is no domain with this name or id in your account. See GET /v1/email/domains for yours.',
   ],
   WEBHOOK_NOT_CONFIGURED: [
     404,
@@ -116,7 +116,7 @@ export const errors = {
   ],
   CALL_NOT_ACTIVE: [409, 'The call is not answered yet or has ended. Read it for its status.'],
   AGENT_NOT_AVAILABLE: [409, 'The agent is not available for calls. Choose another agent or a queue.'],
-  AGENT_NOT_LOGGED_IN: [409, 'The agent is not logged in. Log the agent in first with POST /v1/voice/agent/login.'],
+  AGENT_NOT_LOGGED_IN: [409, 'The agent is not logged in. Send POST /v1/voice/agent/login first.'],
   AGENT_BUSY: [409, 'The agent is on a call. Wait until it ends, or set force to true.'],
   QUEUE_FULL: [409, 'The queue is full. Raise max_size, or set an overflow.'],
   CONFERENCE_FULL: [409, 'The conference is full. Wait until a participant leaves.'],
@@ -139,7 +139,7 @@ export const errors = {
   VALIDATION_ERROR: [422, 'A field is missing or invalid. See details for the field and its rule.'],
   INVALID_PHONE: [
     422,
-    'A phone number is not in E.164 format: a plus sign, the country code and the number, such as +254711000001.',
+    'A phone number is malformed. Write it in E.164: a plus sign, the country code and the number, such as +254711000001.',
   ],
   INVALID_SHORTCODE: [422, 'The shortcode is malformed. Write a star, digits and a hash, such as *384# or *384*1#.'],
   DATA_TOO_LARGE: [

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an authenticator says (WebAuthn level 2): whether it is about this challenge, this origin and this relying party, whether
-// a person was there and was recognised, and whether the signature fits. Attestation is not asked for, so nothing here reads CBOR:
-// the browser hands over the public key by itself.
+// Checks of an authenticator's response (WebAuthn level 2): challenge, origin, relying party, presence and verification of the
+// user, and the signature. Attestation is not requested, so nothing here reads CBOR: the browser returns the public key.
 import { createHash, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 
 /** What a ceremony has to be about. */

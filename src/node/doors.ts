@@ -44,8 +44,8 @@ export async function openDoors(app: App, areas: readonly Area[], identity: Serv
     served.flatMap((area) => area.sockets ?? []),
     trustedProxies,
   )
-  app.metrics.gauge('pamoja_http_streams', 'Streams that somebody reads.', () => streams.size)
-  app.metrics.gauge('pamoja_http_sockets', 'Websockets that are open.', () => sockets.size)
+  app.metrics.gauge('pamoja_http_streams', 'Open event streams.', () => streams.size)
+  app.metrics.gauge('pamoja_http_sockets', 'Open WebSockets.', () => sockets.size)
   const gate = new Gate()
   const made: { listener?: Listener } = {}
   const assistants = mcp(served, (request) => http.inject(request))

@@ -17,12 +17,16 @@ export function watchFigures({ metrics, db, committer, work, requestLog, timelin
   })
   metrics.gauge('pamoja_db_pool_connections', 'Connections of the pool.', () => db.stats().total)
   metrics.gauge('pamoja_db_pool_waiting', 'Callers waiting for a connection.', () => db.stats().waiting)
-  metrics.total('pamoja_db_replica_reads_total', 'Reads that a replica answered.', () => db.lateReads)
+  metrics.total('pamoja_db_replica_reads_total', 'Reads served by a replica.', () => db.lateReads)
   metrics.gauge('pamoja_commit_waiting', 'Writes waiting for a group commit.', () => committer.waiting())
   metrics.total('pamoja_commit_items_total', 'Writes committed since the start.', () => committer.stats.items)
   metrics.total('pamoja_commit_commits_total', 'Group commits since the start.', () => committer.stats.commits)
   metrics.gauge('pamoja_work_running', 'Jobs running on this node.', () => work.load().running)
-  metrics.gauge('pamoja_work_waiting', 'Born-leased jobs waiting on this node.', () => work.load().waiting)
+  metrics.gauge(
+    'pamoja_work_waiting',
+    'Jobs waiting on this node that leased them at creation.',
+    () => work.load().waiting,
+  )
   metrics.total(
     'pamoja_request_log_dropped_total',
     'Request log lines that were not written.',

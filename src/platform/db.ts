@@ -29,6 +29,11 @@ export interface Statement<P extends object, R extends object, W extends Where =
   readonly joinsHome: boolean
   /** May be some seconds late, so that a replica answers it where there is one. Never what something is decided on. */
   readonly mayBeLate?: boolean
+  /**
+   * Planned for each call instead of once: a plan for any value of the parameters cannot know the order of the rows, and reads and
+   * sorts all of a tenant's for one page.
+   */
+  readonly isPlannedEachTime?: boolean
   readonly parameters: readonly (keyof P & string)[]
   /** Types only; never set. */
   readonly row?: R
@@ -56,6 +61,8 @@ export const statement = {
 
 const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
 
+const orderedByParameter = /\border by case when \$/
+
 function declared<P extends object, R extends object, W extends Where>(
   where: W,
   name: string,
@@ -76,6 +83,7 @@ function declared<P extends object, R extends object, W extends Where>(
     changes: changing.test(written),
     joinsHome,
     mayBeLate,
+    isPlannedEachTime: orderedByParameter.test(written),
     parameters,
   }
   if (mayBeLate && made.changes) throw new Error(`${name} writes, and so cannot be late`)
@@ -489,11 +497,13 @@ interface Asking {
 async function run<P extends { [K in keyof P]: Value }, R extends object>(
   client: pg.Pool | pg.ClientBase,
   { answerMs, isPreparing }: Asking,
-  { name, text, parameters: order }: Statement<P, R>,
+  { name, text, isPlannedEachTime, parameters: order }: Statement<P, R>,
   parameters: P,
 ): Promise<R[]> {
   const values = order.map((parameter) => parameters[parameter])
-  const result = await client.query<R>(within(answerMs, { ...(isPreparing ? { name } : {}), text, values }))
+  const result = await client.query<R>(
+    within(answerMs, { ...(isPreparing && !isPlannedEachTime ? { name } : {}), text, values }),
+  )
   return result.rows
 }
 

@@ -202,7 +202,7 @@ function generalTools(mayChange: boolean): object[] {
         type: 'object',
         properties: {
           query: { type: 'string', description: 'Words, such as "opt-outs of a number", or the name of an operation' },
-          cursor: { type: 'string', description: 'The next_cursor of the page before' },
+          cursor: { type: 'string', description: 'next_cursor of the previous page' },
         },
         required: ['query'],
       },
@@ -211,12 +211,12 @@ function generalTools(mayChange: boolean): object[] {
     {
       name: callTool,
       title: 'Call an operation',
-      description: 'Calls an operation that find_operation found, with the arguments that its input schema names.',
+      description: 'Calls an operation found by find_operation, with arguments as in its input schema.',
       inputSchema: {
         type: 'object',
         properties: {
-          operation: { type: 'string', description: 'Its name, such as sms.listOptOuts' },
-          arguments: { type: 'object', description: 'As its input schema says' },
+          operation: { type: 'string', description: 'Name of the operation, such as sms.listOptOuts' },
+          arguments: { type: 'object', description: 'Arguments, as in the input schema of the operation' },
         },
         required: ['operation'],
       },

@@ -315,7 +315,7 @@ describe('a route in the document', () => {
         {
           type: 'object',
           required: ['data'],
-          properties: { data: { ...thing, description: 'The same fields, nested' } },
+          properties: { data: { ...thing, description: 'The same fields, as an object' } },
         },
       ],
     })

@@ -135,9 +135,13 @@ test('callers of a node that stops wait on at another, at their places, however 
     [company, '+254711000067', company, '+10000000000'],
   )
   for (const { sip } of before) await eventually(async () => sip.isOver, 'the call here to be over')
-  const { body } = await home.live.client.get('/v1/voice/calls?limit=20')
-  const shown = body.data.map(({ status, cost }: Record<string, unknown>) => [status, cost])
-  assert.deepEqual(shown.sort(), [...new Array(4).fill(['answered', 0]), ...new Array(4).fill(['completed', 0])])
+  const costs = await eventually(async () => {
+    const { body } = await home.live.client.get('/v1/voice/calls?limit=20')
+    const isAs = (wanted: string) =>
+      body.data.filter(({ status }: { status: string }) => status === wanted).length === 4
+    return isAs('answered') && isAs('completed') ? body.data.map(({ cost }: { cost: number }) => cost) : null
+  }, 'four calls to be over and four to go on')
+  assert.deepEqual(costs, new Array(8).fill(0))
   const fifth = call(home, company, second.app)
   await eventually(async () => fifth.isOver, 'one more to find the queue full')
   assert.equal((await waiting(home)).length, 4)

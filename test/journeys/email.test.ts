@@ -83,4 +83,29 @@ describe('a message', () => {
     assert.deepEqual(await toldOf(ada, first), ['email.sent', 'email.bounced'])
     assert.deepEqual(await toldOf(ada, body.message_id), ['email.suppressed'])
   })
+
+  test('goes to all but a suppressed recipient, who is not paid for, however often the request is repeated', async () => {
+    const ada = await world.account({ balance: 100 })
+    await ada.client.post('/v1/email/suppressions', { email: 'gone@shop.example' })
+    const mail = { from: 'a@sandbox.pamoja.test', subject: 'x', html: 'x', reference: 'welcome-1' }
+    const to = ['amina@shop.example', 'Gone@Shop.example']
+    const send = () =>
+      ada.client.post('/v1/email/send', { ...mail, to }, { headers: { 'idempotency-key': 'welcome-1' } })
+    const { body: first } = await send()
+    const { body: alone } = await ada.client.post('/v1/email/send', { ...mail, to: to[0], reference: 'alone' })
+    assert.deepEqual(
+      [first.status, first.recipients, first.suppressed, first.cost],
+      ['queued', 1, ['gone@shop.example'], alone.cost],
+    )
+    const { body: again } = await send()
+    assert.equal(again.message_id, first.message_id)
+    const { recipients } = await settled(ada, first.message_id)
+    assert.deepEqual(
+      recipients.map(({ email, status, reason }: Record<string, string>) => [email, status, reason]),
+      [
+        ['amina@shop.example', 'delivered', null],
+        ['Gone@shop.example', 'failed', 'suppressed'],
+      ],
+    )
+  })
 })

@@ -453,7 +453,7 @@ test('a site of the account shows the page by the SDK, in a frame or a window, a
       [shop, (await askedBySession({ checks: [], redirect_url: 'https://*.example.com/' })).url],
     ]) {
       await page.goto(`${site}/verify`)
-      const refused = page.waitForEvent('console', ({ text }) => text().includes('frame-ancestors'))
+      const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
       await page.evaluate(`void open(${JSON.stringify(url)}, document.querySelector('#box'))`)
       await refused
       assert.deepEqual(await page.evaluate('told'), [])

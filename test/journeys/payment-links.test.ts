@@ -172,7 +172,7 @@ test('a link closes by its time, by hand and with its account; lists are narrowe
   assert.match((await world.stranger.get(closed.path)).text, /The link was closed/)
   assert.equal((await submit(world.stranger, closed.path, pays)).headers.location, closed.path)
   await ada.client.post('/v1/sandbox/clock', { advance_seconds: 3_601 })
-  assert.match((await world.stranger.get(soon.path)).text, /The time to pay is over/)
+  assert.match((await world.stranger.get(soon.path)).text, /The payment link has expired/)
   assert.match((await world.stranger.get(`${soon.path}?lang=fr`)).text, /Le délai de paiement est passé/)
   for (const [status, link] of [
     ['expired', soon],

@@ -46,6 +46,9 @@ test('who was invited chooses a password, and may do what the role allows', asyn
   const { id, secret } = await invited('viewer@example.com', 'viewer')
   assert.equal((await world.demo.get(`${team}/${id}`)).body.status, 'invited')
   assert.deepEqual(await refusal(join(secret, 'short')), [422, 'VALIDATION_ERROR'])
+  const { body: told } = await world.stranger.post('/console/api/invite', { invitation: secret })
+  const { name: account } = (await world.demo.get('/v1/account')).body
+  assert.deepEqual(told, { email: 'viewer@example.com', role: 'viewer', account })
   const { headers, body } = signed(await join(secret))
   assert.deepEqual([body.member.id, body.member.role, body.member.operator], [id, 'viewer', false])
   assert.equal((await world.stranger.get('/v1/sms', { headers })).status, 200)

@@ -33,7 +33,7 @@ const allowed = (description: string, unit: string, minimum: number, maximum: nu
       Type.Integer({
         minimum,
         maximum,
-        rule: `must be ${minimum} to ${maximum} ${unit}, or null for what the plan says`,
+        rule: `must be ${minimum} to ${maximum} ${unit}, or null for the value of the plan`,
         description,
       }),
     ),

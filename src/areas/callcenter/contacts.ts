@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of contacts: calls as the call centre handles them. Changes need the switchboard lock.
+import { stored } from '../../platform/db/stored.ts'
 import { one, statement, type Tx } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 import type { RequiredSkillOf } from './schema.ts'
@@ -56,35 +57,20 @@ const columns = `id, call_id, room_id, queue_id, agent_id, wanted_agent, directi
   data, ivr_path, entered_at, answered_at, ended_at, wrapped_at, held_since, hold_ms, is_short, in_threshold, is_transferred,
   refused_by, leg_id, callback_for, attempts, is_handed, announced_at, disposition, notes, tags, cost`
 
-export const insertContact = statement.tenant<
-  One & {
-    call: string
-    room: string
-    queue: string | null
-    agent: string | null
-    wanted: string | null
-    direction: string
-    from: string
-    to: string
-    state: string
-    priority: number
-    skills: string
-    data: string
-    path: string
-    enteredAt: Date
-    callbackFor: string | null
-    attempts: number
-    isHanded: boolean
-  },
-  ContactRow
->(
+const begun =
+  stored(`call_id, room_id, queue_id, agent_id, wanted_agent, direction, from_number, to_number, state, priority,
+  skills::jsonb, data::jsonb, ivr_path::jsonb, entered_at, callback_for, attempts, is_handed`)
+
+type Begun = Pick<
+  ContactRow,
+  | ('call_id' | 'room_id' | 'queue_id' | 'agent_id' | 'wanted_agent' | 'direction' | 'from_number' | 'to_number')
+  | ('state' | 'priority' | 'entered_at' | 'callback_for' | 'attempts' | 'is_handed')
+> & { skills: string; data: string; ivr_path: string }
+
+export const insertContact = statement.tenant<One & Begun, ContactRow>(
   'callcenter.insert_contact',
-  `insert into callcenter.contacts (bucket, account_id, environment, id, call_id, room_id, queue_id, agent_id, wanted_agent,
-                                    direction,
-                                    from_number, to_number, state, priority, skills, data, ivr_path, entered_at, callback_for,
-                                    attempts, is_handed)
-   values ($bucket, $account, $environment, $id, $call, $room, $queue, $agent, $wanted, $direction, $from, $to, $state, $priority,
-           $skills::jsonb, $data::jsonb, $path::jsonb, $enteredAt, $callbackFor, $attempts, $isHanded)
+  `insert into callcenter.contacts (bucket, account_id, environment, id, ${begun.names})
+   values ($bucket, $account, $environment, $id, ${begun.values})
    returning ${columns}`,
 )
 
@@ -159,67 +145,18 @@ export const addCost = statement.tenant<One & { cost: bigint }, object>(
   `update callcenter.contacts set cost = cost + $cost where ${mine} and id = $id`,
 )
 
-const save = statement.tenant<
-  One & {
-    call: string
-    queue: string | null
-    agent: string | null
-    state: string
-    outcome: string | null
-    answeredAt: Date | null
-    endedAt: Date | null
-    wrappedAt: Date | null
-    heldSince: Date | null
-    holdMs: bigint
-    isShort: boolean
-    inThreshold: boolean
-    isTransferred: boolean
-    refusedBy: readonly string[]
-    leg: string | null
-    attempts: number
-    announcedAt: Date | null
-    disposition: string | null
-    notes: string | null
-    tags: readonly string[]
-  },
-  ContactRow
->(
+const changing =
+  stored(`call_id, queue_id, agent_id, state, outcome, answered_at, ended_at, wrapped_at, held_since, hold_ms, is_short,
+  in_threshold, is_transferred, refused_by::text[], leg_id, attempts, announced_at, disposition, notes, tags::text[]`)
+
+type Changing = Omit<ContactRow, keyof Begun | 'cost'> &
+  Pick<Begun, 'call_id' | 'queue_id' | 'agent_id' | 'state' | 'attempts'>
+
+const save = statement.tenant<One & Changing, ContactRow>(
   'callcenter.save_contact',
-  `update callcenter.contacts
-      set call_id = $call, queue_id = $queue, agent_id = $agent, state = $state, outcome = $outcome, answered_at = $answeredAt,
-          ended_at = $endedAt, wrapped_at = $wrappedAt, held_since = $heldSince, hold_ms = $holdMs, is_short = $isShort,
-          in_threshold = $inThreshold, is_transferred = $isTransferred, refused_by = $refusedBy::text[], leg_id = $leg,
-          attempts = $attempts, announced_at = $announcedAt, disposition = $disposition, notes = $notes, tags = $tags::text[]
-    where ${mine} and id = $id
-   returning ${columns}`,
+  `update callcenter.contacts set ${changing.set} where ${mine} and id = $id returning ${columns}`,
 )
 
 export function saveContact(tx: Tx, tenant: Tenant, row: ContactRow, change: Partial<ContactRow>): Promise<ContactRow> {
-  const now = { ...row, ...change }
-  return one(
-    tx.query(save, {
-      ...tenant,
-      id: row.id,
-      call: now.call_id,
-      queue: now.queue_id,
-      agent: now.agent_id,
-      state: now.state,
-      outcome: now.outcome,
-      answeredAt: now.answered_at,
-      endedAt: now.ended_at,
-      wrappedAt: now.wrapped_at,
-      heldSince: now.held_since,
-      holdMs: now.hold_ms,
-      isShort: now.is_short,
-      inThreshold: now.in_threshold,
-      isTransferred: now.is_transferred,
-      refusedBy: now.refused_by,
-      leg: now.leg_id,
-      attempts: now.attempts,
-      announcedAt: now.announced_at,
-      disposition: now.disposition,
-      notes: now.notes,
-      tags: now.tags,
-    }),
-  )
+  return one(tx.query(save, { ...row, ...change, ...tenant, id: row.id }))
 }

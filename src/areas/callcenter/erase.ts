@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the call centre knows of a person, as an erasure finds it: contacts with their notes, the way through a menu, the words of a
-// transfer, and conferences that they were in.
+// Personal data of the call centre, for an erasure: contacts with their notes, choices in menus, messages of transfers, and
+// conferences of the person.
 
 import type { App } from '../../platform/app.ts'
 import { type Erasable, erasable, erasedBy } from '../../platform/operator/erasing.ts'

@@ -13,7 +13,7 @@ const StatusChanged = Type.Object(
     account_id,
     agent_id,
     status: OneOf(agentStatuses, { description: 'New status; calls go to `available` agents' }),
-    previous_status: OneOf(agentStatuses, { description: 'Previous status' }),
+    previous_status: OneOf(agentStatuses, { description: 'Status before the change' }),
     reason: Nullable(Type.String({ description: 'Reason given with the status, such as `lunch`' })),
     since: At({ description: 'Time of the change' }),
     previous_seconds: Type.Integer({ description: 'Seconds that the previous status lasted' }),

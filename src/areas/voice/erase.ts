@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What voice knows of a person, as an erasure finds it: calls of theirs, and calls that rang them, as `connect` does.
+// Personal data of voice, for an erasure: calls of the person, and calls that rang them, as `connect` does.
 
 import type { App } from '../../platform/app.ts'
 import { type Erasable, erasable, erasedBy } from '../../platform/operator/erasing.ts'

@@ -125,7 +125,8 @@ function inputOf({ params, query, body }: Route, asks: boolean): JsonSchema {
     ? {
         [confirmField]: {
           type: 'string',
-          description: 'From the first call; with it, and the same arguments, it is done',
+          description:
+            'Confirmation returned by the first call; repeat the call with it and the same arguments to carry it out',
         },
       }
     : {}

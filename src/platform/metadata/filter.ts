@@ -10,7 +10,7 @@ export const metadataQuery = {
   metadata: Type.Optional(
     Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
       maxProperties: maxNotes,
-      rule: `must name at most ${maxNotes} of your notes, as metadata[order]=77`,
+      rule: `must name at most ${maxNotes} metadata fields, as metadata[order]=77`,
       description: 'Filter by metadata',
     }),
   ),

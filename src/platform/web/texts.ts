@@ -18,7 +18,13 @@ export const pageTexts = {
     sw: 'Ukurasa haupo',
     ar: 'الصفحة غير موجودة',
   },
-  notNow: { en: 'Not just now', fr: 'Pas pour l’instant', pt: 'Agora não', sw: 'Si kwa sasa', ar: 'ليس الآن' },
+  notNow: {
+    en: 'Temporarily unavailable',
+    fr: 'Pas pour l’instant',
+    pt: 'Agora não',
+    sw: 'Si kwa sasa',
+    ar: 'ليس الآن',
+  },
   failed: {
     en: 'Something failed on our side. Try again in a moment.',
     fr: 'Une erreur s’est produite de notre côté. Réessayez dans un instant.',

@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  Spent: ['Imetumika', 'Dépensé', 'Gasto', 'المنفق'],
   'A new key is shown once.': ['Ufunguo mpya unaonyeshwa mara moja.', 'Une nouvelle clé est affichée une seule fois.', 'Uma nova chave é mostrada uma só vez.', 'يُعرض مفتاح جديد مرة واحدة.'],
   'Programs that use it are refused at once.': ['Kila programu inayoutumia inakataliwa mara moja.', 'Tout programme qui l’utilise est refusé aussitôt.', 'Todo programa que a usa é recusado de imediato.', 'يُرفض فورًا كل برنامج يستخدمه.'],
   Empty: ['Tupu', 'Vide', 'Vazio', 'فارغ'],

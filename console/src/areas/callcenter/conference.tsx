@@ -13,6 +13,7 @@ import { Card, Pill, Problem } from '../../kit/kit.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
 import { t } from '../../words.ts'
 import { addToConference } from './forms.tsx'
+import { useNames } from './names.ts'
 
 const scope = 'callcenter:write'
 
@@ -50,6 +51,7 @@ type Participant = Conference['participants'][number]
 
 function People({ conference, reload }: { conference: Conference; reload(): Promise<void> }) {
   const { run, error, isBusy } = useDoing()
+  const { agents } = useNames()
   const { conference_id, participants } = conference
   const change = ({ participant_id }: Participant, body: { muted?: boolean; held?: boolean }): void =>
     run(async () => {
@@ -67,8 +69,8 @@ function People({ conference, reload }: { conference: Conference; reload(): Prom
       <ul class="story">
         {participants.map((one) => (
           <li key={one.participant_id}>
-            <span class="strong" dir="ltr">
-              {one.endpoint}
+            <span class="strong" dir="auto">
+              {agents[one.endpoint] ?? one.endpoint}
             </span>
             <Pill state={one.status} />
             {one.muted && <Pill state="muted" />}

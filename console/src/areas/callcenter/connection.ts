@@ -365,7 +365,7 @@ function transferChanged(transfer: CallTransfer | null): void {
   const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const isInVain = before?.status === 'ringing' && transfer === null && before.transfer_id !== takenBack
   set({ transfer })
-  if (isInVain && isSpeaking) say(t('Nobody took the call: you speak with the caller again.'))
+  if (isInVain && isSpeaking) say(t('The call was not answered: you speak with the caller again.'))
 }
 
 export const noted = (): void => set({ toNote: null })

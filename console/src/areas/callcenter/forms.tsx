@@ -343,7 +343,7 @@ export const changeMenu = ({ ivr_id, name, language: spoken, business_hours_id, 
       { ...language, isRequired: true },
       opening,
       {
-        ...{ name: 'closed', label: 'Out of hours the call goes to', value: destinationIn },
+        ...{ name: 'closed', label: 'Destination outside business hours', value: destinationIn },
         show: (control) => <Where {...control} />,
       },
       { name: 'variables', label: 'Variables, one on a line', isLong: true, hint: 'shop=Duka', value: variablesIn },

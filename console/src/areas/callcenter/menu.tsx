@@ -74,7 +74,7 @@ function Opening({ menu: { language: spoken, business_hours_id, closed, variable
   const names = useNames()
   const kept = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
   return (
-    <Card title="Settings">
+    <Card title="Details">
       <Facts
         rows={[
           [t('Language'), language(spoken)],
@@ -85,7 +85,7 @@ function Opening({ menu: { language: spoken, business_hours_id, closed, variable
           ...(business_hours_id === null
             ? []
             : [
-                [t('Out of hours the call goes to'), closed ? placeName(closed, names) : t('As usual')] as [
+                [t('Destination outside business hours'), closed ? placeName(closed, names) : t('Default')] as [
                   string,
                   string,
                 ],

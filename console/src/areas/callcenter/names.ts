@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of queues, agents, voice menus and business hours by their ids, read once for a page, for what is chosen among and for what is shown.
+// Names of queues, agents, voice menus, business hours and rules by their ids, read once for a page, for what is chosen among and for what is shown.
 import { useEffect } from 'preact/hooks'
 import {
   callcenterListAgents,
   callcenterListBusinessHours,
   callcenterListIvrs,
   callcenterListQueues,
+  callcenterListRules,
 } from '#sdk/operations.ts'
 import { api, currentEnvironment } from '../../api.ts'
 import { store } from '../../store.ts'
@@ -15,9 +16,10 @@ export interface Names {
   readonly agents: Readonly<Record<string, string>>
   readonly menus: Readonly<Record<string, string>>
   readonly hours: Readonly<Record<string, string>>
+  readonly rules: Readonly<Record<string, string>>
 }
 
-const none: Names = { queues: {}, agents: {}, menus: {}, hours: {} }
+const none: Names = { queues: {}, agents: {}, menus: {}, hours: {}, rules: {} }
 const known = store<Names>(none)
 /** How many of a kind are offered; further ones are shown by their ids. */
 const limit = 200
@@ -26,17 +28,19 @@ let read: { readonly environment: string; readonly atMs: number } | null = null
 
 async function load(): Promise<void> {
   const query = { limit }
-  const [queues, agents, menus, hours] = await Promise.all([
+  const [queues, agents, menus, hours, rules] = await Promise.all([
     callcenterListQueues(api, { query }),
     callcenterListAgents(api, { query }),
     callcenterListIvrs(api, { query }),
     callcenterListBusinessHours(api, { query }),
+    callcenterListRules(api, { query }),
   ])
   known.set({
     queues: Object.fromEntries(queues.data.map(({ queue_id, name }) => [queue_id, name])),
     agents: Object.fromEntries(agents.data.map(({ agent_id, name }) => [agent_id, name ?? agent_id])),
     menus: Object.fromEntries(menus.data.map(({ ivr_id, name }) => [ivr_id, name])),
     hours: Object.fromEntries(hours.data.map(({ business_hours_id, name }) => [business_hours_id, name])),
+    rules: Object.fromEntries(rules.data.map(({ rule_id, name }) => [rule_id, name])),
   })
 }
 

@@ -148,6 +148,11 @@ function WhatIf() {
   )
 }
 
+const kindNames: Readonly<Record<RoutingSimulation['trace'][number]['kind'], string>> = {
+  ...{ number: 'Number', rule: 'Rule', business_hours: 'Business hours', ivr: 'Voice menu', queue: 'Queue' },
+  ...{ overflow: 'Overflow', agent: 'Agent' },
+}
+
 function Told({
   told: { destination, trace, warnings, eligible_agents, estimated_wait_seconds },
 }: {
@@ -170,8 +175,8 @@ function Told({
       <ol class="story">
         {trace.map(({ step, kind, id, result, reason }) => (
           <li key={step}>
-            <span class="strong">{words(kind)}</span>
-            <span dir="auto">{(id && (names.queues[id] ?? names.menus[id] ?? names.agents[id])) ?? id}</span>
+            <span class="strong">{t(kindNames[kind])}</span>
+            <span dir="auto">{(id && Object.values(names).find((of) => of[id] !== undefined)?.[id]) ?? id}</span>
             <span class="soft push">
               {words(result)}: {reason}
             </span>

@@ -216,7 +216,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
               ...{ name: 'State', priority: 2, card: 'state' },
               show: ({ call_id }) => <PhaseState phase={known.get(call_id ?? '')?.phase ?? null} />,
             },
-            { name: 'For', priority: 2, card: 'end', show: ({ since }) => <Since at={since} /> },
+            { name: 'Duration', priority: 2, card: 'end', show: ({ since }) => <Since at={since} /> },
             ...(may('callcenter:write')
               ? [
                   {

@@ -216,7 +216,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Is it open?': ['Je, ni wazi?', 'Est-ce ouvert ?', 'Está aberto?', 'هل هو مفتوح؟'],
   'Variables, one on a line': ['Vigezo, kimoja kwa mstari', 'Variables, une par ligne', 'Variáveis, uma por linha', 'المتغيرات، واحد في كل سطر'],
   'shop=Duka': ['shop=Duka', 'shop=Duka', 'shop=Duka', 'shop=Duka'],
-  'Nobody took the call: you speak with the caller again.': ['Hakuna aliyepokea simu: unaongea tena na mpigaji.', 'Personne n’a pris l’appel : vous parlez de nouveau avec l’appelant.', 'Ninguém atendeu: fala de novo com quem ligou.', 'لم يتلقَّ أحد المكالمة: أنت تتحدث مع المتصل من جديد.'],
+  'The call was not answered: you speak with the caller again.': ['Hakuna aliyepokea simu: unaongea tena na mpigaji.', 'Personne n’a pris l’appel : vous parlez de nouveau avec l’appelant.', 'Ninguém atendeu: fala de novo com quem ligou.', 'لم يتلقَّ أحد المكالمة: أنت تتحدث مع المتصل من جديد.'],
   Variables: ['Vigezo', 'Variables', 'Variáveis', 'المتغيرات'],
   yes: ['ndiyo', 'oui', 'sim', 'نعم'],
   no: ['hapana', 'non', 'não', 'لا'],

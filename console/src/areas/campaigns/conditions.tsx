@@ -55,7 +55,7 @@ const operators: Readonly<Record<string, string>> = {
   within_days: t('in the last days'),
 }
 const ofTimes = { ...operators, gt: t('is after'), lt: t('is before') }
-const answers = { granted: t('Agreed'), withdrawn: t('Said no'), unknown: t('Never asked') }
+const answers = { granted: t('Agreed'), withdrawn: t('Declined'), unknown: t('Never asked') }
 const yesOrNo = { true: t('Yes'), false: t('No') }
 
 const isCondition = (one: unknown): one is Condition =>
@@ -127,7 +127,7 @@ export function ConditionRows({ value, onChange }: { value: Conditions; onChange
         </button>
         {rows.length > 1 && (
           <Choice
-            label="They meet"
+            label="Customers who meet"
             value={join}
             among={['and', 'or']}
             names={{ and: t('all of these'), or: t('any of these') }}
@@ -151,7 +151,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
   }
   return (
     <>
-      <Choice label="What" value={kind} among={Object.keys(fields)} names={names} isRequired onChange={choose} />
+      <Choice label="Field" value={kind} among={Object.keys(fields)} names={names} isRequired onChange={choose} />
       {kind === attribute && (
         <Field
           label="Name of the attribute"
@@ -160,7 +160,7 @@ function ConditionRow({ row, onChange }: { row: Condition; onChange(row: Conditi
         />
       )}
       <Choice
-        label="How"
+        label="Comparison"
         value={op}
         among={ops}
         names={isTime(field) ? ofTimes : operators}

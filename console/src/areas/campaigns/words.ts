@@ -2,6 +2,9 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  Comparison: ['Ulinganisho', 'Comparaison', 'Comparação', 'المقارنة'],
+  Declined: ['Amekataa', 'A refusé', 'Recusou', 'رفض'],
+  'Never asked': ['Hajaulizwa', 'Jamais demandé', 'Nunca perguntado', 'لم يُسأل'],
   '{count} parts': ['Sehemu {count}', '{count} parties', '{count} partes', '{count} أجزاء'],
   '{done} of {count} done': ['{done} kati ya {count} tayari', '{done} sur {count} traités', '{done} de {count} tratados', 'تم {done} من {count}'],
   '{spent} of {budget}': ['{spent} kati ya {budget}', '{spent} sur {budget}', '{spent} de {budget}', '{spent} من {budget}'],
@@ -77,7 +80,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'is before': ['ni kabla ya', 'est avant', 'é antes de', 'قبل'],
   'Name of the attribute': ['Jina la sifa', 'Nom de l’attribut', 'Nome do atributo', 'اسم السمة'],
   'Paid in all': ['Amelipa jumla', 'Payé en tout', 'Pago ao todo', 'مجموع ما دفع'],
-  'They meet': ['Wanatimiza', 'Ils remplissent', 'Cumprem', 'يستوفون'],
+  'Customers who meet': ['Wanatimiza', 'Ils remplissent', 'Cumprem', 'يستوفون'],
   'Was sent a text': ['Alitumiwa ujumbe', 'A reçu un SMS', 'Recebeu uma mensagem', 'أُرسل إليه نص'],
   'at least {count}': ['angalau {count}', 'au moins {count}', 'pelo menos {count}', '{count} على الأقل'],
   'Send to {count}': ['Tuma kwa {count}', 'Envoyer à {count}', 'Enviar a {count}', 'إرسال إلى {count}'],

@@ -83,5 +83,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'No figures yet': ['Hakuna kilichohesabiwa bado', 'Rien n’est encore compté', 'Ainda nada é contado', 'لا شيء يُحصى بعد'],
   'Set an event webhook to count opens and clicks.': ['Ufunguzi na mibofyo huhesabiwa mara anwani inapoarifiwa.', 'Les ouvertures et les clics sont comptés dès qu’une adresse en est informée.', 'As aberturas e os cliques contam-se quando um endereço é avisado.', 'تُحصى مرات الفتح والنقر عندما يُبلَّغ بها عنوان.'],
   'Nothing is counted yet': ['Hakuna kilichohesabiwa bado', 'Rien n’est encore compté', 'Ainda nada é contado', 'لا شيء يُحصى بعد'],
-  'Opens and clicks are counted once an address is told of them.': ['Ufunguzi na mibofyo huhesabiwa mara anwani inapoarifiwa.', 'Les ouvertures et les clics sont comptés dès qu’une adresse en est informée.', 'As aberturas e os cliques contam-se quando um endereço é avisado.', 'تُحصى مرات الفتح والنقر عندما يُبلَّغ بها عنوان.'],
+  'Opens and clicks are counted once a tracking webhook is set.': ['Ufunguzi na mibofyo huhesabiwa mara anwani inapoarifiwa.', 'Les ouvertures et les clics sont comptés dès qu’une adresse en est informée.', 'As aberturas e os cliques contam-se quando um endereço é avisado.', 'تُحصى مرات الفتح والنقر عندما يُبلَّغ بها عنوان.'],
 }

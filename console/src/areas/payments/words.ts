@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'It has to be requested again.': ['Inabidi iombwe upya.', 'Il faut le redemander.', 'Tem de ser pedido de novo.', 'يجب طلبه من جديد.'],
   'At most {amount}': ['Si zaidi ya {amount}', 'Au plus {amount}', 'No máximo {amount}', 'بحد أقصى {amount}'],
   'Cancel {amount}': ['Ghairi {amount}', 'Annuler {amount}', 'Cancelar {amount}', 'إلغاء {amount}'],
   'Cancel {amount} to {whom}?': ['Ghairi {amount} kwa {whom}?', 'Annuler {amount} pour {whom} ?', 'Cancelar {amount} para {whom}?', 'إلغاء {amount} إلى {whom}؟'],

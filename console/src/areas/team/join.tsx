@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invitation page: a new member chooses a password, or accepts through the identity provider. The invitation's secret is in the fragment (#) of the address, which
-// browsers send to no server.
+// Invitation page: which account invites whom; a new member chooses a password, or accepts through the identity provider. The
+// invitation's secret is in the fragment (#) of the address, which browsers send to no server.
 import { useState } from 'preact/hooks'
-import { join, type Session } from '../../api.ts'
+import { join, ofConsole, type Session } from '../../api.ts'
 import { NewPassword } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Problem, SignInFrame } from '../../kit/kit.tsx'
@@ -10,11 +10,18 @@ import { useLoad } from '../../kit/load.ts'
 import { t } from '../../words.ts'
 import { throughProvider, waysToSignIn } from '../accounts/passkeys.ts'
 
+interface Invited {
+  readonly email: string
+  readonly account: string
+}
+
 export function Join({ onSignedIn }: { onSignedIn(session: Session): void }) {
   const [invitation] = useState(() => window.location.hash.slice(1))
   const [password, setPassword] = useState('')
   const [error, setError] = useState<Error | null>(null)
+  const invited = useLoad(invitation, () => ofConsole<Invited>('POST', 'invite', { invitation }))
   const provider = useLoad('ways', waysToSignIn).value?.oidc ?? null
+  const problem = error ?? invited.error
   const submit = (event: Event): void => {
     event.preventDefault()
     join(invitation, password).then((session) => {
@@ -24,7 +31,8 @@ export function Join({ onSignedIn }: { onSignedIn(session: Session): void }) {
   }
   return (
     <SignInFrame title={t('Welcome')}>
-      {error && <Problem error={error} />}
+      {problem && <Problem error={problem} />}
+      {invited.value && <p dir="auto">{t('{account} invites you to their account: {email}', { ...invited.value })}</p>}
       <form class="form" onSubmit={submit}>
         <NewPassword value={password} onInput={setPassword} />
         <button type="submit" class="btn primary">

@@ -20,7 +20,7 @@ export function Provider() {
           <p>{t('Connected. You can sign in with {name} from now on.', { name })}</p>
         </div>
       )}
-      <p class="soft">{t('Connect it to sign in there instead of with your password.')}</p>
+      <p class="soft">{t('Connect it to sign in there instead of with a password.')}</p>
       <p>
         <button type="button" class="btn" onClick={() => run(() => throughProvider({}))}>
           {t('Connect {name}', { name })}

@@ -18,6 +18,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'address not verified': ['anwani haijathibitishwa', 'adresse non vérifiée', 'endereço não verificado', 'العنوان غير مُثبت'],
   'Begin with {name}': ['Anza na {name}', 'Commencer avec {name}', 'Começar com {name}', 'ابدأ عبر {name}'],
   'Connect {name}': ['Unganisha {name}', 'Associer {name}', 'Ligar {name}', 'ربط {name}'],
-  'Connect it to sign in there instead of with your password.': ['Iunganishe ili uingie kupitia hapo badala ya nenosiri lako.', 'Associez-le pour vous y connecter au lieu d’utiliser votre mot de passe.', 'Ligue-o para iniciar sessão aí em vez de usar a palavra-passe.', 'اربطه لتسجّل الدخول عبره بدل كلمة المرور.'],
+  'Connect it to sign in there instead of with a password.': ['Iunganishe ili uingie kupitia hapo badala ya nenosiri lako.', 'Associez-le pour vous y connecter au lieu d’utiliser votre mot de passe.', 'Ligue-o para iniciar sessão aí em vez de usar a palavra-passe.', 'اربطه لتسجّل الدخول عبره بدل كلمة المرور.'],
   'Connected. You can sign in with {name} from now on.': ['Imeunganishwa. Unaweza kuingia kwa {name} kuanzia sasa.', 'Associé. Vous pouvez désormais vous connecter avec {name}.', 'Ligado. A partir de agora pode iniciar sessão com {name}.', 'تم الربط. يمكنك تسجيل الدخول عبر {name} من الآن.'],
+  '{account} invites you to their account: {email}': ['{account} wanakualika kwenye akaunti yao: {email}', '{account} vous invite dans son compte : {email}', '{account} convida-o para a sua conta: {email}', 'يدعوك {account} إلى حسابه: {email}'],
 }

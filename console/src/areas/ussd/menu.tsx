@@ -261,7 +261,7 @@ function ScreenFields({
         problem={problems.length > 0 ? problems.join(', ') : undefined}
       />
       <Choice
-        label="Then"
+        label="After this screen"
         value={kind}
         among={kinds}
         names={{

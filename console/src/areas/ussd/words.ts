@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'After this screen': ['Baada ya skrini hii', 'Après cet écran', 'Depois deste ecrã', 'بعد هذه الشاشة'],
   'Last activity': ['Shughuli ya mwisho', 'Dernière activité', 'Última atividade', 'آخر نشاط'],
   Screens: ['Skrini', 'Écrans', 'Ecrãs', 'الشاشات'],
   'USSD menus': ['Menyu za USSD', 'Menus USSD', 'Menus de USSD', 'قوائم USSD'],

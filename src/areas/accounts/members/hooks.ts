@@ -16,7 +16,7 @@ import {
 import { hashOf } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { scopesOf } from '../roles.ts'
-import { invitationOver } from './invitation.ts'
+import { invitationOver, invitationWith } from './invitation.ts'
 import { askForReset, noSuchReset, resetPassword } from './reset.ts'
 import { endings, longestMs } from './session.ts'
 import { signIn, takeUp } from './sign-in.ts'
@@ -111,12 +111,16 @@ const join = hook({
   methods: ['POST'],
   path: '/console/api/invite',
   operation: 'console.takeInvitation',
-  summary: 'Accept an invitation and choose a password',
+  summary: 'Read an invitation, or accept it with a password',
   maxBytes,
   limits,
   async handle(app, call) {
     refuseOtherOrigins(call.headers)
     const { invitation, password } = bodyIn(call)
+    if (password === undefined) {
+      const { email, role, account_name: account } = await invitationWith(app, invitation)
+      return json({ email, role, account })
+    }
     if (typeof invitation !== 'string' || !/^[\w-]{43}$/.test(invitation)) throw invitationOver()
     return entered(app, await takeUp(app, invitation, chosen(password), call))
   },

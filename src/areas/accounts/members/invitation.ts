@@ -30,13 +30,13 @@ export function invitationOver(): AppError {
   return new AppError('NOT_FOUND', 'this invitation was taken up, or its time is over: ask for another')
 }
 
-/** Invited member whose invitation has this secret. */
-export async function invitedBy(app: App, invitation: unknown): Promise<string> {
+/** Invitation with this secret: who is invited, and by which account. */
+export async function invitationWith(app: App, invitation: unknown) {
   const now = new Date(app.clock.nowMs())
   const isSecret = typeof invitation === 'string' && /^[\w-]{43}$/.test(invitation)
   const found = isSecret ? await maybe(app.db.query(findInvited, { hash: hashOf(invitation), now })) : null
   if (!found) throw invitationOver()
-  return found.id
+  return found
 }
 
 /** Mails of invitations, after which each waits: of an account, and to an address, so that no mailbox is flooded. */

@@ -86,11 +86,14 @@ export const mailInvitation = statement.home<
    returning m.email, m.role, a.name as account_name, m.invite_until as until`,
 )
 
-/** Invited member whose invitation this is the secret of, of the shown link or of the mailed one. */
-export const findInvited = statement.home<{ hash: Buffer; now: Date }, { id: string }>(
+/** Invited member whose invitation this is the secret of, of the shown link or of the mailed one, and who invites. */
+export const findInvited = statement.home<
+  { hash: Buffer; now: Date },
+  { id: string; email: string; role: Role; account_name: string }
+>(
   'accounts.find_invited',
-  `select id from accounts.members
-    where (invite_hash = $hash or mailed_hash = $hash) and invite_until > $now and status = 'invited'`,
+  `select m.id, m.email, m.role, a.name as account_name from accounts.members m join accounts.accounts a on a.id = m.account_id
+    where (m.invite_hash = $hash or m.mailed_hash = $hash) and m.invite_until > $now and m.status = 'invited'`,
 )
 
 const accepted = "status = 'active', invite_hash = null, mailed_hash = null, invite_until = null"

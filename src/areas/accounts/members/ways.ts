@@ -7,7 +7,7 @@ import { type Hook, type HookAnswer, type HookCall, hook, json, redirect, status
 import type { App } from '../../../platform/app.ts'
 import { refuseOtherOrigins, sessionTokenOf } from '../../../platform/auth/console-sessions.ts'
 import { bodyIn, entered, foundFor, requireFresh, sessionCookieOf, sessionOf, withCookie } from './hooks.ts'
-import { invitedBy } from './invitation.ts'
+import { invitationWith } from './invitation.ts'
 import { beginOidc, finishOidc, finishWithCode, stepMs } from './oidc.ts'
 import { clientOf, OidcRefusal } from './oidc-provider.ts'
 import {
@@ -142,7 +142,7 @@ const begin = hook({
 async function whoBegins(app: App, call: HookCall<object>): Promise<string> {
   refuseOtherOrigins(call.headers)
   const { invitation } = bodyIn(call)
-  if (invitation !== undefined) return invitedBy(app, invitation)
+  if (invitation !== undefined) return (await invitationWith(app, invitation)).id
   const own = await foundFor(app, call)
   requireFresh(own, app.clock.nowMs())
   return own.member_id

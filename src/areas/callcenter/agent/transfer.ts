@@ -413,7 +413,7 @@ export async function decideTransfer(
     await saveContact(tx, tenant, contact, { is_transferred: true })
     if (agent) {
       // Each agent has a contact, so that each has the own time on the call.
-      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' }
+      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' } as const
       await connected(app, tx, occasion, await successor(tx, occasion, contact, place), agent, transfer.leg_id ?? '')
     }
     await settle(app, tx, occasion, contact, transfer, 'completed')

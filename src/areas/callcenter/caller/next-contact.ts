@@ -24,32 +24,19 @@ export function successor(
   next: {
     queue: string | null
     wanted: string | null
-    state: string
+    state: ContactRow['state']
     /** Start of an earlier wait that counts. */
     since?: Date
   },
 ): Promise<ContactRow> {
   return one(
     tx.query(insertContact, {
-      ...tenant,
-      id: newUuid(receivedMs),
-      call: contact.call_id,
-      room: contact.room_id,
-      queue: next.queue,
-      agent: null,
-      wanted: next.wanted,
-      direction: contact.direction,
-      from: contact.from_number,
-      to: contact.to_number,
-      state: next.state,
-      priority: contact.priority,
+      ...contact,
+      ...{ ...tenant, id: newUuid(receivedMs), queue_id: next.queue, agent_id: null, wanted_agent: next.wanted },
+      ...{ state: next.state, entered_at: next.since ?? new Date(nowMs), callback_for: null, attempts: 0 },
       skills: '[]',
       data: JSON.stringify(contact.data),
-      path: JSON.stringify(contact.ivr_path),
-      enteredAt: next.since ?? new Date(nowMs),
-      callbackFor: null,
-      attempts: 0,
-      isHanded: contact.is_handed,
+      ivr_path: JSON.stringify(contact.ivr_path),
     }),
   )
 }
@@ -73,7 +60,7 @@ export async function waitIn(
     how.outcome,
     how.isTransferred ? { is_transferred: true } : {},
   )
-  const place = { queue: queue.id, wanted: null, state: 'waiting', ...(how.since ? { since: how.since } : {}) }
+  const place = { queue: queue.id, wanted: null, state: 'waiting' as const, ...(how.since ? { since: how.since } : {}) }
   const next = await successor(tx, occasion, contact, place)
   await tickLater(app, tx, tenant, 0)
   return [

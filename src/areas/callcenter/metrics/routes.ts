@@ -151,8 +151,8 @@ async function* pushed(
 const metricColumns = {
   ...counts,
   talk_seconds: count('Seconds of talk, without hold'),
-  hold_seconds: count('Seconds on hold'),
-  wrap_up_seconds: count('Seconds of wrap-up'),
+  hold_seconds: count('Time on hold, all calls together'),
+  wrap_up_seconds: count('Time after calls until the agent is available again'),
   max_wait_seconds: count('Longest wait in a queue, in seconds; 0 if there was none'),
   wait_p50: Nullable(Type.Number({ description: 'Median wait in queues, in seconds; null if there was none' })),
   wait_p90: Nullable(
@@ -214,7 +214,7 @@ const Report = Type.Object(
     metrics: Type.Array(Type.String(), { description: 'Columns of `rows` and `totals`' }),
     rows: Type.Array(
       Type.Object({
-        interval_start: At({ description: 'Start of the interval' }),
+        interval_start: At({ description: 'Start of the interval; the next one begins where it ends' }),
         ...someKeys,
         ...someMetrics.properties,
       }),

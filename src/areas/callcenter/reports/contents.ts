@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report by mail says: its lines as CSV, and the words and figures of its PDF.
+// Contents of a report by mail: its lines as CSV, and the words and figures of its PDF.
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'

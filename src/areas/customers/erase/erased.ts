@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Persons who were erased: keyed hashes of their numbers, addresses and external ids, so that no file brings them back. Nobody can
-// read from them who it was. Whoever writes again, or is created by a request, is a customer as any other.
+// read from them who it was. Whoever writes again, or is created by a request, is a customer like all others.
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'

@@ -262,7 +262,7 @@ const rotateDkim = writeAcross({
   simulated: true,
   summary: 'Rotate a domain’s DKIM keys',
   description:
-    'Mail is signed with the old keys until the records of the new selector are found; keep the old records published for at least 7 days.',
+    'Mail is signed with the old keys until the records of the new selector are found. The old keys stay published for at least 7 days.',
   scope: 'email:manage',
   limit: 'email',
   params: DomainParam,

@@ -39,7 +39,7 @@ const CaughtWhole = Type.Object(
         content_type: Type.String({ description: 'Media type, such as `application/pdf`' }),
         size: Type.Integer({ description: 'Bytes of the file' }),
       }),
-      { description: 'Attachments' },
+      { description: 'Attached files, without their contents' },
     ),
   },
   { title: 'CaughtEmailContent' },

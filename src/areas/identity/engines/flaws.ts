@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where on a picture of a document something is wrong: reflections, what is out of focus, fingers over it, and print that the
-// edge cuts. They help a person to take a better picture, and refuse nothing.
+// Flaws of a picture of a document, with their places: reflections, blur, fingers over it, and print cut off by the edge. They
+// help a person to take a better picture, and refuse nothing.
 import { type Box, type Grey, greyOf, type Image, resize } from './image.ts'
 
 export const flawNames = ['glare', 'blurred', 'covered', 'cut_off'] as const

@@ -238,18 +238,24 @@ async function readLine(image: Image, box: Box): Promise<TextLine | null> {
   return { ...greedy(data, steps, classes, letters), box }
 }
 
+/** Probability from which a blank is a space: the model hardly sees those between words that stand near each other. */
+const faintSpace = 0.1
+
 /** Greedy CTC decoding: repeats and blanks are dropped. */
 function greedy(data: Float32Array, steps: number, classes: number, letters: ReadonlyMap<number, string>) {
   const read: { letter: string; probability: number }[] = []
   let previous = 0
+  const space = Math.max(...letters.keys())
   for (let step = 0; step < steps; step++) {
     const at = (index: number) => data[step * classes + index] ?? 0
     let best = 0
     for (const index of letters.keys()) if (at(index) > at(best)) best = index
+    if (best === 0 && at(space) >= faintSpace) best = space
     if (best !== 0 && best !== previous) read.push({ letter: letters.get(best) ?? '', probability: at(best) })
     previous = best
   }
-  const confidence = read.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, read.length)
+  const seen = read.filter(({ letter }) => letter !== ' ')
+  const confidence = seen.reduce((sum, { probability }) => sum + probability, 0) / Math.max(1, seen.length)
   return {
     text: read
       .map(({ letter }) => letter)

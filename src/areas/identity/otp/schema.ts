@@ -37,7 +37,7 @@ export const OtpSend = Type.Object({
   message: Type.Optional(
     Type.String({
       maxLength: 480,
-      rule: 'must hold {{code}} once',
+      rule: 'must contain {{code}} once',
       sensitive: true,
       description: 'Custom text around the code, such as `{{code}} is your Duka code`; default ours',
     }),

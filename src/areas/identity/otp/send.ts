@@ -60,7 +60,7 @@ function checked({ phone, message, channel, email }: Static<typeof OtpSend>): vo
   if (!hasLengthOfItsCountry(phone))
     throw new AppError('INVALID_PHONE', 'phone has the wrong number of digits for its country')
   if (message !== undefined && message.split('{{code}}').length !== 2)
-    throw invalid('message', 'must hold {{code}} once')
+    throw invalid('message', 'must contain {{code}} once')
   if ([channel].flat().includes('email') && email === undefined)
     throw invalid('email', 'is needed for the channel email')
 }

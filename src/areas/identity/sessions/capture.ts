@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does on the page of a capture session: opens it, agrees, sends pictures in parts, and submits them. The
-// session belongs to the browser in which the person agreed; whoever has the link later sees that it is taken.
+// Steps of a person on the page of a capture session: open it, agree, upload pictures in parts, and submit them. The session is
+// bound to the browser in which the person agreed; other browsers see that it is in use.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'

@@ -296,7 +296,7 @@ const page = {
   },
   sending: { en: 'Sending', fr: 'Envoi en cours', pt: 'A enviar', sw: 'Inatumwa', ar: 'جارٍ الإرسال' },
   sendingWhat: {
-    en: 'Keep this page open. If the line breaks, it goes on by itself.',
+    en: 'Keep this page open. If the connection breaks, it continues automatically.',
     fr: 'Gardez cette page ouverte. Si la connexion se coupe, l’envoi reprend tout seul.',
     pt: 'Mantenha esta página aberta. Se a ligação cair, continua sozinho.',
     sw: 'Acha ukurasa huu wazi. Mtandao ukikatika, utaendelea wenyewe.',
@@ -380,7 +380,7 @@ const page = {
     ar: 'اطلب رابطًا جديدًا من {account}.',
   },
   elsewhere: {
-    en: 'It goes on in another browser',
+    en: 'It continues in another browser',
     fr: 'Cela continue dans un autre navigateur',
     pt: 'Continua noutro navegador',
     sw: 'Inaendelea kwenye kivinjari kingine',

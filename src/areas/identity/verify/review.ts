@@ -20,7 +20,7 @@ export const ReviewDecision = Type.Object({
   reason: Type.String({
     minLength: 1,
     maxLength: 500,
-    rule: 'must say why, in at most 500 characters',
+    rule: 'must have 1 to 500 characters',
     description: 'Reason kept in the record as `review.reason`',
   }),
   code: Type.Optional(

@@ -276,7 +276,7 @@ const figuresOfReviews = read({
   }),
   reply: { status: 200, schema: ReviewFigures },
   errors: ['INVALID_DATE_RANGE'],
-  examples: [{ name: 'Of the last 90 days' }],
+  examples: [{ name: 'Last 90 days' }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const to = moment(query.to, 'to') ?? new Date(nowMs + 1)
     const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * 86_400_000)
@@ -324,7 +324,7 @@ const getAudit = read({
     cursor: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,8}$',
-        rule: 'must be the next_cursor of a page before',
+        rule: 'must be the next_cursor of a previous page',
         description: '`next_cursor` of the previous page',
       }),
     ),

@@ -314,7 +314,7 @@ export const Outcome = Type.Object({
   ),
   failure_reasons: Type.Array(FailureReason, { description: 'Failure reasons; empty if not rejected' }),
   doubt: Type.Optional(
-    Nullable(FailureReason, { description: 'Why a person was asked to decide; null or absent if none was' }),
+    Nullable(FailureReason, { description: 'Reason for the manual review; null or absent if there was none' }),
   ),
   review: Nullable(Review, { description: 'Manual review; null if there was none' }),
   engine: Type.Object(

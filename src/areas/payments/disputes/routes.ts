@@ -79,9 +79,8 @@ const sendEvidence = write({
   method: 'POST',
   path: '/v1/payments/disputes/:dispute_id/evidence',
   operation: 'disputes.sendEvidence',
-  summary: 'Send evidence of a dispute',
-  description:
-    'The acquirer takes it once, while the dispute is open, and hands it to the payer’s bank, which decides.',
+  summary: 'Send evidence for a dispute',
+  description: 'Sends evidence to the acquirer, once and while the dispute is open. The payer’s bank decides.',
   scope: 'payments:write',
   limit: 'payments',
   params: Type.Object({ dispute_id: Type.String({ description: 'Id of the dispute, such as `dsp_…`' }) }),
@@ -101,7 +100,7 @@ const sendEvidence = write({
   needs: aDispute,
   examples: [
     {
-      name: 'A parcel that arrived',
+      name: 'A delivered parcel',
       body: {
         statement: 'The payer ordered two lamps on 12 May, was sent a code to confirm, and signed for the parcel.',
         delivered_on: '2026-05-14',

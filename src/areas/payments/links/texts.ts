@@ -18,7 +18,7 @@ export const linkTexts = {
     ar: 'تم الدفع من قبل.',
   },
   expired: {
-    en: 'The time to pay is over. Ask the sender for a new link.',
+    en: 'The payment link has expired. Ask the sender for a new link.',
     fr: 'Le délai de paiement est passé. Demandez un autre lien à l’expéditeur.',
     pt: 'O prazo de pagamento passou. Peça outra ligação a quem lha enviou.',
     sw: 'Muda wa kulipa umekwisha. Mwombe aliyekutumia kiungo kingine.',

@@ -44,7 +44,7 @@ const Method = Type.Object(
       ),
     ),
     status: OneOf(['up', 'degraded', 'down'], { description: 'Status; `down`: payments are currently refused' }),
-    logo_url: Type.String({ description: 'URL of the logo' }),
+    logo_url: Type.String({ description: 'URL of the logo, an image for checkout pages' }),
     ussd_code: Type.Optional(Type.String({ description: 'USSD code that a payer dials to see pending approvals' })),
     confirms_on: Type.Optional(
       OneOf(['phone', 'page'], { description: 'Place of the confirmation: the phone, or the page at `redirect_url`' }),

@@ -13,13 +13,13 @@ export const receiptTexts = {
   },
   paid: { en: 'Paid', fr: 'Payé', pt: 'Pago', sw: 'Imelipwa', ar: 'مدفوع' },
   partlyGivenBack: {
-    en: 'Paid, part of it given back',
+    en: 'Paid, refunded in part',
     fr: 'Payé, remboursé en partie',
     pt: 'Pago, reembolsado em parte',
     sw: 'Imelipwa, sehemu imerejeshwa',
     ar: 'مدفوع، وأُعيد جزء منه',
   },
-  givenBack: { en: 'Given back', fr: 'Remboursé', pt: 'Reembolsado', sw: 'Imerejeshwa', ar: 'مُعاد' },
+  givenBack: { en: 'Refunded', fr: 'Remboursé', pt: 'Reembolsado', sw: 'Imerejeshwa', ar: 'مُعاد' },
   taxNumber: {
     en: 'Tax number',
     fr: 'Numéro fiscal',

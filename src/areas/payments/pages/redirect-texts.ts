@@ -108,7 +108,7 @@ export const redirectTexts = {
     ar: 'انتهت صلاحية هذه الصفحة',
   },
   beginAgain: {
-    en: 'This page was used, or its time is over. Go back to where you pay, and begin again.',
+    en: 'This page was used, or has expired. Go back to the payment and start again.',
     fr: 'Cette page a déjà servi, ou son délai est passé. Retournez là où vous payez et recommencez.',
     pt: 'Esta página já foi usada, ou o seu tempo terminou. Volte ao local do pagamento e comece de novo.',
     sw: 'Ukurasa huu umeshatumika, au muda wake umekwisha. Rudi unapolipia, uanze tena.',

@@ -58,7 +58,7 @@ const CardInput = Type.Object(
   },
   {
     additionalProperties: false,
-    rule: 'has a field that no card has',
+    rule: 'has an unknown field',
     sensitive: true,
     description: 'Card details as the payer typed them; omitted for other methods and for `card_token`',
   },

@@ -93,13 +93,13 @@ export const MobilePaymentCreate = Type.Object({
   card_token: NotTaken('is not charged here: use POST /v1/payments'),
   capture: Type.Optional(
     Type.Literal(true, {
-      rule: 'must be true: money is set aside on cards only',
+      rule: 'must be true: amounts can be reserved on cards only',
       description: 'Accepted so that the same body can be sent for cards',
     }),
   ),
   save_card: Type.Optional(
     Type.Literal(false, {
-      rule: 'must be false: there is no card to save here',
+      rule: 'must be false: cards are not accepted here',
       description: 'Accepted so that the same body can be sent for cards',
     }),
   ),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What customers shall get by deliver_sm: receipts of texts that they submitted, and texts from handsets. A row is there until
-// its answer, for three days at most, and is held for a while by the node that offers it.
+// Pending deliver_sm of SMPP customers: receipts of texts that they submitted, and texts from handsets. A row is stored until
+// its response, for three days at most, and is leased by the node that sends it.
 import { buckets } from '../../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../../kernel/time.ts'
 import { type Queryable, statement, type Tx } from '../../../platform/db.ts'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an account may send under a name to a country. Every message asks, so what holds for an account is kept in
-// memory; it is dropped at once, on every node, when it changes, and not kept while the line that says so is down.
+// Permissions of an account to send under a sender id to a country. Every message needs them, so they are cached in memory; the
+// cache is dropped on every node when they change, and not used while the connection for these signals is down.
 import { AppError } from '../../../kernel/errors.ts'
 import type { App } from '../../../platform/app.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'

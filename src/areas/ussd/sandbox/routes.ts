@@ -40,7 +40,7 @@ const dial = read({
     phone: Phone({ description: 'Number of the dialling handset; any number' }),
     shortcode: Type.String({
       pattern: '^\\*\\d{1,6}(\\*[\\d*]{0,40})?#$',
-      rule: 'must be what a handset can dial, such as *384*1#',
+      rule: 'must be a code that a handset can dial, such as *384*1#',
       errorCode: 'INVALID_SHORTCODE',
       description: 'Code to dial',
     }),

@@ -529,7 +529,11 @@ export class CallSession {
       // A caller who hung up meanwhile waits nowhere.
       if (this.#isEnding) return
       if (status !== null && status < 300) return this.#end('completed', 'normal', 'system')
-      return takeBack()
+      await takeBack()
+      if (!this.#isEnding) return
+      // The end was told before the place was taken back, and is told again for it.
+      await this.#finishing
+      return this.#tell('ended')
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a speech engine is, and its bounds.
+// Speech engine: its interface and its bounds.
 import { AppError } from '../../../kernel/errors.ts'
 import { maxSpeechSeconds } from '../engines/tasks.ts'
 import type { Reading } from './reading.ts'

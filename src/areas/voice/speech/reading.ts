@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine is given for a text: plain text of a language that it speaks as it is, everything else written so that it reads
+// Input of the speech engine for a text: plain text of a language that it speaks is unchanged, everything else is rewritten for
 // it. Of SSML it obeys break, prosody, emphasis, sub, p, s and mark itself; say-as, phoneme, lang and, in languages that it has no
 // voice for, all words are put into a form that it knows.
 import { phonemesOfIpa } from './ipa.ts'

@@ -31,7 +31,7 @@ const Text = (description: string) => Type.String({ minLength: 1, maxLength: 253
 const TrunkCost = Type.Object({
   prefix: Type.String({
     pattern: '^\\+\\d{0,15}$',
-    rule: 'must begin with a plus; + alone takes every number',
+    rule: 'must begin with a plus; + alone matches every number',
     description: 'First digits of the called numbers; the longest match applies',
   }),
   minute: Type.Number({
@@ -70,15 +70,18 @@ const fields = {
   registers: Type.Optional(
     Type.Boolean({
       description:
-        'True registers with the network, so that its calls reach an address that it does not know; default false',
+        'True registers with the network, for networks that send calls to the registered address; default false',
     }),
   ),
   prefixes: Type.Optional(
-    Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone takes every number' }), {
-      minItems: 1,
-      maxItems: 500,
-      description: 'Prefixes of the called numbers that use it; the longest match wins',
-    }),
+    Type.Array(
+      Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone matches every number' }),
+      {
+        minItems: 1,
+        maxItems: 500,
+        description: 'Prefixes of the called numbers that use it; the longest match wins',
+      },
+    ),
   ),
   priority: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000, description: 'Order of preference, lowest first; default 100' }),
@@ -167,11 +170,14 @@ const fields = {
     }),
   ),
   transfers_to: Type.Optional(
-    Type.Array(Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone is every number' }), {
-      maxItems: 500,
-      description:
-        'First digits of the numbers to which callers may be transferred by the network (REFER), which charges you and not the account; default empty, for none',
-    }),
+    Type.Array(
+      Type.String({ pattern: '^\\+\\d{0,15}$', rule: 'must begin with a plus; + alone matches every number' }),
+      {
+        maxItems: 500,
+        description:
+          'First digits of the numbers to which callers may be transferred by the network (REFER), which charges you and not the account; default empty, for none',
+      },
+    ),
   ),
   enabled: Type.Optional(Type.Boolean({ description: 'False disables calls over it, outbound and inbound' })),
 }

@@ -72,9 +72,9 @@ export class Dispatcher implements Courier {
     app.signals.on('webhooks', (text) => this.#lines.forget(text))
     app.signals.onGap(() => this.#lines.forgetAll())
     this.#held.keepLeased(app)
-    app.metrics.gauge('pamoja_webhooks_in_flight', 'Webhook requests under way.', () => this.#inFlight)
+    app.metrics.gauge('pamoja_webhooks_in_flight', 'Webhook requests in progress.', () => this.#inFlight)
     app.metrics.gauge('pamoja_webhooks_waiting', 'Deliveries waiting in memory.', () => this.#held.waiting)
-    app.metrics.totals('pamoja_webhooks_attempts_total', 'Attempts by what came of them.', ['outcome'], () =>
+    app.metrics.totals('pamoja_webhooks_attempts_total', 'Attempts by outcome.', ['outcome'], () =>
       Object.entries(this.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
     )
   }
