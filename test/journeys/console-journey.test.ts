@@ -450,7 +450,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search everything').fill(messageId)
+    await page.getByRole('combobox', { name: 'Search everything' }).fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
     await page.keyboard.press('Enter')
     await heading(`To ${phone}`)
