@@ -90,7 +90,7 @@ const sendEvidence = write({
       maxLength: 20_000,
       description: 'Statement of the order, the delivery and the agreement',
     }),
-    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Description of the product' })),
+    product_description: Type.Optional(Type.String({ maxLength: 2_000, description: 'Goods or service that was paid for' })),
     delivered_on: Type.Optional(Day({ description: 'Day on which it was delivered' })),
     shipping_carrier: Type.Optional(Type.String({ maxLength: 100, description: 'Company that delivered it' })),
     tracking_number: Type.Optional(Type.String({ maxLength: 100, description: 'Tracking number of the parcel' })),
