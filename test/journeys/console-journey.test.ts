@@ -265,7 +265,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await main.getByText('The connection works.').waitFor()
     await isFine('a test that passed')
     await main.getByRole('button', { name: 'Remove' }).click()
-    await page.getByRole('dialog').getByLabel('To be sure, type mpesa-ke-live').fill('mpesa-ke-live')
+    await page.getByRole('dialog').getByLabel('Type mpesa-ke-live to confirm').fill('mpesa-ke-live')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove mpesa-ke-live' }).click()
     await heading('Payment providers')
     assert.deepEqual((await world.operator.get('/v1/operator/payments/providers')).body.data, [])
@@ -450,7 +450,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
 
   test('searches over everything', async () => {
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search everything').fill(messageId)
+    await page.getByRole('combobox', { name: 'Search everything' }).fill(messageId)
     await page.getByRole('dialog').getByRole('option', { name: messageId }).waitFor()
     await page.keyboard.press('Enter')
     await heading(`To ${phone}`)

@@ -204,7 +204,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.goto(given().url)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByLabel('Search everything').fill(number)
+    await page.getByRole('combobox', { name: 'Search everything' }).fill(number)
     const found = page.getByRole('listbox', { name: 'Found' })
     await found.getByText('Messages', { exact: true }).waitFor()
     await found.getByText('Payments', { exact: true }).waitFor()

@@ -30,8 +30,7 @@ export async function handOver(
   if (!attempt) throw noSuchDispute()
   const { status, evidence_sent_at } = dispute
   if (status !== 'open') throw new AppError('INVALID_STATE', `the dispute is ${status}`, { extra: { status } })
-  if (evidence_sent_at)
-    throw new AppError('INVALID_STATE', 'the acquirer has your evidence already', { extra: { status } })
+  if (evidence_sent_at) throw new AppError('INVALID_STATE', 'evidence was sent already', { extra: { status } })
   const carrier = gatewayOf(app).carrier('card', attempt, tenant.environment)
   const outcome = await carrier?.sendEvidence(id, dispute.provider_id, {
     statement: evidence.statement,
@@ -41,11 +40,11 @@ export async function handOver(
     trackingNumber: evidence.tracking_number,
   })
   if (outcome?.kind === 'refused')
-    throw new AppError('INVALID_STATE', 'the acquirer no longer accepts evidence for this dispute', {
+    throw new AppError('INVALID_STATE', 'the acquirer refuses further evidence of this dispute', {
       extra: { status },
     })
   if (outcome?.kind !== 'taken')
-    throw new AppError('PROVIDER_UNAVAILABLE', 'the acquirer has not confirmed the evidence; send it again', {
+    throw new AppError('PROVIDER_UNAVAILABLE', 'the acquirer did not confirm the evidence; repeat the request', {
       retryAfterSeconds: 5,
     })
   return { id, at: new Date(app.clock.nowMs() + Number(attempt.clock_offset_ms)) }
