@@ -282,7 +282,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
     await main
       .getByLabel('CSV file')
       .setInputFiles({ name: 'prices.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
-    await main.getByText('1 new, 1 changed, 0 as they are.').waitFor()
+    await main.getByText('1 new, 1 changed, 0 unchanged.').waitFor()
     await isFine('what a file of prices changes')
     await shot('prices')
     await main.getByRole('button', { name: 'Set 2 prices' }).click()

@@ -120,7 +120,7 @@ test('what keeps it from listening is said in a sentence', async (t) => {
     [
       to,
       { PAMOJA_HOME: empty.path },
-      /^There is no key to listen with: give one with --api-key or PAMOJA_API_KEY\.$/,
+      /^No API key found: set --api-key or PAMOJA_API_KEY\.$/,
       2,
     ],
     [[...to, '--api-key', 'pmj_test_x'], home, /answered 401: the key is malformed.* \(UNAUTHORIZED\)\.$/],

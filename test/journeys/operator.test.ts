@@ -258,7 +258,7 @@ test('a part of a payment is at most all of it, and the least that is taken is n
   assert.deepEqual(await said(set('mobile_money.percent', 100.5)), [
     422,
     'VALIDATION_ERROR',
-    'amount is a percentage, and at most 100',
+    'amount must be a percentage of at most 100',
   ])
   assert.equal((await set('mobile_money.percent', 100)).status, 201)
   assert.equal((await set('mobile_money.max', 100)).status, 201)

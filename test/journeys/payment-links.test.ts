@@ -133,7 +133,7 @@ test('no more begin to pay than the link takes, and money that comes over it all
   const waiting = await begin(path, neverAnswers)
   const busy = await submit(world.stranger, path, visa)
   assert.equal(busy.status, 409)
-  assert.match(busy.text, /Somebody is paying it just now/)
+  assert.match(busy.text, /A payment is in progress/)
   await over(waiting)
   await over(await begin(path, visa))
   const paid = await ada.client.post('/v1/sandbox/bank/credit', { account_number: account, amount: 500 })

@@ -410,7 +410,7 @@ test('live payouts need a provider that was entered with what it takes to pay, w
   const change = (body: object) => world.operator.patch(`${path}/mpesa-ke-live`, body)
   const half = await change({ [one ?? '']: null })
   assert.deepEqual([half.status, half.body.error?.details], [422, 'payout_shortcode: needed for mpesa'])
-  assert.match((await change({ payout_pin: null })).body.error.details, /^payout_pin: is no setting of mpesa/)
+  assert.match((await change({ payout_pin: null })).body.error.details, /^payout_pin: is not a setting of mpesa/)
   const without = await change(Object.fromEntries([one, ...others].map((name) => [name, null])))
   assert.deepEqual([without.status, without.body.payout_shortcode], [200, undefined], without.text)
   await eventually(async () => (await live.post('/v1/payouts', asked)).status === 503, 'nothing to be paid any more')

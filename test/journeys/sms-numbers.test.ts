@@ -309,7 +309,7 @@ describe('answers to answers', () => {
     await came(eve, 'hello')
     const delivery = await eventually(async () => (await deliveries(eve, hook.id)).find(isDelivered), 'the delivery')
     const { body } = await eve.client.get(`/v1/webhooks/${hook.id}/deliveries/${delivery.id}`)
-    assert.match(body.attempts_log[0].reason, /not sent: the message is the last text that its handset was sent/)
+    assert.match(body.attempts_log[0].reason, /not sent: the message is the last text sent to its handset/)
     assert.deepEqual(texts(await outbound(eve)), ['hello'])
   })
 
