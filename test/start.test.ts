@@ -152,7 +152,7 @@ test('reset refuses while the platform runs, and afterwards the next start is a 
   const elsewhere = { ...environment, DATABASE_URL: 'postgres://localhost/other' }
   assert.match(
     (await new Program({ args: ['reset'], environment: elsewhere }).ended).sentence,
-    /DATABASE_URL names another/,
+    /DATABASE_URL is another database/,
   )
 })
 

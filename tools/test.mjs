@@ -23,9 +23,9 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const say = (line) => process.stderr.write(`${line}\n`)
 
 /** Tests wait more than they work, so there are more processes at once than processors; bounded by memory, half a gigabyte each. */
-const groups = Math.max(2, Math.min(3 * availableParallelism(), 12, Math.floor(totalmem() / 1_000_000_000)))
+const groups = Math.max(2, Math.min(2 * availableParallelism(), 12, Math.floor(totalmem() / 1_000_000_000)))
 /** Beside them, those with one file each, which kill and watch processes and wait most of all. */
-const processesAtOnce = groups + Math.min(availableParallelism() + 2, 6)
+const processesAtOnce = groups + Math.min(availableParallelism() + 1, 6)
 
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')

@@ -563,7 +563,12 @@ describe('the console', { skip: withoutChromium() }, () => {
     for (const [i, address] of all.entries()) {
       await page.goto(`${origin}${address}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      titles.add(await page.title())
+      // The title follows the heading.
+      const title = await eventually(
+        async () => [await page.title()].find((one) => !titles.has(one)) ?? null,
+        `${address} to have a title of its own`,
+      )
+      titles.add(title)
       for (const [size, theme] of share(looks, i)) {
         await page.setViewportSize(size)
         await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
@@ -582,6 +587,5 @@ describe('the console', { skip: withoutChromium() }, () => {
       if (over !== 0) problems.push(`${address} scrolls sideways by ${over}`)
     }
     assert.deepEqual(problems, [])
-    assert.equal(titles.size, all.length, 'every page has a title of its own')
   })
 })

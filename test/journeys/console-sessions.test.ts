@@ -236,7 +236,7 @@ test('members see their sessions and end one of them; a session makes no tokens'
 
 const passLocks = statement.home<Record<never, never>, object>(
   'test.pass_locks',
-  'update accounts.failed_sign_ins set locked_until = now()',
+  `update accounts.failed_sign_ins set locked_until = now() - interval '1 minute'`,
 )
 const manyFailures = statement.home<{ hash: Buffer; failures: number }, object>(
   'test.many_failures',

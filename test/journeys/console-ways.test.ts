@@ -302,7 +302,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await signOut(page.context())
     await page.goto(console_().url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByText('This passkey does not sign anybody in here').waitFor()
+    await page.getByText('This passkey is not registered here').waitFor()
 
     await cdp.send('WebAuthn.removeCredential', { authenticatorId, credentialId: credential.credentialId })
     await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: { ...credential, signCount: 100 } })
@@ -315,7 +315,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
     await signOut(page.context())
     await page.goto(console_().url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.getByText('This passkey does not sign anybody in here').waitFor()
+    await page.getByText('This passkey is not registered here').waitFor()
     await page.context().close()
   })
 })

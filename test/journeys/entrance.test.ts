@@ -85,7 +85,7 @@ test('two credentials in one request are none', async () => {
   for (const second of [ben.key, ada.key]) {
     const both = `Authorization: Bearer ${ada.key}\r\nauthorization: Bearer ${second}\r\n`
     const answer = await raw(`GET /v1/auth/whoami HTTP/1.1\r\n${both}`)
-    assert.match(answer, /^HTTP\/1\.1 401 [\s\S]*Authorization is there twice/)
+    assert.match(answer, /^HTTP\/1\.1 401 [\s\S]*Authorization is given twice/)
   }
 })
 

@@ -117,12 +117,7 @@ test('what keeps it from listening is said in a sentence', async (t) => {
   const home = { PAMOJA_HOME: world.home }
   const rows: [string[], Record<string, string>, RegExp, code?: number][] = [
     [['--forward-to', 'localhost:3000'], home, /^--forward-to must be an http:\/\/ or https:\/\/ URL/, 2],
-    [
-      to,
-      { PAMOJA_HOME: empty.path },
-      /^No API key found: set --api-key or PAMOJA_API_KEY\.$/,
-      2,
-    ],
+    [to, { PAMOJA_HOME: empty.path }, /^No API key found: set --api-key or PAMOJA_API_KEY\.$/, 2],
     [[...to, '--api-key', 'pmj_test_x'], home, /answered 401: the key is malformed.* \(UNAUTHORIZED\)\.$/],
     [[...to, '--events', 'nothing.happened'], home, /answered 400: .*nothing\.happened.* \(INVALID_EVENT\)\.$/],
     [

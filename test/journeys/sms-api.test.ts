@@ -673,12 +673,12 @@ test('all or nothing is nothing when one of the recipients has opted out', async
   const bulk = { from: 'PAMOJA', messages: [willing, out].map((to) => ({ to, message: 'Habari', reference: to })) }
   const whole = await client.post('/v1/sms/bulk', { ...bulk, allow_partial: false })
   assert.deepEqual([whole.status, whole.body.error?.code], [403, 'OPTED_OUT'], whole.text)
-  assert.equal(whole.body.error.details, `messages[1]: ${out} does not want messages from PAMOJA`)
+  assert.equal(whole.body.error.details, `messages[1]: ${out} has opted out of messages from PAMOJA`)
   assert.deepEqual((await client.get('/v1/sms')).body.data, [])
   assert.equal(await balanceOf(client), 10)
   const partial = await client.post('/v1/sms/bulk', bulk)
   assert.equal(partial.status, 200, 'the references were not used up')
-  assert.equal(partial.body.messages[1].error, `${out} does not want messages from PAMOJA`)
+  assert.equal(partial.body.messages[1].error, `${out} has opted out of messages from PAMOJA`)
 })
 
 test('a batch counts the segments of what costs nothing, and not of what is not sent', async () => {

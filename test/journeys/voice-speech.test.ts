@@ -275,9 +275,13 @@ test('a model in the folder understands its language, answers name it, and one t
     [free.speech.results[0]?.text, free.speech.model, free.speech.language, free.speech.error],
     ['Ndiyo.', 'tones-sw', 'sw-KE', undefined],
   )
-  const expected = await asked('/hapana', { language: 'sw', context: ['Ndiyo', 'Hapana'] }, wordHertz.Hapana)
-  assert.equal(expected.speech.results[0]?.text, 'Hapana')
-  assert.ok(expected.speech.results.every(({ text }: { text: string }) => text === 'Hapana'))
+  // A crowded machine loses some of the sound: it is played again, as one says a word again.
+  const results = await eventually(async () => {
+    const expected = await asked('/hapana', { language: 'sw', context: ['Ndiyo', 'Hapana'] }, wordHertz.Hapana)
+    const texts: string[] = expected.speech.results.map(({ text }: { text: string }) => text)
+    return texts.length > 0 && texts.every((text) => text === 'Hapana') ? texts : null
+  }, 'the word to be understood, and no other')
+  assert.equal(results[0], 'Hapana')
   const named = await asked('/region', { language: 'am-ET' }, wordHertz.Hapana)
   assert.deepEqual([named.speech.results[0]?.text, named.speech.model], ['Hapana.', 'tones-am'])
   // The network of this one cannot be read, and English understands no Yoruba.
