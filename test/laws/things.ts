@@ -47,9 +47,11 @@ export class Things {
     if (!maker) return assert.fail(`${operation} needs ${need.operation}, which is no operation`)
     if (need.after) await this.#made(maker, need.after, client)
     const path = await this.pathOf(maker, client)
-    const body = typeof need.body === 'function' ? need.body(this.#nowMs()) : (need.body ?? maker.examples?.[0]?.body)
     const found = await eventually(
       async () => {
+        // What is made by the moment is made by another one where two came in the same.
+        const body =
+          typeof need.body === 'function' ? need.body(this.#nowMs()) : (need.body ?? maker.examples?.[0]?.body)
         const reply = await client.request(maker.method, path, requestOf(maker, need, body))
         if (reply.status === 404 || reply.status === 409 || isBusy(reply)) return null
         assert.ok(reply.status < 300, `${operation} needs ${need.operation}, which answers ${reply.text}`)
