@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npm test -- [file or part of its path ...] [--all] [--full] [--core] [--durations] [options of node --test]`: makes the
 // checkout ready, starts one PostgreSQL server that all test files share (unless DATABASE_URL names one), and runs the tests
-// of the first tier (test-tiers.mjs), or those that are named, once.
+// of the first tier (test-tiers.mjs), or those that are named. A file that fails among many runs once more, by itself; what passes
+// only then is named at the end, as a test or a program to mend (docs/decisions/0029).
 //   --all        the second tier too
 //   --full       properties are run as often as they say instead of a quarter of it; the second tier too
 //   --core       only what other versions of Node and PostgreSQL have to pass too
@@ -27,6 +28,9 @@ const groups = Math.max(2, Math.min(2 * availableParallelism(), 12, Math.floor(t
 /** Beside them, those with one file each, which kill and watch processes and wait most of all. */
 const processesAtOnce = groups + Math.min(availableParallelism() + 1, 6)
 
+/** Files that fail are run once more; more than this have a cause in common. */
+const secondRuns = 4
+
 /** Where Node keeps what it has compiled, from version 22 on: every process reads the same program. */
 const compileCache = join(root, 'dist', '.compile-cache')
 
@@ -51,7 +55,7 @@ try {
   const files = testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') })
   await prepare('test', { isBundled: startsPrograms(files) })
   const builtMs = cpuMs()
-  const outcome = await onServer((settings) => testRun(files, settings))
+  const outcome = await onServer((settings) => withSecondRun(files, settings))
   // The work of the server is known only now that it has ended.
   const endedMs = cpuMs()
   await tell(files, { ...outcome, work: { all: endedMs - builtMs, server: endedMs - outcome.testedMs } })
@@ -93,7 +97,25 @@ async function onTemplate(databaseUrl, run) {
   }
 }
 
-async function testRun(files, settings) {
+/** Runs the tests, and the few files that failed once more, one after the other, on a machine that does nothing else. */
+async function withSecondRun(files, settings) {
+  const first = await testRun(files, settings)
+  const again = [...new Set([...(first.failedFiles ?? []), ...first.silent])]
+  const isAmongMany = chosen.length === 0 && !first.isSeparate && again.every((file) => files.includes(file))
+  if (first.code === 0 || interruptedBy || !isAmongMany || again.length === 0 || again.length > secondRuns) return first
+  say(`once more, one by one: ${again.join(', ')}`)
+  const second = await testRun(again, settings, 1)
+  const failed = new Set([...(second.failedFiles ?? []), ...second.silent])
+  return {
+    ...{ ...first, testedMs: cpuMs(), code: second.code, failedFiles: [...failed], silent: second.silent },
+    passed: (first.passed ?? 0) + Math.max(0, (first.failed ?? 0) - (second.failed ?? 0)),
+    failed: second.failed ?? again.length,
+    milliseconds: { ...first.milliseconds, ...second.milliseconds },
+    onlyAlone: again.filter((file) => !failed.has(file)),
+  }
+}
+
+async function testRun(files, settings, atOnce = processesAtOnce) {
   const scratch = await mkdtemp(join(tmpdir(), 'pamoja-tests-'))
   const report = join(scratch, 'report.json')
   const journal = join(scratch, 'journal')
@@ -103,7 +125,7 @@ async function testRun(files, settings) {
   const isSeparate = options.length > 0
   const progress = new Progress(journal, files)
   try {
-    const entries = isSeparate ? files.map(compiledFrom) : await shareProcesses(files, scratch)
+    const entries = isSeparate ? files.map(compiledFrom) : await shareProcesses(files, scratch, atOnce)
     const surroundings = {
       ...settings,
       PAMOJA_TEST_SEED: seed,
@@ -112,7 +134,7 @@ async function testRun(files, settings) {
       PAMOJA_TEST_JOURNAL: journal,
     }
     if (!isVerbose) progress.begin()
-    const code = await runNode(entries, report, surroundings)
+    const code = await runNode(entries, report, surroundings, atOnce)
     progress.end()
     // A run that was interrupted has written none, or a part of it.
     const result = JSON.parse((await readFile(report, 'utf8').catch(() => '')) || '{}')
@@ -120,7 +142,7 @@ async function testRun(files, settings) {
     // Whoever claims a file and ends without a word of it leaves it to nobody.
     const silent = isSeparate ? [] : files.filter((file) => result.milliseconds?.[file] === undefined)
     for (const file of silent) say(`not run to its end: ${file}`)
-    return { ...result, isSeparate, progress, testedMs: cpuMs(), code: silent.length > 0 ? code || 1 : code }
+    return { ...result, isSeparate, progress, silent, testedMs: cpuMs(), code: silent.length > 0 ? code || 1 : code }
   } finally {
     progress.end()
     await rm(scratch, { recursive: true, force: true })
@@ -132,7 +154,7 @@ function compiledFrom(source) {
 }
 
 /** Writes what each process is to run. Node sorts what it is given by name, so the names are numbers. */
-async function shareProcesses(files, scratch) {
+async function shareProcesses(files, scratch, atOnce) {
   const helper = pathToFileURL(join(root, 'dist/test/shared-process.js')).href
   const claims = join(scratch, 'claims')
   await mkdir(claims)
@@ -140,7 +162,7 @@ async function shareProcesses(files, scratch) {
   const listed = (source) => JSON.stringify({ source, compiled: compiledFrom(source) })
   const inTurn = `await runInTurn([${shared.map(listed).join(', ')}], ${JSON.stringify(claims)})`
   const programs = [
-    ...shared.slice(0, groups).map(() => inTurn),
+    ...shared.slice(0, Math.min(groups, atOnce)).map(() => inTurn),
     ...alone.map((source) => `await runAlone(${listed(source)})`),
   ]
   const entries = []
@@ -152,13 +174,13 @@ async function shareProcesses(files, scratch) {
   return entries
 }
 
-function runNode(entries, report, settings) {
+function runNode(entries, report, settings, atOnce) {
   if (interruptedBy) return 1
   const isLimited = options.some((option) => option.startsWith('--test-concurrency'))
   const command = [
     '--enable-source-maps',
     '--test',
-    ...(isLimited ? [] : [`--test-concurrency=${processesAtOnce}`]),
+    ...(isLimited ? [] : [`--test-concurrency=${atOnce}`]),
     `--test-reporter=${isVerbose ? 'spec' : join(root, 'tools/test-failures.mjs')}`,
     '--test-reporter-destination=stdout',
     `--test-reporter=${join(root, 'tools/test-report.mjs')}`,
@@ -183,9 +205,10 @@ function testEnvironment(settings) {
 }
 
 /** Says at the end how many of how many; PAMOJA_TEST_COUNTS names a file for those who add up several runs. */
-async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [], ...run }) {
+async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [], onlyAlone = [], ...run }) {
   const broken = [...new Set(failedFiles)]
   for (const file of broken) say(`failed: ${file}`)
+  for (const file of onlyAlone) say(`passed only by itself, to be mended: ${file}`)
   const whole = run.isSeparate ? files.length - broken.length : Object.keys(milliseconds).length - broken.length
   const all = passed + failed + skipped
   process.stdout.write(`\n${whole} of ${files.length} files and ${passed} of ${all} tests passed.\n`)

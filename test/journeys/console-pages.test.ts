@@ -522,7 +522,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await shot(page, 'segments-one')
     await page.setViewportSize(wide)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved').waitFor()
+    await page.getByText('Saved', { exact: true }).waitFor()
     const { body } = await world.demo.get('/v1/segments')
     assert.deepEqual(body.data[0].filter, {
       or: [

@@ -187,15 +187,18 @@ const requestDays = 32
 const auditMonths = 120
 const monthDays = 31
 
-/** Takes a person out of the log of requests, the audit log and kept answers: what contains one of the texts. Slice by slice. */
+/**
+ * Takes a person out of the log of requests, the audit log and kept answers, slice by slice: what contains one of the texts. Wire frames of
+ * the resources that were written since are deleted.
+ */
 export async function eraseLogs(
-  app: { readonly db: Database; readonly clock: { nowMs(): number }; readonly requestLog: { flush(): Promise<void> } },
+  app: { readonly db: Database; readonly clock: { nowMs(): number } },
   { bucket, account, environment }: Tenant,
-  texts: readonly string[],
+  { texts, resources }: { readonly texts: readonly string[]; readonly resources: readonly string[] },
 ): Promise<void> {
   const forms = [...new Set(texts.flatMap((text) => [text, encodeURIComponent(text)]))]
   const nowMs = app.clock.nowMs()
-  await app.requestLog.flush()
+  await app.db.query(eraseFrames, { bucket, account, environment, resources })
   const slice = (days: number, back: number) => ({
     ...{ bucket, account, environment, forms },
     from: firstUuidAt(nowMs - (back + 1) * days * dayMs),

@@ -73,8 +73,11 @@ const ErasureReport = Type.Object(
 
 const logging = {
   lane: 'customers.erase_logs',
-  payload: Type.Object({ texts: Type.Array(Type.String()) }),
+  payload: Type.Object({ texts: Type.Array(Type.String()), resources: Type.Optional(Type.Array(Type.String())) }),
 }
+
+/** Nodes write what they log within half a second. */
+const logsWrittenMs = 2_000
 
 /** Job that takes an erased person out of the logs. */
 export const eraseLogsJob: Job<App, typeof logging.payload> = {
@@ -84,7 +87,7 @@ export const eraseLogsJob: Job<App, typeof logging.payload> = {
   retrySeconds: [5, 60, 600, 3_600],
   async handle(app, { tenant, payload }) {
     if (!tenant) throw new Error('a customer belongs to an account')
-    await eraseLogs(app, tenant, payload.texts)
+    await eraseLogs(app, tenant, { resources: [], ...payload })
     return { kind: 'done' }
   },
 }
@@ -128,10 +131,10 @@ async function eraseCustomer(
   await suppress(app, tx, tenant, { external_id, ...known }, new Date(nowMs))
   await tx.query(emptyCustomer, { ...tenant, id, at: new Date(nowMs) })
   const own = [idOf('customer', id), ...addresses, ...conversations.map((one) => idOf('conversation', one.id))]
-  items.push(...(await eraseTraces(tx, tenant, [...own, ...items.flatMap(({ resources }) => resources)])))
-  const job = app.work.prepare(logging, tenant, { texts: [...own, ...known.phones.map((one) => one.slice(1))] })
-  await app.work.add(tx, job)
-  tx.afterCommit(() => app.work.begin(job))
+  const resources = [...own, ...items.flatMap(({ resources }) => resources)]
+  items.push(...(await eraseTraces(tx, tenant, resources)))
+  const texts = [...own, ...known.phones.map((one) => one.slice(1))]
+  await app.work.add(tx, app.work.prepare(logging, tenant, { texts, resources }, { delayMs: logsWrittenMs }))
   const told = idOf('customer', id)
   await record(tx, caller, 'customer.erase', told)
   const erased_at = new Date(nowMs)
