@@ -205,7 +205,10 @@ function testEnvironment(settings) {
 }
 
 /** Says at the end how many of how many; PAMOJA_TEST_COUNTS names a file for those who add up several runs. */
-async function tell(files, { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [], onlyAlone = [], ...run }) {
+async function tell(
+  files,
+  { passed = 0, failed = 0, skipped = 0, milliseconds = {}, failedFiles = [], onlyAlone = [], ...run },
+) {
   const broken = [...new Set(failedFiles)]
   for (const file of broken) say(`failed: ${file}`)
   for (const file of onlyAlone) say(`passed only by itself, to be mended: ${file}`)
