@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
+import { riddlesIn } from './laws/riddles.ts'
 
 const copy = mkdtempSync(join(tmpdir(), 'pamoja-new-'))
 after(() => rmSync(copy, { recursive: true, force: true }))
@@ -33,6 +34,8 @@ test('an area has its door, routes, table, event and journey, a line in areas.ts
   assert.match(made('src/kernel/ids.ts'), /\n {2}crates: 'crt',\n/)
   for (const file of ['area', 'routes', 'schema', 'store', 'events'])
     assert.ok(existsSync(join(copy, `src/areas/crates/${file}.ts`)), file)
+  for (const file of ['area', 'routes', 'schema', 'events'])
+    assert.deepEqual(riddlesIn(made(`src/areas/crates/${file}.ts`)), [], `${file} names what it means`)
   for (const file of ['schema', 'events'])
     assert.doesNotMatch(made(`src/areas/crates/${file}.ts`), /(Type\.\w+|At)\(\)/, 'every field is described')
   assert.match(text, /new +src\/migrations\/\d{4}-\d\d-\d\d_crates.sql/)
@@ -65,6 +68,7 @@ test('a provider has its six files and every line, and fails in the protocol’s
 test('an event begins with a test that fails', () => {
   assert.equal(run('event', 'sms.misread').status, 0)
   assert.match(made('src/areas/sms/events.ts'), /name: 'sms.misread'/)
+  assert.deepEqual(riddlesIn(made('src/areas/sms/events.ts')), [])
   assert.match(made('test/journeys/sms-misread.test.ts'), /assert\.fail\(/)
   assert.match(run('event', 'sms.misread').text, /already/)
 })

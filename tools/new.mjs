@@ -33,7 +33,7 @@ function area(name, prefix) {
   )
   change('src/kernel/ids.ts', (text) => inOrder(text, /^ {2}\w+: '\w+',$/gm, `  ${name}: '${prefix}',`))
   left([
-    `rename the thing of src/areas/${name} and say what it is; grow routes, verbs and a store from there`,
+    `rename "thing" in src/areas/${name} and its migration to the noun of the area; add fields, routes and verbs`,
     'errors of its own: a line each in src/kernel/errors.ts',
     `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
     'a simulator: src/simulators, src/simulation, one line in src/simulation/simulation.ts, `simulators` in its area.ts',
@@ -86,9 +86,9 @@ function event(name) {
     (text) => `${text}
 export const ${camel(what)} = eventType({
   name: '${name}',
-  summary: 'What happened, in a sentence without its full stop',
-  payload: Type.Object({ id: Type.String({ description: 'What it is about' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
-  sample: { id: 'an id as customers see it' },
+  summary: 'Event ${name}: a sentence that states the change',
+  payload: Type.Object({ id: Type.String({ description: 'Id of the resource that changed' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
+  sample: { id: 'id of a resource' },
 })
 `,
   )
