@@ -2,7 +2,7 @@
 // `npm run new` writes what something new begins with, and nothing over what is there.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
@@ -15,9 +15,10 @@ const needed = [
   ...['src/areas/payments/carriers/kinds.ts', 'test/conformance/every-provider.ts'],
   ...['src/protocols/ecocash.ts', 'src/protocols/ecocash.test.ts', 'src/simulators/ecocash.ts'],
   ...['src/areas/payments/carriers/ecocash.ts', 'src/areas/payments/carriers/ecocash-facts.ts'],
-  'test/conformance/rows/ecocash.ts',
+  ...['test/conformance/rows/ecocash.ts', 'biome.json', '.gitignore'],
 ]
 for (const file of needed) cpSync(file, join(copy, file), { recursive: true })
+symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
 
 const made = (file: string) => readFileSync(join(copy, file), 'utf8')
 
@@ -88,6 +89,11 @@ test('the commands of CONTRIBUTING.md work, and the tool shows the same', () => 
     const { status, text } = run(...words.split(' '))
     assert.equal(status, 0, `${words}: ${text}`)
   }
+})
+
+test('what was written is formatted, with its imports in order', () => {
+  const { status, stdout, stderr } = spawnSync('node_modules/.bin/biome', ['check', 'src', 'test'], { cwd: copy })
+  assert.equal(status, 0, `${stdout}${stderr}`)
 })
 
 test('what is none of these is refused with how it is written', () => {
