@@ -82,8 +82,8 @@ function event(name) {
   const journey = `${area}-${what.replaceAll('_', '-')}`
   write({
     [`test/journeys/${journey}.test.ts`]: failingTest(
-      `That ${name} is told when it happens, and not otherwise.`,
-      `${name} is told when it happens`,
+      `Event ${name}: emitted when it happens, and not otherwise.`,
+      `${name} is emitted when it happens`,
       'bring it about as a customer would, and read it under /v1/events',
     ),
   })
