@@ -2,10 +2,11 @@
 // `npm run new` writes what something new begins with, and nothing over what is there.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
+import { riddlesIn } from './laws/riddles.ts'
 
 const copy = mkdtempSync(join(tmpdir(), 'pamoja-new-'))
 after(() => rmSync(copy, { recursive: true, force: true }))
@@ -14,9 +15,10 @@ const needed = [
   ...['src/areas/payments/carriers/kinds.ts', 'test/conformance/every-provider.ts'],
   ...['src/protocols/ecocash.ts', 'src/protocols/ecocash.test.ts', 'src/simulators/ecocash.ts'],
   ...['src/areas/payments/carriers/ecocash.ts', 'src/areas/payments/carriers/ecocash-facts.ts'],
-  'test/conformance/rows/ecocash.ts',
+  ...['test/conformance/rows/ecocash.ts', 'biome.json', '.gitignore'],
 ]
 for (const file of needed) cpSync(file, join(copy, file), { recursive: true })
+symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
 
 const made = (file: string) => readFileSync(join(copy, file), 'utf8')
 
@@ -33,6 +35,8 @@ test('an area has its door, routes, table, event and journey, a line in areas.ts
   assert.match(made('src/kernel/ids.ts'), /\n {2}crates: 'crt',\n/)
   for (const file of ['area', 'routes', 'schema', 'store', 'events'])
     assert.ok(existsSync(join(copy, `src/areas/crates/${file}.ts`)), file)
+  for (const file of ['area', 'routes', 'schema', 'events'])
+    assert.deepEqual(riddlesIn(made(`src/areas/crates/${file}.ts`)), [], `${file} names what it means`)
   for (const file of ['schema', 'events'])
     assert.doesNotMatch(made(`src/areas/crates/${file}.ts`), /(Type\.\w+|At)\(\)/, 'every field is described')
   assert.match(text, /new +src\/migrations\/\d{4}-\d\d-\d\d_crates.sql/)
@@ -65,6 +69,7 @@ test('a provider has its six files and every line, and fails in the protocol’s
 test('an event begins with a test that fails', () => {
   assert.equal(run('event', 'sms.misread').status, 0)
   assert.match(made('src/areas/sms/events.ts'), /name: 'sms.misread'/)
+  assert.deepEqual(riddlesIn(made('src/areas/sms/events.ts')), [])
   assert.match(made('test/journeys/sms-misread.test.ts'), /assert\.fail\(/)
   assert.match(run('event', 'sms.misread').text, /already/)
 })
@@ -84,6 +89,11 @@ test('the commands of CONTRIBUTING.md work, and the tool shows the same', () => 
     const { status, text } = run(...words.split(' '))
     assert.equal(status, 0, `${words}: ${text}`)
   }
+})
+
+test('what was written is formatted, with its imports in order', () => {
+  const { status, stdout, stderr } = spawnSync('node_modules/.bin/biome', ['check', 'src', 'test'], { cwd: copy })
+  assert.equal(status, 0, `${stdout}${stderr}`)
 })
 
 test('what is none of these is refused with how it is written', () => {

@@ -14,7 +14,7 @@ import { ${name}Routes } from './routes.ts'
 
 export const ${name}: Area = {
   name: '${name}',
-  chapters: { ${name}: { title: '${Name}', about: 'What is found here, in a sentence.' } },
+  chapters: { ${name}: { title: '${Name}', about: '${Name} of an account: creation and lookup.' } },
   scopes: [scopeArea('${name}')],
   routes: ${name}Routes,
   events: Object.values(${name}Events),
@@ -28,15 +28,15 @@ import { eventType } from '../../platform/events.ts'
 export const ${name}Events = {
   created: eventType({
     name: '${name}.created',
-    summary: 'Something was made',
+    summary: 'A thing was created',
     payload: Type.Object(
       {
-        id: Type.String({ description: 'Begins with ${prefix}_' }),
-        name: Type.String({ description: 'What you call it' }),
+        id: Type.String({ description: 'Id of the thing: ${prefix}_ and 26 characters' }),
+        name: Type.String({ description: 'Display name' }),
       },
       { title: '${Name}CreatedEvent' },
     ),
-    sample: { id: '${prefix}_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'The first one' },
+    sample: { id: '${prefix}_01jb2c3d4e5f6g7h8j9kamnpqr', name: 'Example' },
   }),
 }
 `,
@@ -50,15 +50,15 @@ export const ThingCreate = Type.Object({
     minLength: 1,
     maxLength: 100,
     rule: 'must have 1 to 100 characters',
-    description: 'What you call it',
+    description: 'Display name',
   }),
 })
 
 export const Thing = Type.Object(
   {
-    id: Type.String({ description: 'Begins with ${prefix}_' }),
-    name: Type.String({ description: 'What you call it' }),
-    created_at: At({ description: 'When it was made' }),
+    id: Type.String({ description: 'Id of the thing: ${prefix}_ and 26 characters' }),
+    name: Type.String({ description: 'Display name' }),
+    created_at: At({ description: 'Time of creation' }),
   },
   { title: '${Name}Thing' },
 )
@@ -101,11 +101,11 @@ const create = write({
   method: 'POST',
   path: '/v1/${name}',
   operation: '${name}.create',
-  summary: 'Make something',
+  summary: 'Create a thing',
   scope: '${name}:write',
   body: ThingCreate,
   reply: { status: 201, schema: Thing, location: ({ id }) => \`/v1/${name}/\${id}\` },
-  examples: [{ name: 'Something', body: { name: 'The first one' } }],
+  examples: [{ name: 'Create a thing', body: { name: 'Example' } }],
   handle: async (app, tx, { body }, caller) => {
     const row = await one(tx.query(insertThing, { ...caller.tenant, id: newUuid(caller.nowMs), name: body.name }))
     const made = thingOf(row)
@@ -119,7 +119,7 @@ const get = read({
   method: 'GET',
   path: '/v1/${name}/:id',
   operation: '${name}.get',
-  summary: 'Read something',
+  summary: 'Get a thing',
   scope: '${name}:read',
   params: IdParam,
   reply: { status: 200, schema: Thing },
@@ -127,7 +127,7 @@ const get = read({
   handle: async ({ db }, { params }, { tenant }) => {
     const id = uuidOf('${name}', params.id)
     const row = id && (await maybe(db.query(findThing, { ...tenant, id })))
-    if (!row) throw new AppError('NOT_FOUND', 'there is nothing with this id; ids begin with ${prefix}_')
+    if (!row) throw new AppError('NOT_FOUND', 'no thing has this id; ids begin with ${prefix}_')
     return thingOf(row)
   },
 })
@@ -142,7 +142,7 @@ export const ${name}Routes: readonly Route[] = [create, get]
 
 create schema if not exists ${name};
 
--- One row is something that an account made. A table that belongs to no account says so instead:
+-- One row is a thing that an account created. A table that belongs to no account says so instead:
 -- comment on table ${name}.<table> is 'Reference: one row is …';
 create table ${name}.things (
   bucket      smallint not null,
@@ -154,7 +154,7 @@ create table ${name}.things (
 );
 `,
     [`test/journeys/${name}.test.ts`]: `// SPDX-License-Identifier: Apache-2.0
-// What customers do with ${name}.
+// Creation and lookup of ${name}.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '../world.ts'
@@ -165,7 +165,7 @@ before(async () => {
 })
 after(() => world.stop())
 
-test('what was made can be read', async () => {
+test('a thing that was created can be read', async () => {
   const { client } = await world.account()
   const made = await client.post('/v1/${name}', { name: 'Mine' })
   assert.equal(made.status, 201, made.text)

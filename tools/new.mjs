@@ -3,6 +3,7 @@
 //   npm run new -- area parcels pcl            an area, its table, a route to make and one to read, an event, a journey
 //   npm run new -- provider tigo_pesa          a payment provider: protocol, carrier, simulator and its rows of the conformance suite
 //   npm run new -- event sms.mislaid           an event in the area's events.ts and its journey
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { argv, cwd, exit, stdout } from 'node:process'
@@ -10,11 +11,16 @@ import { areaFiles } from './new-area.mjs'
 import { model, providerFiles, renamer } from './new-provider.mjs'
 
 const kinds = { area, provider, event }
+/** Files that were written or changed. */
+const touched = new Set()
 
 const [kind = '', name = '', prefix = ''] = argv.slice(2)
 const make = Object.hasOwn(kinds, kind) ? kinds[kind] : null
 if (!make) fail('Usage: npm run new -- area <name> <prefix of ids> | provider <name> | event <area.what_happened>')
-else make(name, prefix)
+else {
+  make(name, prefix)
+  format([...touched])
+}
 
 function area(name, prefix) {
   if (!/^[a-z]{3,20}$/.test(name)) fail(`An area has 3 to 20 small letters, not "${name}".`)
@@ -33,7 +39,7 @@ function area(name, prefix) {
   )
   change('src/kernel/ids.ts', (text) => inOrder(text, /^ {2}\w+: '\w+',$/gm, `  ${name}: '${prefix}',`))
   left([
-    `rename the thing of src/areas/${name} and say what it is; grow routes, verbs and a store from there`,
+    `rename "thing" in src/areas/${name} and its migration to the noun of the area; add fields, routes and verbs`,
     'errors of its own: a line each in src/kernel/errors.ts',
     `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
     'a simulator: src/simulators, src/simulation, one line in src/simulation/simulation.ts, `simulators` in its area.ts',
@@ -76,8 +82,8 @@ function event(name) {
   const journey = `${area}-${what.replaceAll('_', '-')}`
   write({
     [`test/journeys/${journey}.test.ts`]: failingTest(
-      `That ${name} is told when it happens, and not otherwise.`,
-      `${name} is told when it happens`,
+      `Event ${name}: emitted when it happens, and not otherwise.`,
+      `${name} is emitted when it happens`,
       'bring it about as a customer would, and read it under /v1/events',
     ),
   })
@@ -86,9 +92,9 @@ function event(name) {
     (text) => `${text}
 export const ${camel(what)} = eventType({
   name: '${name}',
-  summary: 'What happened, in a sentence without its full stop',
-  payload: Type.Object({ id: Type.String({ description: 'What it is about' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
-  sample: { id: 'an id as customers see it' },
+  summary: 'Event ${name}: a sentence that states the change',
+  payload: Type.Object({ id: Type.String({ description: 'Id of the resource that changed' }) }, { title: '${capital(camel(name.replace('.', '_')))}Event' }),
+  sample: { id: 'id of a resource' },
 })
 `,
   )
@@ -122,8 +128,18 @@ function write(files) {
     }
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
+    touched.add(file)
     stdout.write(`  new    ${file}\n`)
   }
+}
+
+/** Formats files and sorts their imports, in a checkout: a line among its like is not yet in the order of the alphabet. */
+function format(files) {
+  const biome = join(cwd(), 'node_modules/.bin/biome')
+  if (!existsSync(biome)) return
+  const known = files.filter((file) => !file.endsWith('.sql'))
+  const { status, stderr } = spawnSync(biome, ['check', '--write', '--log-level=error', ...known], { encoding: 'utf8' })
+  if (status !== 0) fail(`${stderr}The files are written, and not formatted: npm run format says why.`)
 }
 
 function change(file, edit) {
@@ -131,6 +147,7 @@ function change(file, edit) {
   const edited = edit(text)
   if (edited === text) return
   writeFileSync(join(cwd(), file), edited)
+  touched.add(file)
   stdout.write(`  line   ${file}\n`)
 }
 

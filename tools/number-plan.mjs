@@ -58,9 +58,10 @@ function codeOf(codes, country, network) {
 function source(rows) {
   const text = (value) => (value.includes("'") ? JSON.stringify(value) : `'${value}'`)
   return `// SPDX-License-Identifier: Apache-2.0
-// Which network an African range of mobile numbers was given to: country, network, network code (or none), and the
-// beginnings of its numbers. Numbers that were ported since then are elsewhere. Written by tools/number-plan.mjs.
+// Mobile number ranges of Africa: country, network, network code (or none), and prefixes. Ported numbers are elsewhere.
+// Written by tools/number-plan.mjs.
 
+// biome-ignore format: a line is a network
 export const numberPlan: readonly (readonly [country: string, network: string, code: string, prefixes: string])[] = [
 ${rows.map(({ country, network, code, prefixes }) => `  ['${country}', ${text(network)}, '${code}', '${prefixes.sort().join(' ')}'],`).join('\n')}
 ]

@@ -72,8 +72,7 @@ async function freePort() {
 }
 
 async function start(directory, port) {
-  // Calls may be late here: the machine has other things to do, and nobody listens.
-  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port), PAMOJA_VOICE_LATENESS_MS: '5000' }
+  const env = { PATH: process.env.PATH, HOME: directory, PAMOJA_PORT: String(port) }
   const program = spawn(process.execPath, ['dist/program/main.js'], { cwd: directory, env })
   let printed = ''
   await new Promise((resolve, reject) => {

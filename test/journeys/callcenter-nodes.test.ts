@@ -243,9 +243,12 @@ test('a report says who was not mailed it, and one that fails for another reason
   await mailReportJob.handle(world.app, { ...run, failures: 0, payload })
   const { last } = (await ada.client.get(own)).body
   assert.deepEqual([last.status, last.code, last.not_sent], ['failed', 'OPTED_OUT', ['The boss <Boss@shop.example>']])
-  const { body: mails } = await ada.client.get('/v1/sandbox/email/messages?limit=100')
+  const mails = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/sandbox/email/messages?limit=100')
+    return body.data.length > 0 && body.data
+  }, 'the report to arrive')
   assert.deepEqual(
-    mails.data.map(({ to }: { to: string }) => to),
+    mails.map(({ to }: { to: string }) => to),
     ['lead@shop.example'],
   )
 

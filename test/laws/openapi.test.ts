@@ -8,6 +8,7 @@ import { packageVersion } from '../../src/node/version.ts'
 import type { Route } from '../../src/platform/api/route.ts'
 import { openapiText } from '../../src/platform/openapi.ts'
 import { isJsonSchema, type JsonSchema, judgedBy, propertiesOf } from '../../src/platform/schema/json-schema.ts'
+import { isRiddle, riddlesIn } from './riddles.ts'
 import { sourceFiles } from './sources.ts'
 
 test('the committed openapi.json is the derived one', () => {
@@ -91,22 +92,11 @@ test('no parameter or field is described by the words of its name alone', () => 
   assert.deepEqual([...empty], [], 'say what a reader does not know: its form, its values, what it does')
 })
 
-/** Openings of a riddle: they ask or point where a plain noun phrase would name. */
-const riddles =
-  /^(Whether|What|Who|Whom|Whose|Whoever|Where|Why|How|That|Those|Of|They|Somebody|Nobody|Anybody|Everybody)\b/
-/** Verbs of a summary that say nothing of what the operation does. */
-const idleVerbs = /^(Say|Note|Have|Let|Tell|See|Give|Take|Make|Read)\b/
-/** Further ones of a field: what it is stands before how or when it is so. */
-const riddlesOfFields = /^(When|It|Its|This|As|Also)\b/
-/** Words of stories rather than of references. */
-const riddling =
-  /\b(whoever|whatever|somebody|nobody|anybody|everybody|meanwhile|just now|any more|(is|was|are|were) told|hears? of)\b/i
-
 test('no summary, description or name of an example is a riddle', () => {
   const { info, tags, paths, webhooks, components } = JSON.parse(openapiText(areas, packageVersion()))
   const found = new Set<string>()
   const judge = (text: string, isField: boolean) => {
-    if (riddles.test(text) || riddling.test(text) || (isField && riddlesOfFields.test(text))) found.add(text)
+    if (isRiddle(text, isField ? 'field' : 'text')) found.add(text)
   }
   const walk = (value: unknown, isField: boolean): void => {
     if (Array.isArray(value)) for (const one of value) walk(one, isField)
@@ -120,7 +110,7 @@ test('no summary, description or name of an example is a riddle', () => {
   walk({ info, tags, paths, webhooks, components }, false)
   for (const { routes } of areas)
     for (const { summary, examples = [] } of routes) {
-      if (idleVerbs.test(summary)) found.add(summary)
+      if (isRiddle(summary, 'summary')) found.add(summary)
       for (const { name } of examples) judge(name, false)
     }
   assert.deepEqual(
@@ -128,6 +118,11 @@ test('no summary, description or name of an example is a riddle', () => {
     [],
     'name the thing, then its form, values and effect: `True if …`, `Filter by …`, `Time of …`',
   )
+})
+
+test('no text of the example area of the tests is a riddle', () => {
+  const found = sourceFiles(['test/notes']).flatMap((file) => riddlesIn(readFileSync(file, 'utf8')))
+  assert.deepEqual(found, [], 'newcomers copy it')
 })
 
 test('no label, title, hint or advice of the console is a riddle', () => {
@@ -138,7 +133,7 @@ test('no label, title, hint or advice of the console is a riddle', () => {
     [...readFileSync(file, 'utf8').matchAll(labelled)].map(([, quoted, attribute]) => quoted ?? attribute ?? ''),
   )
   assert.ok(phrases.length > 1000)
-  const found = phrases.filter((phrase) => riddles.test(phrase) || riddling.test(phrase))
+  const found = phrases.filter((phrase) => isRiddle(phrase))
   assert.deepEqual(found, [], 'a label is a noun phrase, an action a verb with its object')
 })
 

@@ -105,14 +105,14 @@ const Published = Type.Object(
 
 export const published = eventType({
   name: 'note.published',
-  summary: 'A note can be read by everybody',
+  summary: 'A note was published',
   payload: Published,
   sample: { note_id: '0192f3a1-0000-7000-8000-000000000000', topic: null, text: 'Habari', metadata: { shop: 'A' } },
 })
 
 const shown = eventType({
   name: 'note.shown',
-  summary: 'A note was published, told to those who do not hear of publishing',
+  summary: 'A note was published: for subscribers of note.shown alone',
   within: 'note.published',
   payload: Published,
   sample: published.sample,
@@ -205,7 +205,7 @@ const createNote = commit({
   method: 'POST',
   path: '/v1/notes',
   operation: 'notes.create',
-  summary: 'Write a note',
+  summary: 'Create a note',
   scope: 'sms:write',
   limit: 'sms',
   body: NoteCreate,
@@ -219,7 +219,7 @@ const getNote = read({
   method: 'GET',
   path: '/v1/notes/:id',
   operation: 'notes.get',
-  summary: 'Read a note',
+  summary: 'Get a note',
   scope: 'sms:read',
   params: IdParam,
   reply: { status: 200, schema: NoteRecord },

@@ -28,10 +28,10 @@ export const voiceSettings = {
     'Seconds without audio from a phone after which its call is ended.',
   ),
   PAMOJA_VOICE_LATENESS_MS: integer(
-    60,
-    5,
+    0,
+    0,
     60_000,
-    'Lateness of audio (99th percentile, in milliseconds) above which a node accepts no more calls.',
+    'Lateness of audio (99th percentile, in milliseconds) above which a node accepts no more calls; 0: 60 in production, 5000 elsewhere.',
   ),
   PAMOJA_VOICE_DRAIN_SECONDS: integer(
     20,

@@ -5,8 +5,17 @@ import type { Route } from '../api/route.ts'
 import { limitCode } from '../limits/plan-limits.ts'
 import { isJsonSchema } from '../schema/json-schema.ts'
 
+/** Codes of the routes that were asked for: each error has a page, and each page asks for those of all routes. */
+const known = new WeakMap<Route, readonly ErrorCode[]>()
+
 /** All error codes of a route. */
-export function errorCodesOf(route: Route): ErrorCode[] {
+export function errorCodesOf(route: Route): readonly ErrorCode[] {
+  const codes = known.get(route) ?? foundIn(route)
+  known.set(route, codes)
+  return codes
+}
+
+function foundIn(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'INVALID_REQUEST',
     'UNAUTHORIZED',

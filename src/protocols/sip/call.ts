@@ -6,9 +6,10 @@
 import { Authoriser } from './authoriser.ts'
 import { descriptionIn, isUnderstood, sdpType } from './description.ts'
 import { Dialog, type DialogState, newTag } from './dialog.ts'
-import { parseAddress, type SipUri, tagOf } from './header-values.ts'
+import { parseAddress, tagOf } from './header-values.ts'
 import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
 import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
+import { Referral, referredTo } from './referral.ts'
 import { ReliableProvisional } from './reliable-provisional.ts'
 import { SessionRefresher } from './session-refresher.ts'
 import { planOf, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
@@ -28,8 +29,7 @@ export class SipCall {
   #description = ''
   readonly #refresher: SessionRefresher
   #remoteAllows = ''
-  /** Request of ours that the other side calls somebody else. */
-  #referral: { isAccepted: boolean; done(status: number): void } | null = null
+  readonly #referral: Referral
   readonly direction: 'incoming' | 'outgoing'
 
   // Outgoing calls only.
@@ -70,7 +70,9 @@ export class SipCall {
     this.#invitation = invitation
     this.#authoriser = new Authoriser(invitation?.credentials ?? null)
     const transmit: Switchboard<never>['transmit'] = (request, to, then) => this.#transmit(request, to, then)
-    this.#refresher = new SessionRefresher({ contact: (peer) => endpoint.contact(peer), transmit }, dialog)
+    const inside = { contact: (peer: Peer) => endpoint.contact(peer), transmit }
+    this.#refresher = new SessionRefresher(inside, dialog)
+    this.#referral = new Referral(inside, dialog)
     this.direction = about.direction
     this.offer = about.offer
     this.from = about.from
@@ -382,7 +384,7 @@ export class SipCall {
         return this.#takeRefer(transaction)
       case 'NOTIFY':
         transaction.respond(this.#response(request, 200, null))
-        return this.#takeNotice(request)
+        return this.#referral.takeNotice(request)
       case 'OPTIONS':
         return transaction.respond(this.#response(request, 200, null))
       default:
@@ -404,10 +406,9 @@ export class SipCall {
   #takeBye(transaction: ServerTransaction): void {
     transaction.respond(this.#response(transaction.request, 200, null))
     if (this.#state === 'over') return
-    const referral = this.#referral?.isAccepted ? this.#referral : null
-    if (referral) this.#referral = null
+    const transfer = this.#referral.isAccepted ? this.#referral.takeAsked() : null
     this.#finish()
-    referral?.done(200)
+    transfer?.done(200)
     this.#handlers.ended?.('remote', 'hung up')
   }
 
@@ -464,20 +465,12 @@ export class SipCall {
     // A call that was asked to replace another one (Replaces) is not taken.
     const isPlain = target.headers === null && this.#state === 'answered'
     const seq = readCseq(request.headers)?.number ?? 0
-    const tell = (status: number) => this.#notifyReferral(status, seq)
+    const tell = (status: number) => {
+      if (this.#state === 'answered') this.#send(this.#referral.notice(status, seq))
+    }
     const isTaken = isPlain && (this.#handlers.referred?.(target.text, tell) ?? false)
     transaction.respond(this.#response(request, isTaken ? 202 : 603, null))
     if (isTaken) tell(100)
-  }
-
-  /** Tells who asked for a transfer how it goes (RFC 3515 §2.4.4). */
-  #notifyReferral(status: number, seq: number): void {
-    if (this.#state !== 'answered') return
-    const body = Buffer.from(`SIP/2.0 ${status} ${status < 200 ? 'Trying' : status < 300 ? 'OK' : 'Failed'}\r\n`)
-    const notify = this.#dialog.request('NOTIFY', this.#contact(), { body, type: 'message/sipfrag;version=2.0' })
-    notify.headers.add('event', `refer;id=${seq}`)
-    notify.headers.add('subscription-state', status < 200 ? 'active;expires=180' : 'terminated;reason=noresource')
-    this.#send(notify)
   }
 
   /**
@@ -485,32 +478,8 @@ export class SipCall {
    * that accepts and hangs up has done it.
    */
   refer(target: string, done: (status: number) => void): void {
-    if (this.#state !== 'answered' || this.#referral) return done(491)
-    const request = this.#dialog.request('REFER', this.#contact())
-    request.headers.add('refer-to', `<${target}>`).add('referred-by', this.#dialog.state.localAddress)
-    this.#referral = { isAccepted: false, done }
-    this.#transmit(request, this.#dialog.state.peer, {
-      final: ({ status }) => {
-        if (status >= 300) this.#endReferral(status)
-        else if (this.#referral) this.#referral.isAccepted = true
-        this.#takeDialogFailure(status)
-      },
-      failed: () => this.#endReferral(408),
-    })
-  }
-
-  /** How a transfer that was asked for goes. */
-  #takeNotice({ headers, body }: SipRequest): void {
-    if (!/^refer\b/i.test(headers.get('event') ?? '')) return
-    const status = Number(/^SIP\/2\.0 (\d{3})/.exec(body.toString('latin1', 0, 100))?.[1] ?? 0)
-    if (status >= 200) return this.#endReferral(status)
-    if (/^terminated/i.test(headers.get('subscription-state') ?? '')) this.#endReferral(408)
-  }
-
-  #endReferral(status: number): void {
-    const referral = this.#referral
-    this.#referral = null
-    referral?.done(status)
+    if (this.#state !== 'answered' || this.#referral.isAsked) return done(491)
+    this.#referral.ask(target, done, (status) => this.#takeDialogFailure(status))
   }
 
   sendInfoDigit(digit: string, durationMs: number): void {
@@ -607,20 +576,9 @@ export class SipCall {
 
   #finish(): void {
     this.#state = 'over'
-    this.#endReferral(487)
+    this.#referral.end(487)
     this.#watch(null)
     this.#reliable.stop()
     this.#endpoint.leave(this.#dialog.id)
-  }
-}
-
-/** Where a REFER leads; null when it does not say so in a way that is understood. */
-function referredTo({ headers }: SipRequest): SipUri | null {
-  const [target, ...others] = headers.all('refer-to')
-  if (target === undefined || others.length > 0) return null
-  try {
-    return parseAddress(target).uri
-  } catch {
-    return null
   }
 }

@@ -62,6 +62,16 @@ export interface Source {
 }
 
 const maxLegs = 600
+
+/**
+ * Lateness of audio above which calls are refused. In development nobody listens who would mind it, and the machine is busy
+ * with other things: there a call is refused only where its flow would not work.
+ */
+export function latenessLimitMs(config: Pick<App['config'], 'NODE_ENV' | 'PAMOJA_VOICE_LATENESS_MS'>): number {
+  const { NODE_ENV, PAMOJA_VOICE_LATENESS_MS: given } = config
+  if (given > 0) return given
+  return NODE_ENV === 'production' ? 60 : 5_000
+}
 const maxCalledHosts = 1_000
 const skippedNumbers = 10_000
 const drainLookMs = 100
@@ -136,7 +146,7 @@ class TelephoneNetwork {
       ports: portsOf(config.PAMOJA_RTP_PORTS),
       silentMs: config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
       maxLegs,
-      latestMs: config.PAMOJA_VOICE_LATENESS_MS,
+      latestMs: latenessLimitMs(config),
     }
     this.#pool ??= new MediaPool(settings, log)
     return this.#pool
