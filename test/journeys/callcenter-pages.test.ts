@@ -341,6 +341,21 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     for (const { id } of [zawadi, baraka]) await agentIs(ada, id, 'available')
   })
 
+  test('a refusal is in the language of the reader, with the sentence of the API below it', async () => {
+    for (const [language, words] of [
+      ['fr', 'Une date est fausse, la première suit la dernière, ou la période est trop longue.'],
+      ['ar', 'تاريخ غير صحيح، أو الأول بعد الأخير، أو الفترة طويلة جدًا.'],
+    ] as const) {
+      await supervisor.evaluate(`localStorage.setItem('pamoja-language', '${language}')`)
+      await supervisor.goto(at('call-report?from=2026-03-02&to=2026-03-01'))
+      const alert = supervisor.getByRole('alert').filter({ hasText: words })
+      await alert.getByText('From is not before to.').waitFor()
+      await shot(supervisor, `refusal-${language}`)
+      assert.deepEqual(await accessibilityProblems(supervisor), [])
+    }
+    await supervisor.evaluate("localStorage.removeItem('pamoja-language')")
+  })
+
   test('the wallboard has a view for a screen on the wall, without anything else', async () => {
     await supervisor.goto(at('wallboard'))
     await supervisor.getByRole('region', { name: 'Orders' }).waitFor()
