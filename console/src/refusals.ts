@@ -3,7 +3,7 @@
 import { has, t } from './words.ts'
 
 /** Error of the API, of a desk's websocket, or of the browser, which has no code. */
-export interface Refusal {
+interface Refusal {
   readonly message: string
   readonly code?: string
   /** Seconds to wait, where the API says so. */

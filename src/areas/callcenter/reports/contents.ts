@@ -3,7 +3,7 @@
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Words, wordsIn } from '../../../platform/web/language.ts'
+import { type Language, type Words, wordsIn } from '../../../platform/web/language.ts'
 import { listAgents } from '../agents/store.ts'
 import { endOf, type Interval } from '../metrics/intervals.ts'
 import type { ReportWish } from '../metrics/report.ts'
@@ -11,7 +11,7 @@ import { reportCsv, reported } from '../metrics/routes.ts'
 import { listQueues } from '../queues/store.ts'
 import { wallTime } from '../routing/hours.ts'
 import { mostOf, type ReportPaper } from './paper.ts'
-import { headingIn, paperLanguage, reportTexts } from './report-texts.ts'
+import { headingTexts, paperLanguage, reportTexts } from './report-texts.ts'
 import { periodAt, type Schedule } from './schedule.ts'
 
 /** Lines of the table on paper; the CSV has all. */
@@ -31,7 +31,7 @@ export interface Contents {
   readonly words: ReportWords
 }
 
-export type ReportWords = Words<keyof typeof reportTexts>
+type ReportWords = Words<keyof typeof reportTexts>
 
 /** Columns of the table on paper, after the name. */
 const columns = ['calls', 'answered', 'abandoned', 'inTime', 'wait', 'call'] as const
@@ -133,6 +133,11 @@ function firstColumn({ report, every }: Schedule): keyof typeof reportTexts {
   if (report === 'queues') return 'queue'
   if (report === 'agents') return 'agent'
   return every === 'day' ? 'hour' : 'day'
+}
+
+/** Heading of a column of the CSV. */
+function headingIn(language: Language): (column: string) => string {
+  return (column) => Object.entries(headingTexts).find(([name]) => name === column)?.[1][language] ?? column
 }
 
 /** Lines as a file, which spreadsheets take for Unicode where its headings are words. */

@@ -65,8 +65,3 @@ export const headingTexts = {
 export function paperLanguage(language: Language): Language {
   return language === 'ar' ? 'en' : language
 }
-
-/** Heading of a column of the CSV. */
-export function headingIn(language: Language): (column: string) => string {
-  return (column) => Object.entries(headingTexts).find(([name]) => name === column)?.[1][language] ?? column
-}
