@@ -86,7 +86,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
   return [...calls, ...noted, ...others].sort((a, b) => b.at.localeCompare(a.at))
 }
 
-/** What is done most while somebody speaks: a text and a request for money, to the phone of the call. */
+/** Buttons for a text and a request for money, to the phone of the call. */
 function Quick({ context: { customer, call } }: { context: AgentContext }) {
   if (!customer || customer.phone === withheldNumber) return null
   const own = call?.direction === 'outbound' ? call.from : call?.to

@@ -25,7 +25,7 @@ export type Counted = Pick<
   | 'is_continued'
 >
 
-/** What is counted once: each call, each call in a queue, or each contact, as an agent has it. */
+/** Unit that counts once: a call, a call in a queue, or a contact, as an agent has it. */
 export type Scope = 'call' | 'queue' | 'contact'
 const scopes: readonly Scope[] = ['call', 'queue', 'contact']
 const none = (): Record<Scope, number> => ({ call: 0, queue: 0, contact: 0 })
