@@ -45,11 +45,6 @@ function ownHeaders(method: string): Record<string, string> {
   }
 }
 
-/** Reason of a refusal, as a sentence. */
-export function sentenceOf({ message }: Pick<Error, 'message'>): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
-}
-
 /** Whether it is done once the password, or the code of an authenticator, is given as well. */
 export function wants(error: Error, what: 'password' | 'totp'): boolean {
   return error instanceof PamojaError && error.error.confirm === what
@@ -61,7 +56,7 @@ export function may(scope: string): boolean {
   return (
     own.includes('*') ||
     own.includes(scope) ||
-    own.includes(scope.replace(/:(read|agent|own|answer)$/, ':write')) ||
+    own.includes(scope.replace(/:(read|agent|own|answer|send|request)$/, ':write')) ||
     own.includes(scope.replace(/:own$/, ':read'))
   )
 }

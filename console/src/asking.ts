@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may come between a request and its answer: a session that ended, a password that is wanted once more, too many requests,
 // a server that cannot be reached. The page stays as it is; whoever reads it is asked over it, and the request then goes on.
+import { sentenceOf } from './refusals.ts'
 import { store } from './store.ts'
 
 export interface Interruption {
@@ -77,7 +78,9 @@ async function reasonToWait(path: string, answer: Response): Promise<Reason | nu
         .catch(() => null),
     ).error,
   )
-  const told = { words: String(error.details ?? error.message ?? ''), requestId: String(error.request_id ?? '') }
+  const message = String(error.details ?? error.message ?? '')
+  const words = message === '' ? '' : sentenceOf({ message, code: String(error.code ?? '') })
+  const told = { words, requestId: String(error.request_id ?? '') }
   if (answer.status !== 403 && !path.startsWith('/v1/')) return null
   if (answer.status === 401) return { is: 'signed out', untilMs: null, ...told }
   if (answer.status === 403) return error.confirm === 'password' ? { is: 'confirm', untilMs: null, ...told } : null

@@ -41,6 +41,9 @@ export function chooseLanguage(name: string): void {
   window.location.reload()
 }
 
+/** Whether the reader's language has a phrase of its own for another. */
+export const has = (phrase: string): boolean => Object.hasOwn(book, phrase)
+
 /** A phrase in the reader's language; `{name}` in it is replaced. */
 export function t(phrase: string, values: Readonly<Record<string, string | number>> = {}): string {
   const text = book[phrase] ?? phrase

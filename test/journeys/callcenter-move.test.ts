@@ -145,6 +145,15 @@ test('callers of a node that stops wait on at another, at their places, however 
   const fifth = call(home, company, second.app)
   await eventually(async () => fifth.isOver, 'one more to find the queue full')
   assert.equal((await waiting(home)).length, 4)
+  const { body: report } = await home.live.client.get('/v1/call-center/reports')
+  const lengths: number[] = report.waits.map(({ calls }: { calls: number }) => calls)
+  assert.deepEqual(
+    [report.totals.offered, lengths.reduce((sum, calls) => sum + calls, 0)],
+    [4, 4],
+    'four callers who wait once each',
+  )
+  const { body: now } = await home.live.client.get('/v1/call-center/metrics/realtime')
+  assert.equal(now.totals.offered, 4)
 })
 
 test('a caller whose network calls nobody waits on here, and the next of that number has no place of theirs', async () => {
@@ -159,6 +168,8 @@ test('a caller whose network calls nobody waits on here, and the next of that nu
   await drained(3)
   const [now] = await waiting(home)
   assert.deepEqual([now?.call_id, now?.entered_at.getTime(), asked], [before?.id, before?.since, 1])
+  const { body: report } = await home.live.client.get('/v1/call-center/reports')
+  assert.equal(report.totals.offered, 1)
   const later = call(home, phone, second.app)
   const rows = await eventually(async () => {
     const all = await waiting(home)

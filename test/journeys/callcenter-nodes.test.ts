@@ -207,6 +207,37 @@ test('a report is mailed once to everybody for each period, whichever nodes run 
   assert.equal((await ada.client.get(own)).status, 404)
 })
 
+test('a report is mailed in the language of its schedule; the paper of an Arabic one says that it is in English', async () => {
+  const ada = await open()
+  const wanted = { report: 'calls', every: 'day', recipients: ['lead@shop.example'] }
+  for (const language of ['fr', 'ar'])
+    await done(ada, '/v1/call-center/report-schedules', { ...wanted, name: `Hier ${language}`, language }, 201)
+  const english = await done(ada, '/v1/call-center/report-schedules', { ...wanted, name: 'Day' }, 201)
+  assert.equal(english.language, 'en')
+  await later(ada, 86_400)
+  const mails = await eventually(async () => {
+    const { body } = await ada.client.get('/v1/sandbox/email/messages?limit=10')
+    return body.data.length === 3 && body.data
+  }, 'the mails')
+  const mailOf = async (name: string) => {
+    const { id } = mails.find(({ subject }: { subject: string }) => subject.startsWith(name))
+    const { body } = await ada.client.get(`/v1/sandbox/email/messages/${id}`)
+    const { text: raw } = await ada.client.get(`/v1/sandbox/email/messages/${id}/raw`)
+    const [, part = ''] = /filename="?calls-[\d-]+\.csv"?[\s\S]*?\r?\n\r?\n([A-Za-z0-9+/=\r\n]+)/.exec(raw) ?? []
+    const csv = Buffer.from(part, 'base64').toString('utf8')
+    return { html: String(body.html), heading: csv.slice(0, csv.indexOf('\r\n')) }
+  }
+  const french = await mailOf('Hier fr')
+  assert.match(french.html, /lang="fr" dir="ltr"[\s\S]*0 appels, 0 pris, 0 abandonnés\.[\s\S]*Ouvrir le rapport/)
+  assert.match(french.heading, /^\ufeffDébut,Appels,Pris,Abandonnés,/)
+  const arabic = await mailOf('Hier ar')
+  assert.match(arabic.html, /lang="ar" dir="rtl"[\s\S]*ملف PDF بالإنجليزية/)
+  assert.match(arabic.heading, /^\ufeffالبداية,المكالمات,/)
+  const plain = await mailOf('Day')
+  assert.match(plain.html, /lang="en" dir="ltr"[\s\S]*0 calls, 0 answered, 0 abandoned\./)
+  assert.match(plain.heading, /^interval_start,offered,/)
+})
+
 test('a report that cannot be mailed says so, mails nothing, and is tried the next time', async () => {
   const ada = await open()
   const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })

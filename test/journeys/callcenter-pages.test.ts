@@ -45,10 +45,10 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
   const at = (path: string): string => `${world.node.url}/console/${path}`
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const phoneHears = (call: string, tone: number) =>
+  const phoneHears = (call: string, tone: number, isHeard = true) =>
     eventually(
-      async () => hearsNow(carrier().heard(call)?.samples ?? new Int16Array(0), tone) === true,
-      `the phone to hear ${tone} Hz`,
+      async () => hearsNow(carrier().heard(call)?.samples ?? new Int16Array(0), tone) === isHeard,
+      `the phone ${isHeard ? 'to hear' : 'not to hear'} ${tone} Hz`,
     )
 
   test('a supervisor uploads a prompt that callers hear, and takes the menu back to a version and forth again', async () => {
@@ -221,6 +221,27 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     assert.ok(carrier().say(call, hum(1_000), endless))
     await zawadi.page.getByText('Good connection').waitFor()
 
+    // A text and a request for money to the caller, who is still on the phone.
+    await shot(zawadi.page, 'quick')
+    await press(zawadi.page, 'Send a text')
+    const text = dialog(zawadi.page, 'Send a text')
+    assert.equal(await text.getByLabel('Sender').inputValue(), numberOf(ada))
+    await text.getByLabel('Text').fill('Your order 4512 comes at three.')
+    await shot(zawadi.page, 'quick-text')
+    await text.getByRole('button', { name: 'Send', exact: true }).click()
+    await text.waitFor({ state: 'detached' })
+    await press(zawadi.page, 'Request a payment')
+    const money = dialog(zawadi.page, 'Request a payment')
+    await money.getByLabel('Amount').fill('150')
+    await money.getByRole('button', { name: 'Request payment' }).click()
+    await money.waitFor({ state: 'detached' })
+    const { body: texts } = await ada.client.get('/v1/sms?limit=5')
+    const { body: payments } = await ada.client.get('/v1/payments/transactions?limit=5')
+    assert.deepEqual(
+      [texts.data[0].to, texts.data[0].message, payments.data[0].amount],
+      ['+254711000021', 'Your order 4512 comes at three.', 150],
+    )
+
     const baraka = await atDesk('Baraka Otieno', hertz.baraka)
     await zawadi.page.keyboard.press('p')
     const colleague = zawadi.page.getByRole('listitem').filter({ hasText: 'Baraka Otieno' })
@@ -255,11 +276,38 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await baraka.page.keyboard.press('2')
     await baraka.page.keyboard.press('Control+Enter')
     await agentIs(ada, baraka.id, 'available')
+
+    // Warm: the colleague is asked at the other desk while the caller hears music, then all three speak, then two.
+    const phone = String(await zawadi.page.getByRole('definition').first().textContent())
+    await zawadi.page.keyboard.press('p')
+    await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
+    await baraka.page.getByRole('alertdialog').waitFor()
+    await baraka.page.keyboard.press('Enter')
+    await zawadi.page.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
+    await browserHears(zawadi.page, hertz.baraka)
+    await browserHears(baraka.page, hertz.zawadi)
+    for (const { page } of [zawadi, baraka]) await browserHears(page, 1_000, false)
+    for (const tone of [hertz.zawadi, hertz.baraka]) await phoneHears(call, tone, false)
+    await shot(zawadi.page, 'warm-asking')
+    await shot(baraka.page, 'warm-asked')
+    await press(zawadi.page, 'Speak all three')
+    await zawadi.page.getByText(`You, ${phone} and Baraka Otieno speak.`).waitFor()
+    for (const tone of [hertz.baraka, 1_000]) await browserHears(zawadi.page, tone)
+    for (const tone of [hertz.zawadi, 1_000]) await browserHears(baraka.page, tone)
+    for (const tone of [hertz.zawadi, hertz.baraka]) await phoneHears(call, tone)
     await zawadi.page.keyboard.press('Control+e')
-    await ended(ada, call)
+    await connected(ada, call, baraka.id)
+    await phoneHears(call, hertz.zawadi, false)
+    await phoneHears(call, hertz.baraka)
+    await zawadi.page.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
     await zawadi.page.keyboard.press('1')
     await zawadi.page.keyboard.press('Control+Enter')
     await agentIs(ada, zawadi.id, 'available')
+    await baraka.page.keyboard.press('Control+e')
+    await ended(ada, call)
+    await baraka.page.keyboard.press('1')
+    await baraka.page.keyboard.press('Control+Enter')
+    await agentIs(ada, baraka.id, 'available')
     const { body: report } = await ada.client.get('/v1/call-center/reports?group_by=agent,disposition')
     const noted = report.rows.map((row: { agent_id: string; disposition: string }) => [row.agent_id, row.disposition])
     assert.deepEqual(
@@ -291,6 +339,21 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await press(supervisor, 'End it')
     await dialog(supervisor, 'End Stand-up?').getByRole('button', { name: 'End it' }).click()
     for (const { id } of [zawadi, baraka]) await agentIs(ada, id, 'available')
+  })
+
+  test('a refusal is in the language of the reader, with the sentence of the API below it', async () => {
+    for (const [language, words] of [
+      ['fr', 'Une date est fausse, la première suit la dernière, ou la période est trop longue.'],
+      ['ar', 'تاريخ غير صحيح، أو الأول بعد الأخير، أو الفترة طويلة جدًا.'],
+    ] as const) {
+      await supervisor.evaluate(`localStorage.setItem('pamoja-language', '${language}')`)
+      await supervisor.goto(at('call-report?from=2026-03-02&to=2026-03-01'))
+      const alert = supervisor.getByRole('alert').filter({ hasText: words })
+      await alert.getByText('From is not before to.').waitFor()
+      await shot(supervisor, `refusal-${language}`)
+      assert.deepEqual(await accessibilityProblems(supervisor), [])
+    }
+    await supervisor.evaluate("localStorage.removeItem('pamoja-language')")
   })
 
   test('the wallboard has a view for a screen on the wall, without anything else', async () => {

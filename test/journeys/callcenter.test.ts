@@ -342,10 +342,65 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual(told, ['completed', 'completed', 'completed'])
   const { body } = await ada.client.get('/v1/call-center/reports')
   assert.deepEqual([body.totals.transferred, body.totals.first_call_resolution_percent], [3, 100])
+  assert.deepEqual([body.totals.offered, body.totals.answered], [1, 1], 'one call, however many agents it had')
+  assert.deepEqual([body.rows.length, body.rows[0].offered, body.rows[0].answered], [1, 1, 1])
   const { body: agents } = await ada.client.get('/v1/call-center/reports?group_by=agent')
   const spoke = (agent: string) => agents.rows.find((row: { agent_id: string }) => row.agent_id === agent)
   assert.ok(spoke('chipo').talk_seconds >= 60 && spoke('amina').talk_seconds >= 60, JSON.stringify(agents.rows))
   assert.deepEqual([spoke('chipo').transferred, spoke('amina').transferred], [1, 1])
+})
+
+test('a caller who is moved between queues is one call in the totals, and one in each queue', async () => {
+  const ada = await open()
+  const orders = await queueOf(ada, { name: 'Orders', wrap_up_seconds: 0 })
+  const support = await queueOf(ada, { name: 'Support', wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: orders })
+  await login(ada, 'amina', 1, { queues: [orders] })
+  await login(ada, 'baraka', 2, { queues: [support] })
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: support })
+  await connected(ada, call, 'baraka')
+  await done(ada, '/v1/voice/transfer', { call_id: call, transfer_type: 'cold', destination: orders })
+  await connected(ada, call, 'amina')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await ended(ada, call)
+  const counted = ({ offered, answered }: { offered: number; answered: number }) => [offered, answered]
+  const { body: all } = await ada.client.get('/v1/call-center/reports')
+  assert.deepEqual([counted(all.totals), all.rows.map(counted)], [[1, 1], [[1, 1]]])
+  assert.equal(
+    all.waits.reduce((sum: number, { calls }: { calls: number }) => sum + calls, 0),
+    3,
+    'three waits',
+  )
+  assert.deepEqual(
+    all.waits.map(({ under_seconds }: { under_seconds: number | null }) => under_seconds),
+    [10, 20, 40, 60, 90, null],
+  )
+  const { body: byQueue } = await ada.client.get('/v1/call-center/reports?group_by=queue')
+  assert.deepEqual(
+    [counted(byQueue.totals), byQueue.rows.map(counted)],
+    [
+      [1, 1],
+      [
+        [1, 1],
+        [1, 1],
+      ],
+    ],
+  )
+  const { body: ofOrders } = await ada.client.get(`/v1/call-center/reports?queue_id=${orders}`)
+  assert.deepEqual(counted(ofOrders.totals), [1, 1])
+  const { body: now } = await ada.client.get('/v1/call-center/metrics/realtime')
+  assert.deepEqual(
+    [counted(now.totals), now.queues.map(counted)],
+    [
+      [1, 1],
+      [
+        [1, 1],
+        [1, 1],
+      ],
+    ],
+  )
 })
 
 test('two agents speak with a customer: the one who goes leaves the call to the other, with the time of each', async () => {

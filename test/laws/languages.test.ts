@@ -106,6 +106,38 @@ test('every phrase of the console is in each of its books', () => {
   }
 })
 
+/** Function of the client for an operation: `smsSend` for `sms.send`. */
+const functionOf = (operation: string): string =>
+  operation.replace(/\.(\w)/, (_, letter: string) => letter.toUpperCase())
+
+/** Pages of which the errors have words, and the operations of forms that open beside a call. */
+const pagesWithWords = /\/areas\/(?:callcenter\/\w[\w-]*|customers\/(?:inbox|line|talk|who))\.tsx?$/
+const besideCalls = ['smsSend', 'paymentsInitiateMobile']
+
+test('every error of the desk and the call centre has words in each language, by its code', () => {
+  const all = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
+  const called = all
+    .filter((file) => pagesWithWords.test(file))
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/import \{([^}]+)\} from '#sdk\/operations\.ts'/g)])
+    .flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
+  const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8'))
+  const codesOf = new Map<string, string[]>()
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(Object(path))))
+    codesOf.set(functionOf(Object(operation).operationId), Object(operation)['x-error-codes'])
+  assert.ok(called.length > 50)
+  const known = new Set(
+    all
+      .filter(isBook)
+      .flatMap(rowsOf)
+      .map(([phrase]) => phrase),
+  )
+  // Both are the client's own, where no answer came.
+  const codes = new Set(['UNREACHABLE', 'TIMEOUT'])
+  for (const operation of [...called, ...besideCalls])
+    for (const code of codesOf.get(operation) ?? assert.fail(`there is no operation ${operation}`)) codes.add(code)
+  assert.deepEqual([...codes].filter((code) => !known.has(code)).sort(), [])
+})
+
 /** Phrases of an area and their translations. */
 function rowsOf(file: string): [phrase: string, translations: string[]][] {
   const lines = readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)): \[([^\]]*)\]/gm)

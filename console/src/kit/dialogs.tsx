@@ -3,7 +3,7 @@
 // names the thing and what follows. Everything else is done at once by `undoable`, which can be taken back for some seconds.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { sentenceOf } from '../api.ts'
+import { sentenceOf } from '../refusals.ts'
 import { store } from '../store.ts'
 import { t } from '../words.ts'
 import { Field, TextField } from './fields.tsx'

@@ -2,7 +2,7 @@
 // Fields of forms: label, hint, what is wrong with what was typed. A refusal keeps what was typed.
 import { useId } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
-import { sentenceOf } from '../api.ts'
+import { ruleOf, sentenceOf } from '../refusals.ts'
 import { t } from '../words.ts'
 import { words } from './words.ts'
 
@@ -30,7 +30,7 @@ export function problemOf(
   if (!(error instanceof PamojaError)) return undefined
   const fields: unknown = error.error.fields
   const named = Array.isArray(fields) ? fields.find((one) => isWithin(String(Object(one).field), field)) : undefined
-  if (named) return sentenceOf(new Error(String(Object(named).message)))
+  if (named) return ruleOf(String(Object(named).code), String(Object(named).message))
   return !Array.isArray(fields) && fieldOfCode[error.code] === field ? sentenceOf(error) : undefined
 }
 

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
-import { sentenceOf } from '../api.ts'
 import { Link } from '../place.tsx'
+import { detailOf, sentenceOf } from '../refusals.ts'
 import { useTitle } from '../title.ts'
 import { t } from '../words.ts'
 import { Icon, type IconName } from './icons.tsx'
@@ -213,9 +213,15 @@ export function Facts({ rows }: { rows: readonly [name: string, value: Component
 }
 
 export function Problem({ error, retry }: { error: Error; retry?: () => unknown }) {
+  const detail = detailOf(error)
   return (
     <div class="callout bad" role="alert">
       <p>{sentenceOf(error)}</p>
+      {detail && (
+        <p class="soft small" lang="en" dir="ltr">
+          {detail}
+        </p>
+      )}
       {error instanceof PamojaError && error.requestId && (
         <p class="soft">
           {t('Request')} <CopyId id={error.requestId} />

@@ -42,3 +42,12 @@ test('finance pays out and sends nothing', () => {
   assert.ok(!may('finance', 'test', 'sms:write'))
   assert.ok(!may('finance', 'test', 'keys:read'))
 })
+
+test('an agent texts callers and asks them for money, and does nothing else with either', () => {
+  for (const role of ['agent', 'supervisor'] as const) {
+    assert.ok(may(role, 'live', 'sms:send') && may(role, 'live', 'payments:request'))
+    assert.ok(!may(role, 'live', 'sms:write') && !may(role, 'live', 'sms:read'))
+    assert.ok(!may(role, 'live', 'payments:write') && !may(role, 'live', 'payments:read'))
+  }
+  assert.ok(may('finance', 'live', 'payments:request') && may('developer', 'live', 'sms:send'))
+})

@@ -11,16 +11,19 @@ export type Role = (typeof roles)[number]
 const channels = ['customers', 'sms', 'messenger', 'email', 'voice', 'ussd', 'identity']
 const money = ['payments', 'payouts', 'wallet', 'billing']
 
+/** Scopes of a text to a caller and of a request for money from one. */
+const toCallers = ['sms:send', 'payments:request']
+
 /** A developer changes keys of the test environment only. */
 export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'owner' || role === 'admin') return ['*']
   if (role === 'viewer') return reading([...channels, ...money, 'webhooks', 'account', 'logs', 'events'])
   if (role === 'reviewer') return [...writing(['identity']), 'identity:review', 'identity:audit']
   if (role === 'supervisor')
-    return [...writing(['callcenter', 'conversations']), ...reading(['voice', 'account', 'customers'])]
+    return [...writing(['callcenter', 'conversations']), ...reading(['voice', 'account', 'customers']), ...toCallers]
   if (role === 'finance')
     return [...writing(money), 'payouts:approve', ...reading(['customers', 'account', 'logs', 'events'])]
-  if (role === 'agent') return ['callcenter:agent', 'conversations:own', 'conversations:answer']
+  if (role === 'agent') return ['callcenter:agent', 'conversations:own', 'conversations:answer', ...toCallers]
   const own = [
     ...writing([...channels, 'conversations', 'webhooks']),
     ...reading([...money, 'account', 'logs', 'events']),

@@ -8,6 +8,9 @@ import type { RequiredSkillOf } from './schema.ts'
 type ContactState = 'waiting' | 'offered' | 'connected' | 'wrap_up' | 'ended'
 export type ContactOutcome = 'answered' | 'abandoned' | 'overflowed' | 'callback' | 'failed'
 
+/** How far a call was counted before a contact of it. */
+export type CountedBefore = 'no' | 'offered' | 'answered'
+
 export interface PathStep {
   menu: string
   digit: string
@@ -51,11 +54,17 @@ export interface ContactRow {
   notes: string | null
   tags: string[]
   cost: bigint
+  /** How far earlier contacts counted the call. */
+  call_counted: CountedBefore
+  /** How far earlier contacts of the call in the same queue counted it. */
+  queue_counted: CountedBefore
+  /** The wait goes on in the contact of another call. */
+  is_continued: boolean
 }
 
 const columns = `id, call_id, room_id, queue_id, agent_id, wanted_agent, direction, from_number, to_number, state, outcome, priority, skills,
   data, ivr_path, entered_at, answered_at, ended_at, wrapped_at, held_since, hold_ms, is_short, in_threshold, is_transferred,
-  refused_by, leg_id, callback_for, attempts, is_handed, announced_at, disposition, notes, tags, cost`
+  refused_by, leg_id, callback_for, attempts, is_handed, announced_at, disposition, notes, tags, cost, call_counted, queue_counted, is_continued`
 
 const begun =
   stored(`call_id, room_id, queue_id, agent_id, wanted_agent, direction, from_number, to_number, state, priority,
@@ -67,10 +76,16 @@ type Begun = Pick<
   | ('state' | 'priority' | 'entered_at' | 'callback_for' | 'attempts' | 'is_handed')
 > & { skills: string; data: string; ivr_path: string }
 
+/** How far the earlier contacts of a call that a condition leaves counted it. */
+const countedBy = (condition: string): string =>
+  `(select case when count(*) = 0 then 'no' when bool_or(answered_at is not null) then 'answered' else 'offered' end
+      from callcenter.contacts where ${mine} and call_id = $call_id and not is_continued and ${condition})`
+
 export const insertContact = statement.tenant<One & Begun, ContactRow>(
   'callcenter.insert_contact',
-  `insert into callcenter.contacts (bucket, account_id, environment, id, ${begun.names})
-   values ($bucket, $account, $environment, $id, ${begun.values})
+  `insert into callcenter.contacts (bucket, account_id, environment, id, ${begun.names}, call_counted, queue_counted)
+   values ($bucket, $account, $environment, $id, ${begun.values},
+           ${countedBy('true')}, ${countedBy('queue_id is not distinct from $queue_id')})
    returning ${columns}`,
 )
 
@@ -108,16 +123,22 @@ export const lastContactOf = statement.tenant<Tenant & { phone: string }, { ente
   `select entered_at from callcenter.contacts where ${mine} and from_number = $phone order by entered_at desc limit 1`,
 )
 
-/** Start of a wait in a queue whose call was lost without the caller hanging up. */
-export const lostPlaceOf = statement.tenant<
-  Tenant & { phone: string; queue: string; since: Date },
-  { entered_at: Date }
->(
+/** Wait in a queue that goes on in another call. */
+export type Place = Pick<ContactRow, 'id' | 'entered_at'>
+
+/** Wait in a queue whose call was lost without the caller hanging up. */
+export const lostPlaceOf = statement.tenant<Tenant & { phone: string; queue: string; since: Date }, Place>(
   'callcenter.lost_place_of',
-  `select entered_at from (
-     select entered_at, queue_id, outcome, answered_at, ended_at from callcenter.contacts
+  `select id, entered_at from (
+     select id, entered_at, queue_id, outcome, answered_at, ended_at from callcenter.contacts
       where ${mine} and from_number = $phone and direction = 'inbound' order by entered_at desc, id desc limit 1) last
     where queue_id = $queue and outcome = 'failed' and answered_at is null and ended_at >= $since`,
+)
+
+/** Notes that a wait goes on in another contact, which is counted in its place. */
+export const noteContinued = statement.tenant<One, object>(
+  'callcenter.note_continued',
+  `update callcenter.contacts set is_continued = true where ${mine} and id = $id`,
 )
 
 export const noteMoved = statement.tenant<One, object>(
@@ -149,7 +170,7 @@ const changing =
   stored(`call_id, queue_id, agent_id, state, outcome, answered_at, ended_at, wrapped_at, held_since, hold_ms, is_short,
   in_threshold, is_transferred, refused_by::text[], leg_id, attempts, announced_at, disposition, notes, tags::text[]`)
 
-type Changing = Omit<ContactRow, keyof Begun | 'cost'> &
+type Changing = Omit<ContactRow, keyof Begun | 'cost' | 'call_counted' | 'queue_counted' | 'is_continued'> &
   Pick<Begun, 'call_id' | 'queue_id' | 'agent_id' | 'state' | 'attempts'>
 
 const save = statement.tenant<One & Changing, ContactRow>(

@@ -91,7 +91,7 @@ export const payments: Area = {
   },
   uses: ['webhooks'],
   scopes: [
-    scopeArea('payments', { limit: 'payments' }),
+    scopeArea('payments', { limit: 'payments', words: { request: ['write'] } }),
     scopeArea('payouts', { limit: 'payments', words: { approve: [] } }),
     scopeArea('fraud', { limit: 'payments' }),
   ],

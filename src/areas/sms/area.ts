@@ -64,7 +64,7 @@ export const sms: Area = {
     },
   },
   uses: ['numbers'],
-  scopes: [scopeArea('sms', { limit: 'sms' })],
+  scopes: [scopeArea('sms', { limit: 'sms', words: { send: ['write'] } })],
   limits: [planLimit('sms')],
   topics: ['sms', 'sms-permissions'],
   partitions: [{ table: 'sms.messages', period: 'month', ahead: 2, keepDays: null, fill: 50 }],

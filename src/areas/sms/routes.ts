@@ -29,7 +29,7 @@ const sendRoute = commit({
   summary: 'Send a message',
   description:
     'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan.',
-  scope: 'sms:write',
+  scope: 'sms:send',
   limit: 'sms',
   body: MessageSend,
   reply: { status: 200, schema: SendReply },

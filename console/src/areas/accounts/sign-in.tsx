@@ -3,10 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
-import { enter, ofConsole, type Session, sentenceOf, signIn, wants } from '../../api.ts'
+import { enter, ofConsole, type Session, signIn, wants } from '../../api.ts'
 import { Field } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { SignInFrame } from '../../kit/kit.tsx'
+import { sentenceOf } from '../../refusals.ts'
 import { t } from '../../words.ts'
 import { canUsePasskeys, signInWithPasskey, type Ways, waysToSignIn } from './passkeys.ts'
 

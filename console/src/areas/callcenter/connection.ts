@@ -10,6 +10,7 @@ import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
 import { numberText } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
+import { sentenceOf } from '../../refusals.ts'
 import { store } from '../../store.ts'
 import { keepClock } from '../../waiting.ts'
 import { t } from '../../words.ts'
@@ -291,7 +292,7 @@ function hear(own: Line, message: object): void {
   const given = Object(message)
   switch (given.type) {
     case 'webrtc.offer':
-      return void offered(own, given).catch((error: Error) => set({ told: error.message }))
+      return void offered(own, given).catch((error: Error) => set({ told: sentenceOf(error) }))
     case 'desk.ready':
       return ready()
     case 'agent.status':
@@ -309,8 +310,8 @@ function hear(own: Line, message: object): void {
     case 'done':
       return settle(given.id, ({ done }) => done(given.result))
     case 'error':
-      if (given.id === undefined) return set({ told: given.message })
-      return settle(given.id, ({ failed }) => failed(new Error(given.message)))
+      if (given.id === undefined) return set({ told: sentenceOf(given) })
+      return settle(given.id, ({ failed }) => failed(Object.assign(new Error(given.message), { code: given.code })))
   }
 }
 
@@ -325,7 +326,7 @@ function rings(own: Line, offer: Offer): void {
   set({ offer, third: null })
   if (!own.answers) return ring(whoIn(offer), offer.queue?.name ?? '', () => go('/desk'))
   own.answers = false
-  void ask({ type: 'call.accept' }).catch((error: Error) => set({ told: error.message }))
+  void ask({ type: 'call.accept' }).catch((error: Error) => set({ told: sentenceOf(error) }))
 }
 
 function settle(id: string, how: (one: { done(result: unknown): void; failed(error: Error): void }) => void): void {

@@ -3,11 +3,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { callcenterAgentContext } from '#sdk/operations.ts'
 import type { AgentContext } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, may } from '../../api.ts'
+import { type Deed, DeedButton } from '../../kit/detail.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, Card, Facts, Pill } from '../../kit/kit.tsx'
-import { numberText, words } from '../../kit/words.ts'
+import { numberText, withheldNumber, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { textForm } from '../customers/forms.ts'
+import { askForm } from '../payments/forms.ts'
 import { clockOf } from './states.tsx'
 
 /** What is known of the customer of a call; read when the call rings and when it is answered. */
@@ -83,6 +86,25 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
   return [...calls, ...noted, ...others].sort((a, b) => b.at.localeCompare(a.at))
 }
 
+/** Buttons for a text and a request for money, to the phone of the call. */
+function Quick({ context: { customer, call } }: { context: AgentContext }) {
+  if (!customer || customer.phone === withheldNumber) return null
+  const own = call?.direction === 'outbound' ? call.from : call?.to
+  const deeds: readonly Deed[] = [
+    { name: 'Send a text', icon: 'message', scope: 'sms:send', form: textForm(customer.phone, own) },
+    { name: 'Request a payment', icon: 'coins', scope: 'payments:request', form: askForm(customer.phone) },
+  ]
+  return (
+    <p class="row quick">
+      {deeds
+        .filter(({ scope = '' }) => may(scope))
+        .map((deed) => (
+          <DeedButton key={deed.name} deed={deed} />
+        ))}
+    </p>
+  )
+}
+
 export function Customer({ context }: { context: AgentContext }) {
   const { customer, call } = context
   if (!customer) return null
@@ -99,6 +121,7 @@ export function Customer({ context }: { context: AgentContext }) {
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
+      <Quick context={context} />
       {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
         {past.map(({ key, at, icon, name, state, note }) => (

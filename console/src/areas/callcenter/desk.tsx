@@ -11,6 +11,7 @@ import { Icon } from '../../kit/icons.tsx'
 import { Card, Figures, PageHead, Problem } from '../../kit/kit.tsx'
 import { allowSound } from '../../kit/sound.ts'
 import { count, numberText } from '../../kit/words.ts'
+import { sentenceOf } from '../../refusals.ts'
 import { t } from '../../words.ts'
 import { AfterCall } from './after-call.tsx'
 import {
@@ -36,7 +37,7 @@ import { AgentState, chosenStates, clockOf, isChosen, lookOf, reasonNames, Since
 export function DeskPage({ session }: PageProps) {
   const now = desk.use()
   const { link, agent, call, toNote, told } = now
-  useEffect(() => void resumeWork(session.member).catch((error: Error) => tellDesk(error.message)), [])
+  useEffect(() => void resumeWork(session.member).catch((error: Error) => tellDesk(sentenceOf(error))), [])
   const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const customer = useCustomer(session.member.id, link === 'closed' ? null : call.call_id, call.state)
   const name =

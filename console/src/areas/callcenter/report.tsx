@@ -35,6 +35,7 @@ export function CallReport({ session }: PageProps) {
   const outcomes = useLoad(`outcomes ${key}`, () => grouped('disposition'), { keeps: true })
   const totals = over.value?.totals
   const rows = over.value?.rows ?? []
+  const lengths = over.value?.waits ?? []
   const nameOf = (start: string): string => (interval === 'hour' ? clockTime(start) : date(start))
   const steps = rows.length === 0 ? [] : stepsOf(from, to, rows, session.account.timezone)
   // Where nobody was answered or gave up there is no service level, which is not one of 0 %.
@@ -127,21 +128,44 @@ export function CallReport({ session }: PageProps) {
               }))}
             />
           </Card>
-          <Card title="Outcomes">
-            <Figures
-              names={['Outcome', 'Calls']}
-              rows={together(outcomes.value?.rows ?? [], 'disposition').map(({ name, calls }) => ({
-                key: name,
-                name: <span dir="auto">{name === '' ? t('Not noted') : words(name)}</span>,
-                figures: [count(calls)],
-              }))}
-            />
-          </Card>
+          <div class="stack">
+            <Card title="How long callers waited">
+              <Columns
+                label={t('How long callers waited')}
+                labels={lengths.map(({ under_seconds }, i) =>
+                  lengthName(lengths[i - 1]?.under_seconds ?? 0, under_seconds),
+                )}
+                series={[
+                  {
+                    name: t('Calls in queues'),
+                    total: count(lengths.reduce((sum, { calls }) => sum + calls, 0)),
+                    values: lengths.map(({ calls }) => calls),
+                  },
+                ]}
+              />
+            </Card>
+            <Card title="Outcomes">
+              <Figures
+                names={['Outcome', 'Calls']}
+                rows={together(outcomes.value?.rows ?? [], 'disposition').map(({ name, calls }) => ({
+                  key: name,
+                  name: <span dir="auto">{name === '' ? t('Not noted') : words(name)}</span>,
+                  figures: [count(calls)],
+                }))}
+              />
+            </Card>
+          </div>
         </div>
       )}
       <ReportsByMail />
     </div>
   )
+}
+
+/** Name of the waits between two lengths in seconds; null has no end. */
+function lengthName(from: number, under: number | null): string {
+  if (under === null) return t('over {seconds} s', { seconds: from })
+  return from === 0 ? t('under {seconds} s', { seconds: under }) : t('{from} to {seconds} s', { from, seconds: under })
 }
 
 type ReportRow = Awaited<ReturnType<typeof callcenterReport>>['rows'][number]

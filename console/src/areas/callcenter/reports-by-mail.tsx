@@ -15,7 +15,7 @@ import { type Control, type FieldOf, type FormOf, formOf } from '../../kit/form.
 import { Card, Pill } from '../../kit/kit.tsx'
 import { type ListOf, ListRecords, type Row, textOf } from '../../kit/list-page.tsx'
 import { shortMoment, words } from '../../kit/words.ts'
-import { t } from '../../words.ts'
+import { currentLanguage, languages, t } from '../../words.ts'
 import { days } from './forms.tsx'
 import { useNames } from './names.ts'
 
@@ -66,6 +66,7 @@ const DayOfMonth = among(
 const hourText = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
 const Hour = among(Object.fromEntries(Array.from({ length: 24 }, (_, i) => [String(i), hourText(i)])))
 const FilesIn = among(fileNames)
+const Language = among(languages)
 
 const fields: readonly FieldOf[] = [
   { name: 'name', label: 'Name', isRequired: true },
@@ -85,6 +86,7 @@ const fields: readonly FieldOf[] = [
     ...{ name: 'formats', label: 'Files', value: (text: string) => text.split(' ') },
     show: (control) => <FilesIn {...control} />,
   },
+  { name: 'language', label: 'Language', show: (control) => <Language {...control} /> },
 ]
 
 const initial = {
@@ -186,7 +188,8 @@ const schedules: ListOf = {
 
 export function ReportsByMail() {
   const [turn, setTurn] = useState(0)
-  const deed = { name: 'Schedule a report by mail', icon: 'plus', scope, form: make } as const
+  const form = { ...make, initial: { ...initial, language: currentLanguage() } }
+  const deed = { name: 'Schedule a report by mail', icon: 'plus', scope, form } as const
   return (
     <Card
       title="Reports by mail"

@@ -210,6 +210,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
               ...{ name: 'Caller', priority: 1, card: 'title', grows: true },
               show: (agent) => <Link to={`/calls/${agent.call_id ?? ''}`}>{partyOf(agent)}</Link>,
             },
+            { name: 'About', priority: 3, show: ({ about }) => <span dir="auto">{about ?? '–'}</span> },
             { name: 'With', priority: 1, card: 'sub', show: ({ name, agent_id }) => name ?? agent_id },
             { name: 'Queue', priority: 3, show: ({ queue_id }) => queues.get(queue_id ?? '') ?? '–' },
             {

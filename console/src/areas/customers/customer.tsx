@@ -100,7 +100,7 @@ function deedsOf(customer: CustomerRecord): Deed[] {
       ? []
       : [
           {
-            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:write' },
+            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:send' },
             form: textForm(phone),
           },
         ]),

@@ -58,9 +58,10 @@ export const mergeForm = (id: string): FormOf =>
     ],
   })
 
-export const textForm = (to: string): FormOf =>
+/** A text to a number; `from` is the sender unless another is typed. */
+export const textForm = (to: string, from?: string): FormOf =>
   formOf(smsSend, {
-    ...{ title: 'Send a text', action: 'Send', fixed: { to } },
+    ...{ title: 'Send a text', action: 'Send', fixed: { to }, initial: { from } },
     fields: [
       { name: 'from', label: 'Sender', isRequired: true },
       { name: 'message', label: 'Text', isLong: true, isRequired: true },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a check found, for whoever decides: the document as it was read, each check in words, faces on a scale with the limit.
 import type { IdentityVerification } from '#sdk/schemas.ts'
-import { sentenceOf } from '../../api.ts'
 import { Meter } from '../../kit/chart.tsx'
 import { Card, Facts, Figures, Pill } from '../../kit/kit.tsx'
 import { country, date, percent, words } from '../../kit/words.ts'
+import { sentenceOf } from '../../refusals.ts'
 import { t } from '../../words.ts'
 
 const tones = { pass: 'good', fail: 'bad', warn: 'warn', skipped: 'idle', unavailable: 'idle' } as const

@@ -2,12 +2,13 @@
 // Many payouts that were asked for at once: how far they are, which rows were refused and why.
 import { payoutsCancelBulk, payoutsGetBulk } from '#sdk/operations.ts'
 import type { PayoutBatchRecord } from '#sdk/schemas.ts'
-import { api, sentenceOf } from '../../api.ts'
+import { api } from '../../api.ts'
 import type { Deed } from '../../kit/detail.tsx'
 import { Card, FiguresRow } from '../../kit/kit.tsx'
 import { ListRecords } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
 import { count, money } from '../../kit/words.ts'
+import { sentenceOf } from '../../refusals.ts'
 import { t } from '../../words.ts'
 import { payouts } from './lists.tsx'
 

@@ -6,6 +6,7 @@ import {
   fraudCreateRule,
   paymentsCheckRisk,
   paymentsCreateLink,
+  paymentsInitiateMobile,
   payoutsCreate,
   payoutsCreateBulk,
 } from '#sdk/operations.ts'
@@ -60,6 +61,14 @@ export const payMany: FormOf = formOf(payoutsCreateBulk, {
   preview: sumOfPayouts,
   done: ({ batch_id }) => go(`/payout-batches/${batch_id}`),
 })
+
+/** Request for money to a phone, whose owner confirms it there. */
+export const askForm = (phone: string): FormOf =>
+  formOf(paymentsInitiateMobile, {
+    ...{ title: 'Request a payment', action: 'Request payment', fixed: { phone } },
+    fields: [amount, currency, reference],
+    initial: { currency: ownCurrency() },
+  })
 
 export const newLink: FormOf = formOf(paymentsCreateLink, {
   title: 'Create payment link',

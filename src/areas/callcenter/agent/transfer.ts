@@ -200,9 +200,10 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
     const transfer = await maybe(tx.query(findTransfer, { ...tenant, id }))
     const contact = transfer && (await maybe(tx.query(contactOfCall, { ...tenant, call: transfer.call_id })))
     if (!transfer || !contact) return []
-    if (change.kind === 'ringing') return targetRings(app, tx, occasion, contact, transfer, change)
-    if (change.kind === 'answered') return targetAnswered(app, tx, occasion, contact, transfer, change)
-    return change.kind === 'ended' ? targetGone(app, tx, occasion, contact, transfer, change) : []
+    const step = { app, tx, occasion, contact, transfer, change }
+    if (change.kind === 'ringing') return targetRings(step)
+    if (change.kind === 'answered') return targetAnswered(step)
+    return change.kind === 'ended' ? targetGone(step) : []
   })
   for (const act of after)
     await act().catch((error) =>
@@ -213,36 +214,47 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
     )
 }
 
-/** Cold transfer: when the target rings, the first agent leaves and the customer hears ringing. */
-async function targetRings(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  transfer: TransferRow,
-  { call }: LegChange,
-): Promise<After[]> {
-  if (transfer.kind === 'warm' || transfer.status !== 'ringing') return []
-  const { tenant } = occasion
-  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
-  await settle(app, tx, occasion, contact, transfer, 'completed', call)
-  return legs.filter((leg) => leg !== call).map((leg) => () => liveCalls(app).hangUp(tenant, leg))
+/** Change of the target's leg, with the transfer and the contact that it is about. */
+interface Step {
+  app: App
+  tx: Tx
+  occasion: Occasion
+  contact: ContactRow
+  transfer: TransferRow
+  change: LegChange
 }
 
-async function targetAnswered(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  transfer: TransferRow,
-  change: LegChange,
-): Promise<After[]> {
+/** Agent whom a transfer is to; null where it is to no agent. */
+async function targetAgent({ tx, occasion, transfer }: Pick<Step, 'tx' | 'occasion' | 'transfer'>) {
+  return transfer.to_agent === null ? null : agentNamed(tx, occasion, transfer.to_agent)
+}
+
+/** Cold transfer: when the target rings, the first agent leaves and the customer hears ringing. */
+async function targetRings(step: Step): Promise<After[]> {
+  const { transfer, change } = step
+  if (transfer.kind === 'warm' || transfer.status !== 'ringing') return []
+  return (await passedOn(step, change.call)).after
+}
+
+/** Ends the first agent's contact for one of the target's leg, and hangs up the first agent. */
+async function passedOn(
+  { app, tx, occasion, contact, transfer }: Omit<Step, 'change'>,
+  leg: string,
+): Promise<{ next: ContactRow; after: After[] }> {
+  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
+  const next = await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
+  await settle(app, tx, occasion, contact, transfer, 'completed', leg)
+  const others = legs.filter((one) => one !== leg)
+  return { next, after: others.map((one) => () => liveCalls(app).hangUp(occasion.tenant, one)) }
+}
+
+async function targetAnswered(step: Step): Promise<After[]> {
+  const { app, tx, occasion, contact, transfer, change } = step
   const { tenant } = occasion
   const live = liveCalls(app)
   if (transfer.kind === 'warm') {
     if (transfer.status !== 'ringing') return [() => live.hangUp(tenant, change.call)]
-    const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+    const agent = await targetAgent(step)
     if (agent)
       await become(app, tx, occasion, agent, 'on_call', {
         call_id: contact.call_id,
@@ -252,7 +264,7 @@ async function targetAnswered(
     await save(tx, tenant, transfer, 'consulting', change.call)
     return whisper(app, tenant, transfer, change.call)
   }
-  const late = transfer.status === 'ringing' ? await targetRings(app, tx, occasion, contact, transfer, change) : []
+  const late = transfer.status === 'ringing' ? await targetRings(step) : []
   const now = await maybe(tx.query(contactOfCall, { ...tenant, call: contact.call_id }))
   if (now?.state !== 'offered') return [() => live.hangUp(tenant, change.call)]
   return [
@@ -293,17 +305,11 @@ async function given(
 }
 
 /** The target did not answer or left: the customer returns to the first agent, or to a queue, or the call ends. */
-async function targetGone(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  transfer: TransferRow,
-  change: LegChange,
-): Promise<After[]> {
+async function targetGone(step: Step): Promise<After[]> {
+  const { app, tx, occasion, contact, transfer, change } = step
   const { tenant } = occasion
   const live = liveCalls(app)
-  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  const agent = await targetAgent(step)
   const isRinging = agent?.status === 'ringing' && agent.leg_id === null
   const isTheirs = agent?.call_id === contact.call_id && (agent.leg_id === change.call || isRinging)
   if (transfer.status === 'ringing' || transfer.status === 'consulting') {
@@ -369,21 +375,11 @@ async function leftBehind(
 }
 
 /** Completes a warm transfer: the second agent gets the customer and the first leaves. */
-export async function completeTransfer(
-  app: App,
-  tx: Tx,
-  occasion: Occasion,
-  contact: ContactRow,
-  transfer: TransferRow,
-): Promise<After[]> {
-  const { tenant } = occasion
-  const live = liveCalls(app)
+export async function completeTransfer(step: Omit<Step, 'change'>): Promise<After[]> {
+  const { app, tx, occasion, transfer } = step
   const leg = transfer.leg_id ?? ''
-  const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
-  const next = await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
-  const acts = await given(app, tx, occasion, next, transfer.to_agent, leg)
-  await settle(app, tx, occasion, contact, transfer, 'completed')
-  return [...acts, ...legs.filter((one) => one !== leg).map((one) => () => live.hangUp(tenant, one))]
+  const { next, after } = await passedOn(step, leg)
+  return [...(await given(app, tx, occasion, next, transfer.to_agent, leg)), ...after]
 }
 
 /** Decides a transfer: complete, merge (all three speak) or cancel. */
@@ -407,8 +403,8 @@ export async function decideTransfer(
       `a transfer that is ${transfer.status} cannot be ${action === 'cancel' ? 'cancelled' : `${action}d`}`,
     )
   if (action !== 'cancel' && contact.state !== 'connected') throw new AppError('CONFLICT', 'the customer has hung up')
-  if (action === 'complete') return completeTransfer(app, tx, occasion, contact, transfer)
-  const agent = transfer.to_agent === null ? null : await agentNamed(tx, occasion, transfer.to_agent)
+  if (action === 'complete') return completeTransfer({ app, tx, occasion, contact, transfer })
+  const agent = await targetAgent({ tx, occasion, transfer })
   if (action === 'merge') {
     await saveContact(tx, tenant, contact, { is_transferred: true })
     if (agent) {

@@ -8,7 +8,15 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Flow, liveCalls } from '../../voice/area.ts'
 import { tellQueued } from '../contact/contact-events.ts'
-import { type ContactRow, contactOfCall, insertContact, lostPlaceOf, type PathStep } from '../contacts.ts'
+import {
+  type ContactRow,
+  contactOfCall,
+  insertContact,
+  lostPlaceOf,
+  noteContinued,
+  type PathStep,
+  type Place,
+} from '../contacts.ts'
 import { compileDestination, compileMenu, compileQuestion } from '../ivr/compile.ts'
 import type { IvrDocument } from '../ivr/ivr.ts'
 import { agentsFor } from '../ivr/people.ts'
@@ -49,8 +57,8 @@ interface Luggage {
   path: readonly PathStep[]
   /** Whether the call's own flow continues afterwards. */
   isHanded: boolean
-  /** Start of an earlier wait in the queue, which the caller goes on with. */
-  since?: Date
+  /** Earlier wait in the queue, which the caller goes on with. */
+  place?: Place
 }
 
 /** Flow of a caller who waits. */
@@ -124,9 +132,10 @@ async function takePlace(
 ): Promise<ContactRow | null> {
   const { tenant, receivedMs, nowMs } = occasion
   const live = queue && liveOf(queue, await readScene(tx, tenant), nowMs, null)
-  const since = luggage.since ?? (queue ? await lostPlace(tx, occasion, call, queue.id) : null)
+  const place = luggage.place ?? (queue ? await lostPlace(tx, occasion, call, queue.id) : null)
   // Who comes back has a place already, also in a queue that filled up meanwhile.
-  if (queue && live && since === null && live.waiting.length >= queue.document.max_size) return null
+  if (queue && live && place === null && live.waiting.length >= queue.document.max_size) return null
+  if (place) await tx.query(noteContinued, { ...tenant, id: place.id })
   const contact = await one(
     tx.query(insertContact, {
       ...tenant,
@@ -144,7 +153,7 @@ async function takePlace(
       skills: JSON.stringify(luggage.skills),
       data: JSON.stringify(luggage.data),
       ivr_path: JSON.stringify(luggage.path),
-      entered_at: since ?? new Date(nowMs),
+      entered_at: place?.entered_at ?? new Date(nowMs),
       callback_for: null,
       attempts: 0,
       is_handed: luggage.isHanded,
@@ -159,17 +168,17 @@ async function takePlace(
   return contact
 }
 
-/** Queue position of a caller whose call was lost with its node and who calls again soon. */
+/** Wait of a caller whose call was lost with its node and who calls again soon. */
 async function lostPlace(
   tx: Tx,
   { tenant, nowMs }: Occasion,
   { direction, from: phone }: GoingCall,
   queue: string,
-): Promise<Date | null> {
+): Promise<Place | null> {
   // Callers who withhold their numbers are not told from each other.
   if (direction !== 'inbound' || phone === withheldNumber) return null
   const since = new Date(nowMs - placeKeptMs)
-  return (await maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since })))?.entered_at ?? null
+  return maybe(tx.query(lostPlaceOf, { ...tenant, phone, queue, since }))
 }
 
 /** Marks a call as waiting and play music. Not awaited: the call may be waiting for this. */

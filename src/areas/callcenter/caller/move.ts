@@ -54,10 +54,10 @@ async function moved(app: App, { tenant, from: phone, to }: CallFacts, id: strin
 
 /** Joins the queue of an earlier wait at its place, which was left free, however many wait. */
 function waitOn(app: App, call: CallFacts, contact: ContactRow): Promise<boolean> {
-  const { queue_id, priority, skills, ivr_path, is_handed, entered_at } = contact
+  const { queue_id, priority, skills, ivr_path, is_handed } = contact
   // What is known of a caller who shows no number may be known of another one.
   const known =
     call.from === withheldNumber ? { data: call.customData, path: [] } : { data: contact.data, path: ivr_path }
-  const luggage = { priority, skills, ...known, isHanded: is_handed, since: entered_at }
+  const luggage = { priority, skills, ...known, isHanded: is_handed, place: contact }
   return joinQueue(app, call, idOf('queue', queue_id ?? ''), luggage)
 }

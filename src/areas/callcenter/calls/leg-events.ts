@@ -181,7 +181,7 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   }
   // A consultation continues without the first agent: the second gets the customer.
   const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
-  if (transfer?.status === 'consulting') return completeTransfer(app, tx, occasion, contact, transfer)
+  if (transfer?.status === 'consulting') return completeTransfer({ app, tx, occasion, contact, transfer })
   if (transfer) return []
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
   return endCall(app, tenant, contact)

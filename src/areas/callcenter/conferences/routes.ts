@@ -6,7 +6,7 @@ import { newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { isE164 } from '../../../kernel/phone.ts'
 import { type Route, read, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one } from '../../../platform/db.ts'
+import { maybe, one, type Queryable } from '../../../platform/db.ts'
 import { At, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { checkNumbers, firstNumber, liveCalls, requireFreeCalls } from '../../voice/area.ts'
@@ -75,6 +75,24 @@ async function requireCallable(app: App, tenant: Tenant, from: string, endpoint:
   if (!agentIdForm.test(endpoint)) throw invalid(field, 'must be a number or an agent')
 }
 
+/** Conference of a path. */
+async function conferenceNamed(queryable: Queryable, tenant: Tenant, id: string): Promise<ConferenceRow> {
+  const row = await maybe(queryable.query(findConference, { ...tenant, id: uuid(id) }))
+  if (!row) throw noConference()
+  return row
+}
+
+/** Errors of ringing a participant. */
+const ringErrors = [
+  'INVALID_PHONE',
+  'NUMBER_NOT_OWNED',
+  'DESTINATION_NOT_ALLOWED',
+  'AGENT_NOT_AVAILABLE',
+  'CONFERENCE_FULL',
+  'CONCURRENCY_LIMIT',
+  'PROVIDER_UNAVAILABLE',
+] as const
+
 const create = write({
   method: 'POST',
   path: '/v1/voice/conference',
@@ -113,15 +131,7 @@ const create = write({
     ),
   }),
   reply: { status: 201, schema: Conference, location: ({ conference_id }) => `/v1/voice/conference/${conference_id}` },
-  errors: [
-    'INVALID_PHONE',
-    'NUMBER_NOT_OWNED',
-    'DESTINATION_NOT_ALLOWED',
-    'AGENT_NOT_AVAILABLE',
-    'CONFERENCE_FULL',
-    'CONCURRENCY_LIMIT',
-    'PROVIDER_UNAVAILABLE',
-  ],
+  errors: ringErrors,
   examples: [
     {
       name: 'Two people',
@@ -190,8 +200,7 @@ const get = read({
   reply: { status: 200, schema: Conference },
   errors: ['NOT_FOUND'],
   handle: async (app, { params }, { tenant }) => {
-    const row = await maybe(app.db.query(findConference, { ...tenant, id: uuid(params.conference_id) }))
-    if (!row) throw noConference()
+    const row = await conferenceNamed(app.db, tenant, params.conference_id)
     return conferenceRecord(row, await app.db.query(listParticipants, { ...tenant, conference: row.id }))
   },
 })
@@ -206,26 +215,14 @@ const add = write({
   params: ConferenceId,
   body: Type.Object({ endpoint: Endpoint }),
   reply: { status: 200, schema: Participant },
-  errors: [
-    'NOT_FOUND',
-    'CONFLICT',
-    'INVALID_PHONE',
-    'NUMBER_NOT_OWNED',
-    'DESTINATION_NOT_ALLOWED',
-    'AGENT_NOT_AVAILABLE',
-    'CONFERENCE_FULL',
-    'CONCURRENCY_LIMIT',
-    'PROVIDER_UNAVAILABLE',
-  ],
+  errors: ['NOT_FOUND', 'CONFLICT', ...ringErrors],
   async prepare(app, { params, body }, { tenant }) {
-    const row = await maybe(app.db.query(findConference, { ...tenant, id: uuid(params.conference_id) }))
-    if (!row) throw noConference()
+    const row = await conferenceNamed(app.db, tenant, params.conference_id)
     await requireCallable(app, tenant, row.options.from, body.endpoint, 'endpoint')
   },
   async handle(app, tx, { params, body }, caller) {
     await holdSwitchboard(tx, caller.tenant)
-    const row = await maybe(tx.query(findConference, { ...caller.tenant, id: uuid(params.conference_id) }))
-    if (!row) throw noConference()
+    const row = await conferenceNamed(tx, caller.tenant, params.conference_id)
     if (row.status === 'ended') throw new AppError('CONFLICT', 'the conference has ended')
     await requireFreeCalls(app, tx, caller.tenant)
     const added = await addParticipant(app, tx, { ...caller }, row, body.endpoint)
@@ -311,12 +308,10 @@ const end = write({
   async handle(app, tx, { params }, caller) {
     const { tenant } = caller
     await holdSwitchboard(tx, tenant)
-    const named = { ...tenant, id: uuid(params.conference_id) }
-    const row = await maybe(tx.query(findConference, named))
-    if (!row) throw noConference()
+    const row = await conferenceNamed(tx, tenant, params.conference_id)
     const after = await endConference(app, tx, { ...caller }, row)
     tx.afterCommit(() => void all(app, after))
-    const now = (await maybe(tx.query(findConference, named))) ?? row
+    const now = await conferenceNamed(tx, tenant, params.conference_id)
     return conferenceRecord(now, await tx.query(listParticipants, { ...tenant, conference: row.id }))
   },
 })

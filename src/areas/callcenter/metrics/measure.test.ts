@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf, momentOfWall, startOf } from './intervals.ts'
-import { type Counted, occupancy, ReportTally, type Stretch } from './measure.ts'
+import { type Counted, occupancy, ReportTally, type Scope, type Stretch } from './measure.ts'
 
 const at = (clock: string): Date => new Date(`2026-03-09T${clock}Z`)
 
@@ -21,6 +21,9 @@ function contact(entered: string, more: Partial<Counted> = {}): Counted {
     queue_id: 'q',
     direction: 'inbound',
     cost: 0n,
+    call_counted: 'no',
+    queue_counted: 'no',
+    is_continued: false,
     ...more,
   }
 }
@@ -50,7 +53,7 @@ const morning: readonly Counted[] = [
 test('a morning adds up as it does by hand', () => {
   const tally = new ReportTally()
   for (const one of morning) tally.add(one, at('09:00:00').getTime())
-  assert.deepEqual(tally.more, {
+  assert.deepEqual(tally.more('call'), {
     offered: 6,
     answered: 3,
     abandoned: 2,
@@ -74,7 +77,61 @@ test('a morning adds up as it does by hand', () => {
     first_call_resolution_percent: 100,
     cost: 3_500_000n,
   })
-  assert.deepEqual(new ReportTally().measures.service_level_percent, null)
+  assert.deepEqual(new ReportTally().measures('call').service_level_percent, null)
+})
+
+test('a call of several contacts counts once, once in each queue, and for each agent', () => {
+  const now = at('09:00:00').getTime()
+  const talk = (entered: string, ended: string) => ({ answered_at: at(entered), ended_at: at(ended) })
+  const call: readonly Counted[] = [
+    // Its wait began with another call, whose node stopped; an agent answers and hands it to a second queue.
+    contact('08:00:00', { outcome: 'failed', ended_at: at('08:00:30'), is_continued: true, cost: 1n }),
+    contact('08:00:00', { ...talk('08:01:00', '08:02:00'), is_transferred: true }),
+    // The second queue sends it on to a third, where an agent answers and hands it back to the first; there it gives up.
+    contact('08:02:00', { queue_id: 'r', outcome: 'overflowed', ended_at: at('08:03:00'), call_counted: 'answered' }),
+    contact('08:03:00', { queue_id: 's', ...talk('08:04:00', '08:05:00'), call_counted: 'answered' }),
+    contact('08:05:00', {
+      ...{ outcome: 'abandoned', ended_at: at('08:06:00') },
+      ...{ call_counted: 'answered', queue_counted: 'answered' },
+    }),
+  ]
+  const counts = (some: readonly Counted[], scope: Scope) => {
+    const tally = new ReportTally()
+    for (const one of some) tally.add(one, now)
+    const {
+      offered,
+      answered,
+      abandoned,
+      overflowed,
+      abandon_rate_percent: rate,
+      aht_seconds,
+      cost,
+    } = tally.more(scope)
+    return { offered, answered, abandoned, overflowed, rate, aht_seconds, cost, waits: tally.waits.length }
+  }
+  assert.deepEqual(counts(call, 'call'), {
+    ...{ offered: 1, answered: 1, abandoned: 1, overflowed: 1, rate: 100 },
+    ...{ aht_seconds: 60, cost: 1n, waits: 4 },
+  })
+  const ofQueue = (queue: string) => {
+    const { offered, answered } = counts(
+      call.filter(({ queue_id }) => queue_id === queue),
+      'queue',
+    )
+    return [offered, answered]
+  }
+  assert.deepEqual(['q', 'r', 's'].map(ofQueue), [
+    [1, 1],
+    [1, 0],
+    [1, 1],
+  ])
+  assert.deepEqual([counts(call, 'contact').offered, counts(call, 'contact').answered], [4, 2])
+  // A call that the first queue sent on unanswered is answered once, in the second.
+  const sentOn = [
+    contact('08:00:00', { outcome: 'overflowed', ended_at: at('08:01:00') }),
+    contact('08:01:00', { queue_id: 'r', ...talk('08:02:00', '08:03:00'), call_counted: 'offered' }),
+  ]
+  assert.deepEqual([counts(sentOn, 'call').offered, counts(sentOn, 'call').answered], [1, 1])
 })
 
 test('occupancy is the time on calls and after them, cut to the window', () => {

@@ -2,7 +2,7 @@
 // Metrics of contacts and agent time, by the definitions of the documentation. Pure, so that a day can be checked by
 // hand.
 import type { AgentStatus } from '../agents/agent.ts'
-import type { ContactRow } from '../contacts.ts'
+import type { ContactRow, CountedBefore } from '../contacts.ts'
 
 /** Fields of a contact that metrics use. */
 export type Counted = Pick<
@@ -20,7 +20,15 @@ export type Counted = Pick<
   | 'queue_id'
   | 'direction'
   | 'cost'
+  | 'call_counted'
+  | 'queue_counted'
+  | 'is_continued'
 >
+
+/** Unit that counts once: a call, a call in a queue, or a contact, as an agent has it. */
+export type Scope = 'call' | 'queue' | 'contact'
+const scopes: readonly Scope[] = ['call', 'queue', 'contact']
+const none = (): Record<Scope, number> => ({ call: 0, queue: 0, contact: 0 })
 
 /** Interval of an agent's time. */
 export interface Stretch {
@@ -115,10 +123,18 @@ export function occupancy(stretches: readonly Stretch[], sinceMs: number, untilM
   return occupancyOf(time)
 }
 
+/** Adds a contact to the counts of those scopes in which no earlier contact was counted so. */
+function count(counts: Record<Scope, number>, contact: Counted, as: 'offered' | 'answered'): void {
+  const isNew = (before: CountedBefore) => before === 'no' || (before === 'offered' && as === 'answered')
+  counts.contact++
+  if (isNew(contact.call_counted)) counts.call++
+  if (isNew(contact.queue_counted)) counts.queue++
+}
+
 /** Sums of contacts. Times are whole milliseconds, so that sums are exact in any order. */
 export class Tally {
-  #offered = 0
-  #answered = 0
+  readonly #offered = none()
+  readonly #answered = none()
   #served = 0
   #inTime = 0
   #abandoned = 0
@@ -132,13 +148,14 @@ export class Tally {
 
   add(contact: Counted, nowMs: number): void {
     const { outcome, queue_id, is_short, in_threshold, is_transferred, hold_ms } = contact
-    this.#offered++
+    if (contact.is_continued) return
+    count(this.#offered, contact, 'offered')
     if (is_transferred) this.#transferred++
     if (outcome === 'abandoned') this.#abandoned++
     if (outcome === 'abandoned' && is_short) this.#short++
     if (outcome === 'overflowed') this.#overflowed++
     if (outcome !== 'answered') return
-    this.#answered++
+    count(this.#answered, contact, 'answered')
     this.#talkMs += talkMs(contact, nowMs)
     this.#holdMs += Number(hold_ms)
     this.#wrapMs += wrapMs(contact, nowMs)
@@ -150,8 +167,10 @@ export class Tally {
   }
 
   addAll(other: Tally): void {
-    this.#offered += other.#offered
-    this.#answered += other.#answered
+    for (const scope of scopes) {
+      this.#offered[scope] += other.#offered[scope]
+      this.#answered[scope] += other.#answered[scope]
+    }
     this.#served += other.#served
     this.#inTime += other.#inTime
     this.#abandoned += other.#abandoned
@@ -164,27 +183,28 @@ export class Tally {
     this.#wrapMs += other.#wrapMs
   }
 
-  get answered(): number {
-    return this.#answered
+  answered(scope: Scope): number {
+    return this.#answered[scope]
   }
 
   get seconds(): { talk: number; hold: number; wrapUp: number } {
     return { talk: this.#talkMs / 1_000, hold: this.#holdMs / 1_000, wrapUp: this.#wrapMs / 1_000 }
   }
 
-  get measures(): Measures {
+  measures(scope: Scope): Measures {
+    const handled = this.#answered.contact
     const handledMs = this.#talkMs + this.#holdMs + this.#wrapMs
     return {
-      offered: this.#offered,
-      answered: this.#answered,
+      offered: this.#offered[scope],
+      answered: this.#answered[scope],
       abandoned: this.#abandoned,
       short_abandoned: this.#short,
       overflowed: this.#overflowed,
       transferred: this.#transferred,
       service_level_percent: percent(this.#inTime, this.#served + this.#abandoned - this.#short),
       asa_seconds: this.#served === 0 ? null : rounded(this.#servedWaitMs / 1_000 / this.#served),
-      aht_seconds: this.#answered === 0 ? null : rounded(handledMs / 1_000 / this.#answered),
-      abandon_rate_percent: percent(this.#abandoned, this.#offered),
+      aht_seconds: handled === 0 ? null : rounded(handledMs / 1_000 / handled),
+      abandon_rate_percent: percent(this.#abandoned, this.#offered[scope]),
     }
   }
 }
@@ -192,15 +212,16 @@ export class Tally {
 /** Sums of contacts with what only reports tell: percentiles of the waits, repeated calls, cost. */
 export class ReportTally extends Tally {
   #cost = 0n
-  #inbound = 0
+  readonly #inbound = none()
   #again = 0
   readonly #waits: number[] = []
 
   override add(contact: Counted, nowMs: number): void {
     super.add(contact, nowMs)
     this.#cost += contact.cost
+    if (contact.is_continued) return
     if (contact.queue_id !== null) this.#waits.push(waitMs(contact, nowMs) / 1_000)
-    if (contact.outcome === 'answered' && contact.direction === 'inbound') this.#inbound++
+    if (contact.outcome === 'answered' && contact.direction === 'inbound') count(this.#inbound, contact, 'answered')
   }
 
   /** An answered caller called again within a day: the first call was not resolved. */
@@ -208,17 +229,22 @@ export class ReportTally extends Tally {
     this.#again++
   }
 
-  get more(): MoreMeasures {
+  /** Waits in queues, in seconds. */
+  get waits(): readonly number[] {
+    return this.#waits
+  }
+
+  more(scope: Scope): MoreMeasures {
     const { talk, hold, wrapUp } = this.seconds
     return {
-      ...this.measures,
+      ...this.measures(scope),
       talk_seconds: Math.round(talk),
       hold_seconds: Math.round(hold),
       wrap_up_seconds: Math.round(wrapUp),
       max_wait_seconds: Math.round(this.#waits.reduce((most, wait) => Math.max(most, wait), 0)),
       wait_p50: percentile(this.#waits, 50),
       wait_p90: percentile(this.#waits, 90),
-      first_call_resolution_percent: percent(this.#inbound - this.#again, this.#inbound),
+      first_call_resolution_percent: percent(this.#inbound[scope] - this.#again, this.#inbound[scope]),
       cost: this.#cost,
     }
   }

@@ -65,6 +65,10 @@ function dayOf(sizes: { agents: number; queues: number; contacts: number; stretc
       in_threshold: random(2) === 0,
       is_transferred: random(8) === 0,
       cost: 0n,
+      call_counted: 'no',
+      queue_counted: 'no',
+      is_continued: false,
+      about: null,
     }
   })
   const stretches = Array.from({ length: sizes.stretches }, (_, i): BoardStretch => {
@@ -128,17 +132,17 @@ function plainly({ agents, queues, contacts, stretches }: Day, sinceMs: number, 
       queue === null || queues.some(({ id, document }) => id === queue && document.agents.includes(agent_id)),
   )
   return {
-    totals: measure(inWindow).measures,
+    totals: measure(inWindow).measures('call'),
     queues: queues
       .filter(({ id }) => queue === null || id === queue)
-      .map(({ id }) => measure(inWindow.filter(({ queue_id }) => queue_id === id)).measures.offered),
+      .map(({ id }) => measure(inWindow.filter(({ queue_id }) => queue_id === id)).measures('queue').offered),
     agents: serving
       .map(({ agent_id }) => {
         const own = measure(inWindow.filter((one) => one.agent_id === agent_id))
         const times = stretches.filter((one) => one.agent_id === agent_id)
         return [
           agent_id,
-          own.answered,
+          own.answered('contact'),
           Math.round(own.seconds.talk + own.seconds.hold),
           occupancy(times, sinceMs, nowMs),
         ]
@@ -158,7 +162,7 @@ function boardOf({ agents, queues, contacts, stretches }: Day): Board {
 
 function shown(board: Board, window: (typeof windows)[number], queue: string | null, nowMs: number) {
   const { totals, queues, agents } = board.read(window, queue, nowMs)
-  const names = new Tally().measures
+  const names = new Tally().measures('call')
   return {
     totals: Object.fromEntries(Object.entries(totals).filter(([name]) => name in names)),
     queues: queues.map(({ offered }) => offered),

@@ -8,13 +8,17 @@ import type { AgentRow } from '../agents/store.ts'
 import type { ContactRow } from '../contacts.ts'
 import { countAgents, liveOf, membersOf, type Scene } from '../queues/live.ts'
 import type { QueueRow } from '../queues/store.ts'
-import { type AgentTime, addStretch, type Counted, occupancyOf, type Stretch, Tally } from './measure.ts'
+import { type AgentTime, addStretch, type Counted, type Measures, occupancyOf, type Stretch, Tally } from './measure.ts'
 
 export const windows = ['today', '15m', '30m', '60m'] as const
 export type Window = (typeof windows)[number]
 
 /** Contact as the board keeps it. */
-export type BoardContact = Counted & Pick<ContactRow, 'id' | 'agent_id' | 'priority'>
+export type BoardContact = Counted &
+  Pick<ContactRow, 'id' | 'agent_id' | 'priority'> & {
+    /** Choices in menus, of a contact under way. */
+    about: string | null
+  }
 export type BoardStretch = Stretch & { id: string }
 export type Realtime = ReturnType<Board['read']>
 
@@ -127,17 +131,22 @@ export class Board {
     return {
       generated_at: new Date(nowMs),
       window,
-      totals: numbers(reading, queues, agents, sums.all),
+      totals: numbers(reading, queues, agents, sums.all.measures(queue === null ? 'call' : 'queue')),
       queues: queues.map((one) => ({
         queue_id: idOf('queue', one.id),
         name: one.name,
         sla: one.document.sla,
-        ...numbers(reading, [one], members.get(one.id) ?? [], sums.queues.get(one.id) ?? new Tally()),
+        ...numbers(
+          reading,
+          [one],
+          members.get(one.id) ?? [],
+          (sums.queues.get(one.id) ?? new Tally()).measures('queue'),
+        ),
       })),
       agents: agents.map((agent) =>
         ofAgent(
           agent,
-          present.get(agent.contact_id ?? '')?.queue_id ?? null,
+          present.get(agent.contact_id ?? '') ?? null,
           sums.agents.get(agent.agent_id) ?? new Tally(),
           times.get(agent.agent_id) ?? noTime(),
         ),
@@ -198,9 +207,8 @@ function numbers(
   { scene, times, nowMs }: Reading,
   queues: readonly QueueRow[],
   agents: readonly AgentRow[],
-  tally: Tally,
+  measures: Measures,
 ) {
-  const { measures } = tally
   const lives = queues.map((queue) => liveOf(queue, scene, nowMs, measures.aht_seconds))
   const counts = countAgents(agents)
   const own = new Set(queues.map(({ id }) => id))
@@ -228,7 +236,8 @@ function numbers(
   }
 }
 
-function ofAgent(agent: AgentRow, queue: string | null, tally: Tally, time: AgentTime) {
+function ofAgent(agent: AgentRow, contact: BoardContact | null, tally: Tally, time: AgentTime) {
+  const queue = contact?.queue_id ?? null
   const { talk, hold } = tally.seconds
   return {
     agent_id: agent.agent_id,
@@ -238,7 +247,8 @@ function ofAgent(agent: AgentRow, queue: string | null, tally: Tally, time: Agen
     since: agent.since,
     call_id: agent.call_id === null ? null : idOf('call', agent.call_id),
     queue_id: queue === null ? null : idOf('queue', queue),
-    calls_handled: tally.answered,
+    about: contact?.about ?? null,
+    calls_handled: tally.answered('contact'),
     talk_seconds: Math.round(talk + hold),
     occupancy_percent: occupancyOf(time),
   }

@@ -48,6 +48,30 @@ export type ReportRow = MoreMeasures & {
   occupancy_percent: number | null
 }
 
+/** Number of waits of a length; the longest have no end. */
+interface Waits {
+  under_seconds: number | null
+  calls: number
+}
+
+interface Reported {
+  rows: ReportRow[]
+  totals: ReportRow
+  waits: Waits[]
+}
+
+/** Ends of the lengths in seconds by which waits are counted. */
+const waitEnds = [10, 20, 40, 60, 90, null] as const
+
+function histogram(waits: readonly number[]): Waits[] {
+  const counts = waitEnds.map(() => 0)
+  for (const wait of waits) {
+    const at = waitEnds.findIndex((end) => end === null || wait < end)
+    counts[at] = (counts[at] ?? 0) + 1
+  }
+  return waitEnds.map((under_seconds, i) => ({ under_seconds, calls: counts[i] ?? 0 }))
+}
+
 /** Time range of a request; dates are days of its time zone, the last one included. */
 export function rangeOf(from: string, to: string, timezone: string): { from: Date; to: Date } {
   const first = bound(from, timezone, 0)
@@ -78,12 +102,7 @@ function requireRows({ interval, from, to }: ReportWish): void {
     )
 }
 
-export async function report(
-  queryable: Queryable,
-  tenant: Tenant,
-  wish: ReportWish,
-  nowMs: number,
-): Promise<{ rows: ReportRow[]; totals: ReportRow }> {
+export async function report(queryable: Queryable, tenant: Tenant, wish: ReportWish, nowMs: number): Promise<Reported> {
   requireRows(wish)
   const sums = new Sums(wish, nowMs)
   for await (const contact of contactsOf(queryable, tenant, wish)) sums.add(contact)
@@ -196,8 +215,10 @@ class Sums {
     }
   }
 
-  result(stretches: readonly Stretch[]): { rows: ReportRow[]; totals: ReportRow } {
-    const { from, to, interval, timezone, groups: by } = this.#wish
+  result(stretches: readonly Stretch[]): Reported {
+    const { from, to, interval, timezone, groups: by, queue, agent } = this.#wish
+    const ofAgents = agent !== null || by.includes('agent') || by.includes('disposition')
+    const scope = ofAgents ? 'contact' : queue !== null || by.includes('queue') ? 'queue' : 'call'
     const rows = [...this.#cells.values()]
       .sort(
         (a, b) => a.start.getTime() - b.start.getTime() || (JSON.stringify(a.keys) < JSON.stringify(b.keys) ? -1 : 1),
@@ -210,7 +231,7 @@ class Sums {
         const end = interval === 'whole' ? to : endOf(start, interval, timezone)
         const untilMs = Math.min(end.getTime(), to.getTime(), this.#nowMs)
         return {
-          ...tally.more,
+          ...tally.more(scope),
           interval_start: start,
           keys,
           occupancy_percent: isTold ? occupancy(own, sinceMs, untilMs) : null,
@@ -218,11 +239,11 @@ class Sums {
       })
     const untilMs = Math.min(to.getTime(), this.#nowMs)
     const totals = {
-      ...this.#all.more,
+      ...this.#all.more(agent !== null ? 'contact' : queue !== null ? 'queue' : 'call'),
       interval_start: null,
       keys: {},
       occupancy_percent: occupancy(stretches, from.getTime(), untilMs),
     }
-    return { rows, totals }
+    return { rows, totals, waits: histogram(this.#all.waits) }
   }
 }

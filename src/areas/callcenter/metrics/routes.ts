@@ -26,8 +26,10 @@ const sharedMs = 500
 
 const count = (description: string) => Type.Integer({ description })
 const counts = {
-  offered: count('Calls that reached a queue or an agent, and calls placed by agents'),
-  answered: count('Calls that were answered'),
+  offered: count(
+    'Calls that reached a queue or an agent, and calls placed by agents. A call that was moved or transferred counts once, and once for each queue or agent in rows by them',
+  ),
+  answered: count('Calls that were answered, counted as `offered`'),
   abandoned: count('Callers who hung up while waiting, short abandons included'),
   short_abandoned: Type.Integer({ description: 'Abandons within five seconds' }),
   overflowed: count('Calls that a queue sent to its overflow'),
@@ -86,6 +88,12 @@ const Realtime = Type.Object(
           Type.String({ description: 'Id of the call that rings, is active or in wrap-up; null if none' }),
         ),
         queue_id: Nullable(Type.String({ description: 'Id of the queue of the current call; null if none' })),
+        about: Nullable(
+          Type.String({
+            description:
+              'Choices of the caller in menus, such as `My order, Late`; null without a current call or a menu',
+          }),
+        ),
         calls_handled: count('Calls of the window that the agent answered'),
         talk_seconds: count('Seconds of talk and hold in these calls'),
         occupancy_percent: Nullable(
@@ -221,6 +229,17 @@ const Report = Type.Object(
       { description: 'Rows by interval and group with at least one call, oldest first' },
     ),
     totals: someMetrics,
+    waits: Type.Array(
+      Type.Object({
+        under_seconds: Nullable(
+          count(
+            'Upper bound of the wait in seconds, exclusive; the lower one is that of the entry before; null: no bound',
+          ),
+        ),
+        calls: count('Number of waits in queues of this length'),
+      }),
+      { description: 'Distribution of the waits in queues over all rows, shortest first' },
+    ),
   },
   { title: 'CallCenterReport' },
 )
@@ -278,7 +297,7 @@ export async function reported(
   metrics: readonly Metric[] = metricNames,
 ): Promise<Omit<Static<typeof Report>, 'interval'>> {
   const { from, to, timezone, groups: by } = wish
-  const { rows, totals } = await report(queryable, tenant, wish, nowMs)
+  const { rows, totals, waits } = await report(queryable, tenant, wish, nowMs)
   return {
     from,
     to,
@@ -291,6 +310,7 @@ export async function reported(
       ...only(row, metrics),
     })),
     totals: only(totals, metrics),
+    waits,
   }
 }
 
@@ -300,6 +320,7 @@ type Reported = Pick<Static<typeof Report>, 'rows' | 'metrics' | 'group_by'>
 export function reportCsv(
   { rows, metrics, group_by }: Reported,
   nameOf?: (row: Reported['rows'][number]) => string,
+  heading: (column: string) => string = (column) => column,
 ): string {
   const columns = metricNames.filter((name) => metrics.includes(name))
   const keys = group_by.map((group) => groupColumns[group])
@@ -309,7 +330,8 @@ export function reportCsv(
       ...columns.map((name) => plain(row[name])),
     ]),
   )
-  return csvLine(['interval_start', ...(nameOf ? ['name'] : []), ...keys, ...columns]) + lines.join('')
+  const head = ['interval_start', ...(nameOf ? ['name'] : []), ...keys, ...columns]
+  return csvLine(head.map(heading)) + lines.join('')
 }
 
 function plain(value: number | bigint | null | undefined): string | number | null {

@@ -28,6 +28,9 @@ export type ReportedContact = Pick<
   | 'is_transferred'
   | 'disposition'
   | 'cost'
+  | 'call_counted'
+  | 'queue_counted'
+  | 'is_continued'
 >
 
 /** Next page of contacts of a time range, in order of arrival. */
@@ -45,7 +48,7 @@ export const pageOfContacts = statement.tenant<
 >(
   'callcenter.page_of_contacts',
   `select id, call_id, queue_id, agent_id, direction, from_number, to_number, state, outcome, entered_at, answered_at, ended_at, wrapped_at,
-          hold_ms, is_short, in_threshold, is_transferred, disposition, cost
+          hold_ms, is_short, in_threshold, is_transferred, disposition, cost, call_counted, queue_counted, is_continued
      from callcenter.contacts
     where ${mine} and entered_at >= $since and entered_at < $until
       and ($queue::uuid is null or queue_id = $queue) and ($agent::text is null or agent_id = $agent)
@@ -80,7 +83,9 @@ export const lastChanges = statement.tenant<Tenant, { agents: bigint; contacts: 
 )
 
 const boardColumns = `id, queue_id, agent_id, direction, state, outcome, priority, entered_at, answered_at, ended_at, wrapped_at, hold_ms,
-  is_short, in_threshold, is_transferred, cost, changed`
+  is_short, in_threshold, is_transferred, cost, call_counted, queue_counted, is_continued, changed,
+  case when state <> 'ended' then (select string_agg(coalesce(step ->> 'label', step ->> 'digit'), ', ' order by i)
+    from jsonb_array_elements(ivr_path) with ordinality steps (step, i)) end as about`
 
 /** Contacts since a moment, and those under way. */
 export const contactsSince = statement.tenant<Tenant & { since: Date }, BoardContact & Changed>(

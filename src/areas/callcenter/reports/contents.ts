@@ -3,19 +3,19 @@
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { type Language, type Words, wordsIn } from '../../../platform/web/language.ts'
 import { listAgents } from '../agents/store.ts'
 import { endOf, type Interval } from '../metrics/intervals.ts'
 import type { ReportWish } from '../metrics/report.ts'
 import { reportCsv, reported } from '../metrics/routes.ts'
 import { listQueues } from '../queues/store.ts'
 import { wallTime } from '../routing/hours.ts'
-import type { ReportPaper } from './paper.ts'
+import { mostOf, type ReportPaper } from './paper.ts'
+import { headingTexts, paperLanguage, reportTexts } from './report-texts.ts'
 import { periodAt, type Schedule } from './schedule.ts'
 
 /** Lines of the table on paper; the CSV has all. */
 const maxLines = 500
-
-const titles = { queues: 'Queues', agents: 'Agents', calls: 'Calls' } as const
 
 type Reported = Awaited<ReturnType<typeof reported>>
 type Row = Partial<Reported['rows'][number]>
@@ -24,9 +24,17 @@ export interface Contents {
   readonly period: ReturnType<typeof periodAt>
   readonly csv: string
   readonly paper: ReportPaper
+  /** Days that it covers, as the mail says them. */
+  readonly days: string
   /** One sentence for the mail. */
   readonly summary: string
+  readonly words: ReportWords
 }
+
+type ReportWords = Words<keyof typeof reportTexts>
+
+/** Columns of the table on paper, after the name. */
+const columns = ['calls', 'answered', 'abandoned', 'inTime', 'wait', 'call'] as const
 
 interface Reporting {
   readonly name: string
@@ -50,36 +58,48 @@ export async function contentsAt(
   const table =
     schedule.report === 'calls' ? time : await ask({ groups: [schedule.report === 'queues' ? 'queue' : 'agent'] })
   const names = await namesOf(app, tenant, schedule)
-  const nameOf = (row: Row): string => {
+  const words = wordsIn(reportTexts, schedule.language)
+  const paperWords = wordsIn(reportTexts, paperLanguage(schedule.language))
+  const nameIn = (said: ReportWords) => (row: Row) => {
     if (schedule.report === 'calls') return labelled(row.interval_start ?? from, schedule, timezone)
     const id = schedule.report === 'queues' ? row.queue_id : row.agent_id
-    return id == null ? (schedule.report === 'queues' ? 'No queue' : 'Nobody') : (names.get(id) ?? id)
+    return id == null ? said(schedule.report === 'queues' ? 'noQueue' : 'nobody') : (names.get(id) ?? id)
   }
   const { totals } = time
-  const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
+  const days = (said: ReportWords) => (firstDay === lastDay ? firstDay : said('days', { from: firstDay, to: lastDay }))
+  const nameOf = nameIn(paperWords)
+  const bars = time.rows.length === 0 ? [] : barsOf(time.rows, { from, to }, schedule, timezone)
   return {
     period,
-    csv: schedule.report === 'calls' ? reportCsv(table) : reportCsv(table, nameOf),
-    summary:
-      `${totals.offered ?? 0} calls, ${totals.answered ?? 0} answered, ${totals.abandoned ?? 0} abandoned` +
-      `${totals.service_level_percent == null ? '' : `, ${share(totals.service_level_percent)} in time`}.`,
+    words,
+    days: days(words),
+    csv: csvIn(schedule, table, nameIn(words)),
+    summary: words(totals.service_level_percent == null ? 'summary' : 'summaryInTime', {
+      ...{ calls: totals.offered ?? 0, answered: totals.answered ?? 0, abandoned: totals.abandoned ?? 0 },
+      share: share(totals.service_level_percent),
+    }),
     paper: {
       accountName,
-      title: `${titles[schedule.report]}: ${schedule.name}`,
-      period: `${days}, ${timezone}${tenant.environment === 'test' ? '. A test: no real calls.' : ''}`,
+      title: paperWords('title', { kind: paperWords(schedule.report), name: schedule.name }),
+      period: `${days(paperWords)}, ${timezone}${tenant.environment === 'test' ? `. ${paperWords('test')}` : ''}`,
       at,
       figures: [
-        ['Calls', String(totals.offered ?? 0)],
-        ['Answered', String(totals.answered ?? 0)],
-        ['Abandoned', String(totals.abandoned ?? 0)],
-        ['In time', share(totals.service_level_percent)],
-        ['Average wait', clock(totals.asa_seconds)],
-        ['Average call', clock(totals.aht_seconds)],
+        [paperWords('calls'), String(totals.offered ?? 0)],
+        [paperWords('answered'), String(totals.answered ?? 0)],
+        [paperWords('abandoned'), String(totals.abandoned ?? 0)],
+        [paperWords('inTime'), share(totals.service_level_percent)],
+        [paperWords('averageWait'), clock(totals.asa_seconds)],
+        [paperWords('averageCall'), clock(totals.aht_seconds)],
       ],
-      bars: time.rows.length === 0 ? [] : barsOf(time.rows, { from, to }, schedule, timezone),
-      head: [firstColumn(schedule), 'Calls', 'Answered', 'Abandoned', 'In time', 'Wait', 'Call'],
+      bars,
+      legend: {
+        answered: paperWords('answered'),
+        abandoned: paperWords('abandoned'),
+        most: paperWords('most', { count: mostOf(bars) }),
+      },
+      head: [paperWords(firstColumn(schedule)), ...columns.map((name) => paperWords(name))],
       rows: table.rows.slice(0, maxLines).map((row) => [nameOf(row), ...figuresOf(row)]),
-      note: noteOf(table.rows.length),
+      note: noteOf(table.rows.length, paperWords),
     },
   }
 }
@@ -104,15 +124,26 @@ function barsOf(
   return bars
 }
 
-function noteOf(lines: number): string {
-  if (lines === 0) return 'There were no calls in this time.'
-  return lines > maxLines ? `The first ${maxLines} of ${lines} lines; the CSV file has all of them.` : ''
+function noteOf(lines: number, words: ReportWords): string {
+  if (lines === 0) return words('none')
+  return lines > maxLines ? words('further', { count: maxLines, all: lines }) : ''
 }
 
-function firstColumn({ report, every }: Schedule): string {
-  if (report === 'queues') return 'Queue'
-  if (report === 'agents') return 'Agent'
-  return every === 'day' ? 'Hour' : 'Day'
+function firstColumn({ report, every }: Schedule): keyof typeof reportTexts {
+  if (report === 'queues') return 'queue'
+  if (report === 'agents') return 'agent'
+  return every === 'day' ? 'hour' : 'day'
+}
+
+/** Heading of a column of the CSV. */
+function headingIn(language: Language): (column: string) => string {
+  return (column) => Object.entries(headingTexts).find(([name]) => name === column)?.[1][language] ?? column
+}
+
+/** Lines as a file, which spreadsheets take for Unicode where its headings are words. */
+function csvIn({ report, language }: Schedule, table: Reported, nameOf: (row: Row) => string): string {
+  const csv = reportCsv(table, report === 'calls' ? undefined : nameOf, headingIn(language))
+  return language === 'en' ? csv : `\ufeff${csv}`
 }
 
 function figuresOf(row: Row): string[] {

@@ -10,11 +10,13 @@ import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import { root } from '../../../platform/program/root.ts'
 import type { One, Tenant } from '../../../platform/tenant.ts'
 import { html } from '../../../platform/web/html.ts'
+import { directionOf } from '../../../platform/web/language.ts'
 import type { Job } from '../../../platform/work.ts'
 import { mailForAccount, suppressionsOf } from '../../email/area.ts'
 import { occasionOf } from '../switchboard.ts'
 import { type Contents, contentsAt } from './contents.ts'
 import type { ReportPaper } from './paper.ts'
+import { paperLanguage } from './report-texts.ts'
 import { addressOf, periodAt, timeAfter } from './schedule.ts'
 import {
   findSchedule,
@@ -104,23 +106,25 @@ async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, d
   for (const to of document.recipients)
     try {
       if (stopped.has(addressOf(to))) throw new AppError('OPTED_OUT', `${to} takes no mail`)
-      const { period, summary } = await contents()
+      const { period, summary, days, words } = await contents()
       const { firstDay, lastDay } = period
-      const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
       const query = new URLSearchParams({ from: firstDay, to: lastDay, queue: document.queue_id ?? '' })
       const address = `${app.publicUrl}/console/call-report?${query}`
-      const words = [
+      const { language, formats } = document
+      const isOtherPaper = formats.includes('pdf') && paperLanguage(language) !== language
+      const paragraphs = [
         html`<p>${document.name}, ${days} (${about.timezone}): ${summary}</p>`,
-        html`<p><a href="${address}">Open the report in the console</a></p>`,
-        html`<p>${about.name} has this report mailed to ${to}. Ask them to change that.</p>`,
+        ...(isOtherPaper ? [html`<p>${words('paper')}</p>`] : []),
+        html`<p><a href="${address}">${words('open')}</a></p>`,
+        html`<p>${words('why', { account: about.name, to })}</p>`,
       ]
       await mailForAccount(app, sending, {
         to,
         fromName: about.name,
         fromLocal: 'reports',
         subject: `${document.name}: ${days}`,
-        html: html`${words}`.html,
-        attach: async () => filesOf(app, document.formats, await contents(), `${document.report}-${lastDay}`, id),
+        html: html`<div lang="${language}" dir="${directionOf(language)}">${paragraphs}</div>`.html,
+        attach: async () => filesOf(app, formats, await contents(), `${document.report}-${lastDay}`, id),
         // The space keeps the key apart from the idempotency keys of requests.
         key: `report ${idOf('reportSchedule', id)} ${due.getTime()} ${to}`,
       })

@@ -12,6 +12,8 @@ export interface ReportPaper {
   readonly figures: readonly (readonly [name: string, value: string])[]
   /** Calls over time. */
   readonly bars: readonly { readonly label: string; readonly answered: number; readonly abandoned: number }[]
+  /** Words beside the chart. */
+  readonly legend: { readonly answered: string; readonly abandoned: string; readonly most: string }
   readonly head: readonly string[]
   readonly rows: readonly (readonly string[])[]
   /** Said below the table; empty for nothing. */
@@ -35,7 +37,7 @@ function draw(document: PDFKit.PDFDocument, paper: ReportPaper): void {
   sheet.y = Math.max(nameEnds, titleEnds) + 4
   sheet.y = sheet.text(paper.period, [0, width, 'left'], [10, colours.soft]) + 18
   drawFigures(sheet, paper.figures)
-  if (paper.bars.length > 0) drawBars(document, sheet, paper.bars)
+  if (paper.bars.length > 0) drawBars(document, sheet, paper)
   drawTable(sheet, paper)
   if (paper.note === '') return
   sheet.y += 10
@@ -46,23 +48,32 @@ function draw(document: PDFKit.PDFDocument, paper: ReportPaper): void {
 function drawFigures(sheet: Sheet, figures: ReportPaper['figures']): void {
   const each = width / figures.length
   const top = sheet.y
-  figures.forEach(([name, value], i) => {
+  const ends = figures.map(([name], i) => {
     sheet.y = top
-    sheet.y = sheet.text(name, [i * each, each - 6, 'left'], [9, colours.soft]) + 2
+    return sheet.text(name, [i * each, each - 6, 'left'], [9, colours.soft])
+  })
+  const base = Math.max(...ends) + 2
+  figures.forEach(([, value], i) => {
+    sheet.y = base
     sheet.figure(value, [i * each, each - 6, 'left'], [15, colours.text, true])
   })
-  sheet.y = top + 44
+  sheet.y = base + 32
+}
+
+/** Largest number of calls of a bar. */
+export function mostOf(bars: ReportPaper['bars']): number {
+  return Math.max(1, ...bars.map(({ answered, abandoned }) => answered + abandoned))
 }
 
 /** Bars of answered calls with those of callers who gave up on top, and the largest count at the scale. */
-function drawBars(document: PDFKit.PDFDocument, sheet: Sheet, bars: ReportPaper['bars']): void {
-  const most = Math.max(1, ...bars.map(({ answered, abandoned }) => answered + abandoned))
+function drawBars(document: PDFKit.PDFDocument, sheet: Sheet, { bars, legend }: ReportPaper): void {
+  const most = mostOf(bars)
   const each = width / bars.length
   const wide = Math.min(24, each * 0.7)
   const top = sheet.y
-  sheet.text('Answered', [0, 60, 'left'], [9, colours.accent])
-  sheet.text('Abandoned', [62, 80, 'left'], [9, abandonedColour])
-  sheet.text(`Most at once: ${most}`, [300, width - 300, 'right'], [9, colours.soft])
+  sheet.text(legend.answered, [0, 90, 'left'], [9, colours.accent])
+  sheet.text(legend.abandoned, [92, 100, 'left'], [9, abandonedColour])
+  sheet.text(legend.most, [300, width - 300, 'right'], [9, colours.soft])
   const base = top + 20 + chartHeight
   const heightOf = (count: number) => (count / most) * chartHeight
   bars.forEach(({ answered, abandoned }, i) => {

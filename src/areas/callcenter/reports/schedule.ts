@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { parseMailbox } from '../../../kernel/email-address.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { languages } from '../../../platform/web/language.ts'
 import { momentOfWall } from '../metrics/intervals.ts'
 import { wallTime } from '../routing/hours.ts'
 
@@ -56,17 +57,22 @@ const fields = {
   queue_id: Nullable(
     Type.String({ maxLength: 40, description: 'Id of the queue to report on, `que_…`; null: all queues' }),
   ),
+  language: OneOf(languages, {
+    description:
+      'Language of the email, the PDF and the headings of the CSV; default `en`, whose headings are names of the API. The PDF has Latin letters only: with `ar` it is in English',
+  }),
   enabled: Type.Boolean({ description: 'False suspends sending; default true' }),
 }
 
 const { name, report, every, recipients, ...rest } = fields
-const { weekday, day_of_month, hour, formats, queue_id, enabled } = rest
+const { weekday, day_of_month, hour, formats, queue_id, language, enabled } = rest
 const optional = {
   weekday: Type.Optional(weekday),
   day_of_month: Type.Optional(day_of_month),
   hour: Type.Optional(hour),
   formats: Type.Optional(formats),
   queue_id: Type.Optional(queue_id),
+  language: Type.Optional(language),
   enabled: Type.Optional(enabled),
 }
 
@@ -112,7 +118,7 @@ export const ScheduleRecord = Type.Object(
 export type Schedule = Static<typeof Fields>
 
 export function scheduleOf(wanted: Static<typeof ScheduleCreate>): Schedule {
-  const usual = { weekday: 'monday', day_of_month: 1, hour: 7, queue_id: null, enabled: true } as const
+  const usual = { weekday: 'monday', day_of_month: 1, hour: 7, queue_id: null, language: 'en', enabled: true } as const
   return { ...usual, formats: [...reportFormats], ...wanted }
 }
 

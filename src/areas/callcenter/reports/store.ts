@@ -31,7 +31,8 @@ export interface ScheduleRow {
   updated_at: Date
 }
 
-const columns = 'id, document, next_at, last, created_at, updated_at'
+/** Schedules of before there were languages are in English. */
+const columns = `id, '{"language": "en"}'::jsonb || document as document, next_at, last, created_at, updated_at`
 
 type Written = One & { document: string; nextAt: Date | null; at: Date }
 

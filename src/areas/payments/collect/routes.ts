@@ -87,7 +87,7 @@ const create = shared({
 const initiateMobile = shared({
   ...assessed,
   method: 'POST',
-  scope: 'payments:write',
+  scope: 'payments:request',
   path: '/v1/payments/mobile/initiate',
   operation: 'payments.initiateMobile',
   summary: 'Create a mobile-money payment',
