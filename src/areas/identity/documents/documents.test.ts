@@ -13,7 +13,7 @@ import { packageFolder } from '../engines/nets/weights.ts'
 import { numberRules } from '../number-rules.ts'
 import { fieldsOfCodes } from './barcode-fields.ts'
 import { dateIn, printedFields, similarity } from './visual-zone.ts'
-import { type LicenceKey, licenceFields } from './za-licence.ts'
+import { type LicenceKey, licenceFields, opened, published } from './za-licence.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 
 const nowMs = Date.UTC(2026, 10, 17)
@@ -104,7 +104,8 @@ function licenceCode({ texts, halves }: { texts: string; halves: string }, key: 
   const content = Buffer.alloc(615)
   Buffer.concat([head, strings, digits]).copy(content)
   const blocks = Array.from({ length: 5 }, (_, i) => {
-    const block = Buffer.concat([Buffer.from('0102030405', 'hex'), content.subarray(i * 123, (i + 1) * 123)])
+    const mark = [1, 2, 3, 4, 5].map((byte) => byte * 2 ** i)
+    const block = Buffer.concat([Buffer.from(mark), content.subarray(i * 123, (i + 1) * 123)])
     return privateEncrypt({ key: Object(key), padding: constants.RSA_NO_PADDING }, block)
   })
   return Buffer.concat([Buffer.from('019b09450000', 'hex'), ...blocks, Buffer.alloc(74, 7)])
@@ -124,6 +125,40 @@ test('a South African licence is read where its issuer signed it, from the bytes
     assert.deepEqual(Buffer.from(found?.bytes ?? '', 'base64'), code)
   }
 })
+
+/** Keys of both versions as another publication has them (stackoverflow.com/q/17549231): modulus and exponent. */
+const keyNumbers = {
+  '01e10245': {
+    modulus:
+      '0xfed2e1c27e3363316e77317a7a52c54981395186be4974760c72518d63e0544a48d088b332c5b0c370c765d65d983c1f9de0a42b310ccc07ae770bd2b61d6a4dcceac757689bdcbf608478faf312f6087cc496c3762cf5c4651caecda3499fae7edb7eb40e3e18eb304170e91ed5b156aace6f432d6eca6cc35851de8c678f67',
+    exponent: '0xbb797ffdec7f9e42c9d6f79b137059db',
+  },
+  '019b0945': {
+    modulus:
+      '0xca9f18ef6c3f3fa4c5a461fea54ab19406ba5ecd746d60a27492dca3d74e3b5c1d315f7b10383241809b029ebbd5de4d116030cc57f7d5a6c9a16f373bb14a508523f7e80a4c744d9085663a4a1472d7af2c56ae41b5065f7efa0293bd3278ad693546f9f16219b79ff471a3636824cffcdb63a8ed8059e6b9a4f0db895381cb',
+    exponent: '0x187092da6454ceb1853e6915f8466a05',
+  },
+}
+
+test('both published keys of South African licences open a block as their numbers say', () => {
+  for (const [head, { modulus, exponent }] of Object.entries(keyNumbers)) {
+    const key = published.find((one) => one.head === head)
+    assert.ok(key)
+    const block = Buffer.from(Array.from({ length: 128 }, (_, i) => (i * 89 + 7) % 251))
+    const content = power(BigInt(`0x${block.toString('hex')}`), BigInt(exponent), BigInt(modulus))
+    assert.equal(opened(block, key)?.toString('hex'), content.toString(16).padStart(256, '0'), head)
+  }
+})
+
+/** base ^ exponent mod modulus */
+function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let [product, square] = [1n, base % modulus]
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest % 2n === 1n) product = (product * square) % modulus
+    square = (square * square) % modulus
+  }
+  return product
+}
 
 /** Picture of a PDF417. */
 async function pictureOf(content: Uint8Array): Promise<Buffer> {
