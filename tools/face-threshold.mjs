@@ -43,7 +43,7 @@ const oneIn = 3
 
 /** What cameras, light and compression do to a portrait. */
 const alterations = {
-  'JPEG of quality 20': (picture) => picture.jpeg({ quality: 20 }),
+  'JPEG of quality 20': async (picture) => sharp(await picture.jpeg({ quality: 20 }).toBuffer()),
   'half the light, yellow': (picture) => picture.linear([0.55, 0.5, 0.38], [0, 0, 0]),
   'too much light': (picture) => picture.linear(1.35, 25),
   'out of focus': (picture, side) => picture.blur(side / 160),
