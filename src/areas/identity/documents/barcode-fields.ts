@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of a document in its barcode: those of South African smart cards and driving licences, machine-readable lines in a
-// code, lines of `label: value` and JSON, and the number alone.
+// Fields of a document in its barcode: those of South African smart cards and driving licences, of the cards of Uganda and Ethiopia,
+// and of systems that follow MOSIP; machine-readable lines in a code, lines of `label: value` and JSON, and the number alone.
 
+import { claim169Fields } from './claim-169.ts'
+import { faydaFields, isFayda } from './fayda.ts'
 import { asDocument, dateIn, fieldLabelled, fullName } from './visual-zone.ts'
-import { licenceFields } from './za-licence.ts'
+import { isLicence, licenceFields } from './za-licence.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
 interface Code {
@@ -21,11 +23,29 @@ export function fieldsOfCodes(codes: readonly Code[], nowMs: number): DocumentFi
     const licence = bytes ? licenceFields(Buffer.from(bytes, 'base64')) : null
     if (licence) return { ...noFields, ...licence }
   }
-  for (const read of [inZone, inSmartCard, inObject, inLines, inNumber])
+  for (const { text } of codes) {
+    const claim = inClaim(text)
+    if (claim) return { ...noFields, ...claim }
+  }
+  for (const read of [inZone, inSmartCard, inFayda, inUgandanCard, inObject, inLines, inNumber])
     for (const code of codes) {
       const found = read(code.text.trim(), nowMs)
       if (found && Object.values(found).some((value) => value)) return { ...noFields, ...found }
     }
+  return null
+}
+
+/** Outcome of the check of a signature; `unchecked` where the key of the issuer is not known. */
+export type Signature = 'valid' | 'invalid' | 'unchecked'
+
+/** Whether the issuer signed a barcode; null for barcodes without a signature that is known here. */
+export function signatureOfCodes(codes: readonly Code[]): Signature | null {
+  for (const { text, bytes } of codes) {
+    const content = bytes ? Buffer.from(bytes, 'base64') : null
+    if (content && isLicence(content)) return licenceFields(content) ? 'valid' : 'invalid'
+    if (isFayda(text.trim())) return faydaFields(text.trim()) ? 'valid' : 'invalid'
+    if (claim169Fields(text) || inSmartCard(text.trim())) return 'unchecked'
+  }
   return null
 }
 
@@ -56,6 +76,31 @@ function inSmartCard(text: string): CodeFields | null {
     nationality,
     date_of_birth: dateIn(birth ?? ''),
     issue_date: dateIn(issued ?? ''),
+  })
+}
+
+function inFayda(text: string): CodeFields | null {
+  const found = faydaFields(text)
+  return found && stated(found)
+}
+
+function inClaim(text: string): CodeFields | null {
+  const { full_name: whole, ...found } = claim169Fields(text) ?? {}
+  const fields = stated({ ...found, ...(whole ? fullName(whole) : {}) })
+  return Object.keys(fields).length > 0 ? fields : null
+}
+
+/** Three names in base64; birth; two more; NIN; card number; then `[FNG]` and fingerprints, which are left alone, as public readers have it. */
+function inUgandanCard(text: string): CodeFields | null {
+  const [last, first, other, birth, , , nin, number] = text.split('[FNG]')[0]?.split(';') ?? []
+  if (!/^C[MF][0-9A-Z]{12}$/.test(nin?.trim() ?? '') || !/^\d{8}$/.test(birth?.trim() ?? '')) return null
+  const named = (name = '') => Buffer.from(name, 'base64').toString('utf8').trim()
+  return stated({
+    document_number: number,
+    personal_number: nin,
+    last_name: named(last),
+    first_name: [named(first), named(other)].join(' '),
+    date_of_birth: birth?.trim().replace(/^(\d\d)(\d\d)(\d{4})$/, '$3-$2-$1'),
   })
 }
 

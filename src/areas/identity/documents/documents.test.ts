@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
-import { constants, generateKeyPairSync, privateEncrypt } from 'node:crypto'
+import { constants, generateKeyPairSync, type KeyObject, privateEncrypt, randomBytes, sign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { brotliCompressSync, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { prepareZXingModule, writeBarcode } from 'zxing-wasm/writer'
 import { catalogue, countryOf, entryFor } from '../catalogue.ts'
@@ -11,9 +12,11 @@ import { readBarcodes } from '../engines/barcodes.ts'
 import { decode } from '../engines/image.ts'
 import { packageFolder } from '../engines/nets/weights.ts'
 import { numberRules } from '../number-rules.ts'
-import { fieldsOfCodes } from './barcode-fields.ts'
+import { fieldsOfCodes, signatureOfCodes } from './barcode-fields.ts'
+import { claim169Fields } from './claim-169.ts'
+import { faydaFields } from './fayda.ts'
 import { dateIn, printedFields, similarity } from './visual-zone.ts'
-import { type LicenceKey, licenceFields } from './za-licence.ts'
+import { type LicenceKey, licenceFields, opened, published } from './za-licence.ts'
 import { fieldsOfZone } from './zone-fields.ts'
 
 const nowMs = Date.UTC(2026, 10, 17)
@@ -104,7 +107,8 @@ function licenceCode({ texts, halves }: { texts: string; halves: string }, key: 
   const content = Buffer.alloc(615)
   Buffer.concat([head, strings, digits]).copy(content)
   const blocks = Array.from({ length: 5 }, (_, i) => {
-    const block = Buffer.concat([Buffer.from('0102030405', 'hex'), content.subarray(i * 123, (i + 1) * 123)])
+    const mark = [1, 2, 3, 4, 5].map((byte) => byte * 2 ** i)
+    const block = Buffer.concat([Buffer.from(mark), content.subarray(i * 123, (i + 1) * 123)])
     return privateEncrypt({ key: Object(key), padding: constants.RSA_NO_PADDING }, block)
   })
   return Buffer.concat([Buffer.from('019b09450000', 'hex'), ...blocks, Buffer.alloc(74, 7)])
@@ -115,7 +119,7 @@ test('a South African licence is read where its issuer signed it, from the bytes
   const key = publicKey.export({ type: 'pkcs1', format: 'der' }).toString('base64')
   const keys: LicenceKey[] = [{ head: '019b0945', key }]
   const codes = licences.map((contents) => licenceCode(contents, privateKey))
-  const pictures = await Promise.all(codes.map(pictureOf))
+  const pictures = await Promise.all(codes.map((code) => pictureOf(code)))
   for (const [i, code] of codes.entries()) {
     assert.deepEqual(licenceFields(code, keys), licences[i]?.fields)
     assert.equal(licenceFields(code), null, 'signed by somebody else')
@@ -125,11 +129,159 @@ test('a South African licence is read where its issuer signed it, from the bytes
   }
 })
 
-/** Picture of a PDF417. */
-async function pictureOf(content: Uint8Array): Promise<Buffer> {
+/** Keys of both versions as another publication has them (stackoverflow.com/q/17549231): modulus and exponent. */
+const keyNumbers = {
+  '01e10245': {
+    modulus:
+      '0xfed2e1c27e3363316e77317a7a52c54981395186be4974760c72518d63e0544a48d088b332c5b0c370c765d65d983c1f9de0a42b310ccc07ae770bd2b61d6a4dcceac757689bdcbf608478faf312f6087cc496c3762cf5c4651caecda3499fae7edb7eb40e3e18eb304170e91ed5b156aace6f432d6eca6cc35851de8c678f67',
+    exponent: '0xbb797ffdec7f9e42c9d6f79b137059db',
+  },
+  '019b0945': {
+    modulus:
+      '0xca9f18ef6c3f3fa4c5a461fea54ab19406ba5ecd746d60a27492dca3d74e3b5c1d315f7b10383241809b029ebbd5de4d116030cc57f7d5a6c9a16f373bb14a508523f7e80a4c744d9085663a4a1472d7af2c56ae41b5065f7efa0293bd3278ad693546f9f16219b79ff471a3636824cffcdb63a8ed8059e6b9a4f0db895381cb',
+    exponent: '0x187092da6454ceb1853e6915f8466a05',
+  },
+}
+
+test('both published keys of South African licences open a block as their numbers say', () => {
+  for (const [head, { modulus, exponent }] of Object.entries(keyNumbers)) {
+    const key = published.find((one) => one.head === head)
+    assert.ok(key)
+    const block = Buffer.from(Array.from({ length: 128 }, (_, i) => (i * 89 + 7) % 251))
+    const content = power(BigInt(`0x${block.toString('hex')}`), BigInt(exponent), BigInt(modulus))
+    assert.equal(opened(block, key)?.toString('hex'), content.toString(16).padStart(256, '0'), head)
+  }
+})
+
+/** base ^ exponent mod modulus */
+function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let [product, square] = [1n, base % modulus]
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest % 2n === 1n) product = (product * square) % modulus
+    square = (square * square) % modulus
+  }
+  return product
+}
+
+/** A Fayda code as an issuer with this key writes it, with a photograph. */
+function faydaCode(person: string, key: KeyObject): string {
+  // As long as a small photograph.
+  const photo = randomBytes(600)
+  const content = `${photo.toString('base64url')}:DLT:${person}`
+  const header = Buffer.from('{"alg":"RS256"}').toString('base64url')
+  const signed = Buffer.from(`${header}.${Buffer.from(content).toString('base64url')}`)
+  return `${content}:SIGN:${header}..${sign('RSA-SHA256', signed, key).toString('base64url')}`
+}
+
+test('a Fayda code is read where its issuer signed it, from a picture, and anybody else’s is for a person', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const code = faydaCode('Abebe Bikila Demissie :V:4:G:M:A:4912 0384 7561 0293:D:1987/11/03', privateKey)
+  const [found] = await readBarcodes((await decode(await pictureOf(code, 'QRCode'), 2_000)).image)
+  assert.equal(found?.text, code)
+  assert.deepEqual(faydaFields(code, key), {
+    ...{ first_name: 'ABEBE BIKILA', last_name: 'DEMISSIE', document_number: '4912038475610293' },
+    ...{ sex: 'M', date_of_birth: '1987-11-03' },
+  })
+  for (const other of [
+    code.replace('1987', '1989'),
+    code.replace('Abebe', 'Kebede'),
+    code.replace('..', '.e30.'),
+    code.slice(0, -4),
+    faydaCode('Abebe Bikila:V:5:G:M:A:4912038475610293:D:1987/11/03', privateKey),
+  ])
+    assert.equal(faydaFields(other, key), null, other.slice(-60))
+  const read = [{ format: 'QRCode', text: code }]
+  assert.deepEqual([fieldsOfCodes(read, nowMs), signatureOfCodes(read)], [null, 'invalid'])
+})
+
+/** Item of CBOR: numbers, texts, bytes, lists, maps. */
+function cbor(item: unknown): Buffer {
+  const head = (major: number, size: number) =>
+    size < 24
+      ? Buffer.from([(major << 5) | size])
+      : size < 256
+        ? Buffer.from([(major << 5) | 24, size])
+        : size < 65_536
+          ? Buffer.from([(major << 5) | 25, size >> 8, size & 255])
+          : Buffer.from([(major << 5) | 26, ...[24, 16, 8, 0].map((shift) => (size >> shift) & 255)])
+  if (typeof item === 'number') return item < 0 ? head(1, -1 - item) : head(0, item)
+  if (typeof item === 'string') return Buffer.concat([head(3, Buffer.byteLength(item)), Buffer.from(item)])
+  if (Buffer.isBuffer(item)) return Buffer.concat([head(2, item.length), item])
+  if (Array.isArray(item)) return Buffer.concat([head(4, item.length), ...item.map(cbor)])
+  const entries = Object.entries(Object(item))
+  return Buffer.concat([head(5, entries.length), ...entries.flatMap(([name, of]) => [cbor(Number(name)), cbor(of)])])
+}
+
+function base45(bytes: Buffer): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
+  const digits = (value: number, count: number) =>
+    Array.from({ length: count }, (_, i) => alphabet[Math.floor(value / 45 ** i) % 45]).join('')
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 2)
+    text += at + 1 < bytes.length ? digits(bytes.readUInt16BE(at), 3) : digits(bytes.readUInt8(at), 2)
+  return text
+}
+
+/** A code with claim 169: a tagged COSE_Sign1 message with the claims, compressed, in Base45. */
+function claimCode(person: object, compress: (bytes: Buffer) => Buffer = deflateSync): string {
+  const claims = cbor({ 1: 'https://id.example.org', 4: 1_900_000_000, 6: 1_750_000_000, 169: person })
+  const message = cbor([cbor({ 1: -8 }), { 4: Buffer.from('key-1') }, claims, randomBytes(64)])
+  return base45(compress(Buffer.concat([Buffer.from([0xd8, 61, 0xd2]), message])))
+}
+
+test('codes of identity systems that follow MOSIP are read, compressed either way, and their signature is not checked', async () => {
+  const amina = {
+    1: '3918592438',
+    4: 'Amina Njeri Wanjiku',
+    8: '19900215',
+    9: 2,
+    13: 'KE',
+    62: [{ 0: randomBytes(300), 1: 0 }],
+  }
+  const expected = {
+    ...{ document_number: '3918592438', personal_number: null, first_name: 'AMINA NJERI', last_name: 'WANJIKU' },
+    ...{ date_of_birth: '1990-02-15', sex: 'F', nationality: 'KE', issue_date: null, expiry_date: null },
+  }
+  for (const text of [claimCode(amina), claimCode(amina, brotliCompressSync)]) {
+    const [found] = await readBarcodes((await decode(await pictureOf(text, 'QRCode'), 2_000)).image)
+    assert.equal(found?.text, text)
+    assert.deepEqual(fieldsOfCodes([found], nowMs), expected)
+    assert.equal(signatureOfCodes([found]), 'unchecked')
+  }
+  const parts = claimCode({ 5: 'Amina', 6: 'Njeri', 7: 'Wanjiku', 8: '1990-02-15', 9: '2' })
+  assert.deepEqual(fieldsOfCodes([{ format: 'QRCode', text: parts }], nowMs), {
+    ...expected,
+    ...{ document_number: null, nationality: null },
+  })
+  const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [inner], 1)
+  for (const text of [
+    claimCode(amina).slice(0, -30),
+    base45(deflateSync(cbor({ 1: 'no message' }))).padEnd(60, '0'),
+    base45(deflateSync(cbor(deep))).padEnd(60, '0'),
+    base45(deflateSync(Buffer.alloc(2_000_000))),
+    base45(randomBytes(200)),
+    ':'.repeat(90),
+  ])
+    assert.equal(claim169Fields(text), null)
+})
+
+test('the barcode of a Ugandan card has names in base64, and its fingerprints are left alone', () => {
+  const [last, first, other] = ['Namukasa', 'Grace', 'Temitope'].map((name) => Buffer.from(name).toString('base64'))
+  const text = `${last};${first};${other};03111987;18062024;17062034;CF8710910ABCDE;024681357;[FNG]gAB/${'8f'.repeat(60)}`
+  assert.deepEqual(fieldsOfCodes([{ format: 'PDF417', text }], nowMs), {
+    ...{ document_number: '024681357', personal_number: 'CF8710910ABCDE', first_name: 'GRACE TEMITOPE' },
+    ...{ last_name: 'NAMUKASA', date_of_birth: '1987-11-03' },
+    ...{ sex: null, nationality: null, issue_date: null, expiry_date: null },
+  })
+  assert.equal(fieldsOfCodes([{ format: 'PDF417', text: text.replace('CF87', '1187') }], nowMs), null)
+})
+
+/** Picture of a barcode. */
+async function pictureOf(content: Uint8Array | string, format: 'PDF417' | 'QRCode' = 'PDF417'): Promise<Buffer> {
   const wasm = await readFile(join(packageFolder('zxing-wasm'), 'dist', 'writer', 'zxing_writer.wasm'))
   await prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(wasm).buffer }, fireImmediately: true })
-  const { image, error } = await writeBarcode(content, { format: 'PDF417', scale: 3 })
+  const { image, error } = await writeBarcode(content, { format, scale: 3 })
   assert.equal(error, '')
   const png = Buffer.from((await image?.arrayBuffer()) ?? new ArrayBuffer(0))
   return sharp(png).flatten({ background: '#ffffff' }).jpeg().toBuffer()

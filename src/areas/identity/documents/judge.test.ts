@@ -61,7 +61,6 @@ test('a bill needs neither a face nor a birth date', () => {
 test('a barcode tells for or against a document only where its contents are known', () => {
   const zoneNumber = 'AK0123456'
   const rows: [string, string, string | undefined][] = [
-    // Codes whose form is not published: of a Ugandan card, a Fayda card and a NIN slip, as far as anybody sees them.
     ['a code that is not decoded', 'aGVsbG8gd29ybGQ=;b25l;dHdv', 'skipped'],
     ['an address', 'https://verify.example.com/x?id=1', 'skipped'],
     ['a code that is not decoded, with the number in it', `x;${zoneNumber};y`, 'pass'],
@@ -76,4 +75,19 @@ test('a barcode tells for or against a document only where its contents are know
       name,
     )
   assert.equal(found('passport', passport).barcode_matches, undefined)
+})
+
+test('a code in the form of an issuer, with the signature of somebody else, is for a person to look at', () => {
+  const fayda =
+    'UklGRhoA:DLT:Abebe Bikila:V:4:G:M:A:4912038475610293:D:1987/11/03:SIGN:eyJhbGciOiJSUzI1NiJ9..c29tZWJvZHk'
+  const licence = Buffer.concat([Buffer.from('019b09450000', 'hex'), Buffer.alloc(714, 7)]).toString('base64')
+  const smartCard = 'WANJIKU|AMINA|F|RSA|9002150123083|15 FEB 1990|RSA|CITIZEN|02 MAR 2021|30129|108123456|1234567890'
+  const rows: [ReadDocument['barcodes'][number], string | undefined][] = [
+    [{ format: 'QRCode', text: fayda }, 'warn'],
+    [{ format: 'PDF417', text: '', bytes: licence }, 'warn'],
+    [{ format: 'PDF417', text: smartCard }, 'skipped'],
+    [{ format: 'QRCode', text: 'https://verify.example.com' }, undefined],
+  ]
+  for (const [code, result] of rows)
+    assert.equal(found('national_id', { ...card, barcodes: [code] }).barcode_signed, result, code.text)
 })

@@ -4,7 +4,7 @@
 
 import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
 import type { ReadDocument, TextLine } from '../engines/tasks.ts'
-import { fieldsOfCodes } from './barcode-fields.ts'
+import { fieldsOfCodes, signatureOfCodes } from './barcode-fields.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
@@ -105,6 +105,7 @@ export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: 
       dates(entry, fields, today),
       portrait(entry, read),
       barcodes(read, inZone, inCode, printed),
+      signed(read),
       claimed(claims, fields),
       edited(read),
       recaptured(read),
@@ -319,6 +320,17 @@ function barcodes(
   // A code whose form is not known tells nothing, unless the number stands in it.
   if (!isNamed && !code) return { ...base, result: 'skipped', detail: `${formats}: not decoded` }
   return { ...base, result: isNamed ? 'pass' : 'warn', detail: formats }
+}
+
+/** A signature that is not the issuer's is for a person to look at, since issuers change their keys. */
+function signed({ barcodes: found }: ReadDocument): Check | null {
+  const signature = signatureOfCodes(found)
+  if (!signature) return null
+  const base = { check: 'barcode_signed', weight: 'major' } as const
+  if (signature === 'unchecked') return { ...base, result: 'skipped', detail: 'the key of the issuer is not known' }
+  return signature === 'valid'
+    ? { ...base, result: 'pass', detail: 'signed by the issuer' }
+    : { ...base, result: 'warn', detail: 'not signed with the known key of the issuer' }
 }
 
 /** Compares the caller's claims with the document; null when there is nothing to compare. */

@@ -2,7 +2,7 @@
 // PDF417 of South African driving licences, as github.com/ugommirikwe/sa-license-decoder (SPEC.md) and several readers of them
 // publish it: 720 bytes, of which the issuer signed blocks of 128 and 74 bytes with RSA. The public keys are published with it; the
 // issuer's own description is not public. The picture of the holder, which fills most blocks, is left alone.
-import { constants, createPublicKey, type KeyObject, publicDecrypt } from 'node:crypto'
+import { constants, createPublicKey, publicDecrypt } from 'node:crypto'
 import type { DocumentFields } from './zone-fields.ts'
 
 /** What a code begins with, and the public key of its blocks of 128 bytes (PKCS #1, base64). */
@@ -12,7 +12,7 @@ export interface LicenceKey {
 }
 
 /** Both versions of the card. */
-const published: readonly LicenceKey[] = [
+export const published: readonly LicenceKey[] = [
   {
     head: '01e10245',
     key: 'MIGXAoGBAP7S4cJ+M2MxbncxenpSxUmBOVGGvkl0dgxyUY1j4FRKSNCIszLFsMNwx2XWXZg8H53gpCsxDMwHrncL0rYdak3M6sdXaJvcv2CEePrzEvYIfMSWw3Ys9cRlHK7No0mfrn7bfrQOPhjrMEFw6R7VsVaqzm9DLW7KbMNYUd6MZ49nAhEAu3l//ex/nkLJ1vebE3BZ2w==',
@@ -26,31 +26,41 @@ const published: readonly LicenceKey[] = [
 const size = 720
 const headSize = 6
 const blockSize = 128
-/** Each block begins with these bytes: one that was decrypted with another key does not. */
-const mark = '0102030405'
+/** Bytes that a block begins with, doubled from one to the next: one that was opened with another key does not. */
+const markOf = (index: number) => Buffer.from([1, 2, 3, 4, 5].map((byte) => byte << index)).toString('hex')
 
 type LicenceFields = Partial<Record<keyof DocumentFields, string | null>>
 
 /** Fields of a licence; null for other bytes, and where the issuer did not sign them. */
 export function licenceFields(bytes: Uint8Array, keys: readonly LicenceKey[] = published): LicenceFields | null {
   const code = Buffer.from(bytes)
-  const known = keys.find(({ head }) => code.toString('hex', 0, 4) === head)
-  if (!known || code.length !== size) return null
-  const key = createPublicKey({ key: Buffer.from(known.key, 'base64'), format: 'der', type: 'pkcs1' })
+  const known = keyOf(code, keys)
+  if (!known) return null
   const parts: Buffer[] = []
   // What is printed stands in the first block, or goes on in the second.
-  for (const from of [headSize, headSize + blockSize]) {
-    const part = opened(code.subarray(from, from + blockSize), key)
-    if (part?.toString('hex', 0, 5) !== mark) return null
+  for (const index of [0, 1]) {
+    const from = headSize + index * blockSize
+    const part = opened(code.subarray(from, from + blockSize), known)
+    if (part?.toString('hex', 0, 5) !== markOf(index)) return null
     parts.push(part.subarray(5))
   }
   return fieldsIn(Buffer.concat(parts))
 }
 
+/** True for a code in the form of a licence, signed or not. */
+export function isLicence(bytes: Uint8Array): boolean {
+  return keyOf(Buffer.from(bytes), published) !== undefined
+}
+
+function keyOf(code: Buffer, keys: readonly LicenceKey[]): LicenceKey | undefined {
+  return code.length === size ? keys.find(({ head }) => code.toString('hex', 0, 4) === head) : undefined
+}
+
 /** A block as it was signed; null for one that no key of this size made. */
-function opened(block: Buffer, key: KeyObject): Buffer | null {
+export function opened(block: Uint8Array, { key }: LicenceKey): Buffer | null {
+  const issuer = createPublicKey({ key: Buffer.from(key, 'base64'), format: 'der', type: 'pkcs1' })
   try {
-    return publicDecrypt({ key, padding: constants.RSA_NO_PADDING }, block)
+    return publicDecrypt({ key: issuer, padding: constants.RSA_NO_PADDING }, block)
   } catch {
     return null
   }

@@ -37,7 +37,7 @@ const FaceMatch = Type.Object({
       minimum: reviewThreshold,
       maximum: 1,
       rule: 'must be 0.5 to 1',
-      description: 'Similarity from which the faces are one person; default 0.58',
+      description: `Similarity from which the faces are one person; default ${matchThreshold}`,
     }),
   ),
   strict: Type.Optional(Type.Boolean({ description: 'True replies to a mismatch with 422 FACE_MISMATCH' })),

@@ -32,7 +32,7 @@ const good: Found = {
   blocked: [],
   ageYears: 30,
   contact: [],
-  engine: { version: '', ocr: '', face: '', threshold: 0.58 },
+  engine: { version: '', ocr: '', face: '', threshold: 0.7 },
 }
 
 const expired = { check: 'document_not_expired', result: 'fail', weight: 'critical', detail: '' } as const
