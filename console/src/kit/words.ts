@@ -140,6 +140,8 @@ const known: Readonly<Record<string, string>> = {
     http: 'HTTP',
   },
   ...{
+    ...{ dkim: 'DKIM', spf: 'SPF', dmarc: 'DMARC', udh: 'UDH', gsm: 'GSM', srtp: 'SRTP', e164: 'E.164' },
+    ...{ mrz_check_digits: 'MRZ check digits', drivers_license: 'Driving licence', refugee_id: 'Refugee card' },
     udp: 'UDP',
     ip: 'IP address',
     ip_range: 'IP range',
