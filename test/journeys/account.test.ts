@@ -2,8 +2,8 @@
 // What an account is set to, what its keys are, and what it used: as its owner changes and reads them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { trafficChore } from '../../src/platform/operator/tallies.ts'
-import { doChores, startWorld, type World } from '../world.ts'
+import { trafficChore, trafficUpto } from '../../src/platform/operator/tallies.ts'
+import { doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -150,13 +150,21 @@ test('records of all accounts are counted once for the operator, by channel and 
     const clock = { nowMs: () => world.app.clock.nowMs() + laterMs }
     return doChores({ ...world.app, clock }, [trafficChore])
   }
-  // The day before the first count takes four rounds.
-  for (let rounds = 0; rounds < 5; rounds++) await count(60_000)
+  // The day before the first count takes four rounds and more: a round ends where the node's own has counted meanwhile.
+  const sinceMs = world.app.clock.nowMs()
+  await eventually(async () => {
+    await count(60_000)
+    return ((await trafficUpto(world.app.db))?.getTime() ?? 0) >= sinceMs
+  }, 'the day before to be counted')
   const [sms, mpesa] = await traffic()
   await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
   const charge = { amount: 100, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }
   assert.equal((await client.post('/v1/payments/mobile/initiate', charge)).status, 201)
-  await Promise.all([count(61_000), count(61_000)])
+  await eventually(async () => {
+    await Promise.all([count(61_000), count(61_000)])
+    const now = await traffic()
+    return now[0] > sms && now[1] > mpesa
+  }, 'the text and the payment to be counted')
   await count(61_000)
   assert.deepEqual(await traffic(), [sms + 1, mpesa + 1])
   assert.equal((await client.get('/v1/operator/traffic')).status, 403)
