@@ -164,6 +164,7 @@ export const voiceNumbers: ListOf = {
     { name: 'Account', field: 'account_id', show: accountOf, priority: 1, card: 'sub' },
     { name: 'Since', field: 'assigned_at', as: 'time', priority: 2 },
   ],
+  none: { title: 'No numbers', advice: 'Numbers that people can call are listed here.' },
   form: {
     title: 'Assign a number to an account',
     fields: [
