@@ -89,30 +89,37 @@ export function Figures({
   rows: readonly { name: ComponentChildren; key: string; figures: readonly string[] }[]
 }) {
   return (
-    <table class="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">{t(first)}</th>
-          {names.map((name) => (
-            <th key={name} scope="col" class="number">
-              {t(name)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ name, key, figures }) => (
-          <tr key={key}>
-            <td>{name}</td>
-            {figures.map((figure, i) => (
-              <td key={i} class="number">
-                {figure}
-              </td>
+    <section
+      class="plain-scroll"
+      aria-label={[first, ...names].map((name) => t(name)).join(', ')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+    >
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">{t(first)}</th>
+            {names.map((name) => (
+              <th key={name} scope="col" class="number">
+                {t(name)}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map(({ name, key, figures }) => (
+            <tr key={key}>
+              <td>{name}</td>
+              {figures.map((figure, i) => (
+                <td key={i} class="number">
+                  {figure}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 
