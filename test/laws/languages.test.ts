@@ -106,6 +106,15 @@ test('every phrase of the console is in each of its books', () => {
   }
 })
 
+/** Phrases of an area and their translations. */
+function rowsOf(file: string): [phrase: string, translations: string[]][] {
+  const lines = readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)): \[([^\]]*)\]/gm)
+  return [...lines].map(([, quoted, word, row = '']) => [
+    quoted ?? word ?? '',
+    [...row.matchAll(/'((?:[^'\\]|\\.)*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? ''),
+  ])
+}
+
 /** Values that are names, and the same in every language. */
 const sameEverywhere =
   /^([A-Z0-9_]+|api|basic|bearer|smtp|sip|webrtc|mrz|dsn|mailto|https?|smpp|cc|bcc|dkim|spf|mx|udp|tcp|tls|gsm|wave|telebirr|ecocash|orange_money|vodacom_mpesa|mpesa|mtn_momo|airtel|airtel_money|visa|mastercard)$/
@@ -151,12 +160,3 @@ test('every value of the API that a page tells in words has words in each langua
   )
   assert.deepEqual(without.sort(), [])
 })
-
-/** Phrases of an area and their translations. */
-function rowsOf(file: string): [phrase: string, translations: string[]][] {
-  const lines = readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)): \[([^\]]*)\]/gm)
-  return [...lines].map(([, quoted, word, row = '']) => [
-    quoted ?? word ?? '',
-    [...row.matchAll(/'((?:[^'\\]|\\.)*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? ''),
-  ])
-}
