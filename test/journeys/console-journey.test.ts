@@ -114,6 +114,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       .getByText(/^payment\.completed, attempt 1/)
       .first()
       .waitFor()
+    assert.equal(await main.locator('.frame.is-bad').count(), 0, 'what is asked while the payer thinks is no failure')
     await isFine('timeline of a payment')
   })
 

@@ -320,11 +320,64 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByRole('button', { name: 'Add a note' }).click()
     await theirs.getByRole('main').getByText('Calls back on Monday').first().waitFor()
     assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.setViewportSize(narrow)
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await theirs.setViewportSize(wide)
     await theirs.getByRole('button', { name: 'Close', exact: true }).click()
     await theirs.getByRole('button', { name: 'Open again' }).waitFor()
     const { body } = await world.demo.get(`/v1/sms?to=${encodeURIComponent(number)}`)
     assert.equal(body.data[0].message, 'Ndiyo, hadi saa kumi na mbili')
     await theirs.context().close()
+  })
+
+  test('shows the picture of a file, and of the chat that a user sent it with', async () => {
+    const number = '+254711000084'
+    for (const type of ['image/jpeg', 'image/png']) {
+      await page.goto(`${given().url}/media`)
+      await page.getByRole('button', { name: 'Upload a file' }).click()
+      const drawn = await page.evaluate(
+        `(() => { const canvas = document.createElement('canvas'); canvas.width = 48; canvas.height = 32
+          canvas.getContext('2d').fillRect(8, 8, 16, 16); return canvas.toDataURL('${type}') })()`,
+      )
+      const [, base64 = ''] = String(drawn).split(',')
+      const file = { name: `lamp.${type.slice(6)}`, mimeType: type, buffer: Buffer.from(base64, 'base64') }
+      const form = page.getByRole('dialog', { name: 'Upload a file' })
+      await form.getByLabel('File', { exact: true }).setInputFiles(file)
+      await form.getByRole('button', { name: 'Upload' }).click()
+      const isShown = async (): Promise<boolean> =>
+        (await page.evaluate(`document.querySelector('main img.picture')?.naturalWidth ?? 0`)) === 48
+      await eventually(isShown, `the ${type} of the file`)
+      const id = page.url().split('/').at(-1)
+      const wrote = await world.demo.post('/v1/sandbox/messenger/inbound', {
+        ...{ from: number, type: 'image', image: { id, caption: `My lamp, ${type}` } },
+      })
+      assert.ok(wrote.status < 300, wrote.text)
+      await page.goto(`${given().url}/chats`)
+      await page
+        .getByRole('row', { name: new RegExp(`My lamp, ${type}`) })
+        .getByRole('link')
+        .click()
+      await eventually(isShown, `the ${type} of the chat`)
+      await page.goto(`${given().url}/conversations/${encodeURIComponent(number)}`)
+      await page.getByRole('img', { name: `My lamp, ${type}` }).waitFor()
+      await eventually(isShown, `the ${type} of the conversation`)
+    }
+    assert.deepEqual(await accessibilityProblems(page), [])
+  })
+
+  test('cards name figures that say nothing alone, and tell the time of their row', async () => {
+    await page.setViewportSize(narrow)
+    await world.demo.post('/v1/sandbox/hooks', {})
+    await page.goto(`${given().url}/hooks`)
+    const card = page.getByRole('region', { name: 'Catching addresses' }).locator('tr.r').first()
+    await card.locator('time').waitFor()
+    const before = await page.evaluate(
+      `getComputedStyle(document.querySelector('tr.r [data-name]'), '::before').content`,
+    )
+    assert.equal(before, '"Caught: "')
+    await page.goto(`${given().url}/events`)
+    await page.getByRole('region', { name: 'Events' }).locator('tr.r').first().locator('time').waitFor()
+    await page.setViewportSize(wide)
   })
 
   test('a reviewer reads what a check found and decides it with a reason', async () => {

@@ -63,3 +63,29 @@ test('every operation is reached by a page of the console, or says why not', (t)
     assert.ok(!used.has(name), `${name} is reached by a page`)
   }
 })
+
+/** Object of a source that a place in it belongs to, with the one that it is spread into. */
+function objectAt(text: string, at: number): string {
+  const edge = (from: number, step: 1 | -1, [opening, closing]: readonly [string, string]): number => {
+    for (let [i, depth] = [from, 0]; i >= 0 && i < text.length; i += step) {
+      if (text[i] === closing) depth--
+      else if (text[i] === opening && ++depth === 1) return i
+    }
+    return from
+  }
+  const [begins, ends] = [edge(at, -1, ['{', '}']), edge(at, 1, ['}', '{'])]
+  return text.slice(begins - 3, begins) === '...' ? objectAt(text, begins - 1) : text.slice(begins, ends)
+}
+
+test('what is dangerous asks first, with a question or a form', () => {
+  const dangers = [...sourceFiles(['console/src/areas'], '.tsx'), ...sourceFiles(['console/src/areas'])].flatMap(
+    (file) => {
+      const text = readFileSync(file, 'utf8')
+      return [...text.matchAll(/isDanger: true/g)].map(({ index }) => ({ file, body: objectAt(text, index) }))
+    },
+  )
+  assert.ok(dangers.length > 40, `${dangers.length} dangerous things`)
+  // A question says itself how it is answered.
+  const silent = dangers.filter(({ body }) => !/\b(asks|form|action)\b/.test(body))
+  assert.deepEqual(silent, [])
+})

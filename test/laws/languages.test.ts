@@ -146,3 +146,49 @@ function rowsOf(file: string): [phrase: string, translations: string[]][] {
     [...row.matchAll(/'((?:[^'\\]|\\.)*)'|"([^"]*)"/g)].map(([, single, double]) => single ?? double ?? ''),
   ])
 }
+
+/** Values that are names, and the same in every language. */
+const sameEverywhere =
+  /^([A-Z0-9_]+|api|basic|bearer|smtp|sip|webrtc|mrz|dsn|mailto|https?|smpp|cc|bcc|dkim|spf|mx|udp|tcp|tls|gsm|wave|telebirr|ecocash|orange_money|vodacom_mpesa|mpesa|mtn_momo|airtel|airtel_money|visa|mastercard)$/
+
+test('every value of the API that a page tells in words has words in each language', () => {
+  const source = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]
+    .filter((file) => !isBook(file))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+  const fields = new Set(
+    [
+      ...source.matchAll(/field: '(?:\w+\.)*(\w+)'[^}\n]*? as: '(?:words|state)'/g),
+      ...source.matchAll(/(?:words|state=)[({](?:\w+\.)+(\w+)[)}]/g),
+    ].map(([, field]) => field),
+  )
+  const values = new Set<string>()
+  const look = (one: unknown, name?: string): void => {
+    for (const [key, part] of Object.entries(Object(one))) {
+      if (key === 'properties') {
+        for (const [field, shape] of Object.entries(Object(part))) look(shape, field)
+      } else if (key === 'enum' && fields.has(name) && Array.isArray(part))
+        for (const value of part) values.add(String(value))
+      else if (typeof part === 'object')
+        look(part, Array.isArray(one) || ['items', 'anyOf', 'oneOf'].includes(key) ? name : undefined)
+    }
+  }
+  look(JSON.parse(readFileSync('openapi.json', 'utf8')))
+  const [table = ''] = /^const known[\s\S]*?^}/m.exec(readFileSync('console/src/kit/words.ts', 'utf8')) ?? []
+  const known = new Map([...table.matchAll(/(\w+): '([^']*)'/g)].map(([, value = '', words]) => [value, words]))
+  const wordsOf = (value: string): string =>
+    known.get(value) ?? value.charAt(0).toUpperCase() + value.slice(1).replaceAll('_', ' ')
+  assert.ok(values.size > 200, `${values.size} values`)
+  const books = sourceFiles(['console/src']).filter((file) => isBook(file) || file.endsWith('/languages/ar.ts'))
+  const phrases = new Set(
+    books.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)):/gm)].map(
+        ([, quoted, word]) => quoted ?? word,
+      ),
+    ),
+  )
+  const without = [...values].filter(
+    (value) => !sameEverywhere.test(value) && !value.includes('.') && !phrases.has(wordsOf(value)),
+  )
+  assert.deepEqual(without.sort(), [])
+})

@@ -7,6 +7,7 @@ import { t } from '../words.ts'
 import { Choice, Field, TextField } from './fields.tsx'
 import { listOf } from './filled.ts'
 import type { Control } from './form.tsx'
+import { Lines } from './lines.tsx'
 import { useLoad } from './load.ts'
 
 /** What is chosen among: what is sent -> its name. */
@@ -152,33 +153,19 @@ function Rows({ columns, add, ...control }: Control & { columns: readonly Column
   return (
     <fieldset class="field conditions">
       <legend>{t(label)}</legend>
-      {rows.map((row, i) => (
-        <div class="form in-line" key={i}>
-          {columns.map(({ name, label: title, among, isLong }) => {
+      <Lines rows={rows} add={add} begun={begun} hint={hint} problem={problem} onChange={keep}>
+        {(row, change) =>
+          columns.map(({ name, label: title, among, isLong }) => {
             const given = {
               label: title,
               value: row[name] ?? '',
-              onInput: (text: string) => keep(rows.map((one, at) => (at === i ? { ...one, [name]: text } : one))),
+              onInput: (text: string) => change({ ...row, [name]: text }),
             }
             if (among) return <Choice key={name} {...given} among={among} isRequired onChange={given.onInput} />
             return isLong ? <TextField key={name} {...given} rows={2} /> : <Field key={name} {...given} />
-          })}
-          <button type="button" class="btn small" onClick={() => keep(rows.filter((_, at) => at !== i))}>
-            {t('Remove')}
-          </button>
-        </div>
-      ))}
-      {hint && <p class="hint">{t(hint)}</p>}
-      {problem && (
-        <p class="hint bad" role="alert">
-          {problem}
-        </p>
-      )}
-      <div>
-        <button type="button" class="btn small" onClick={() => keep([...rows, begun])}>
-          {t(add)}
-        </button>
-      </div>
+          })
+        }
+      </Lines>
     </fieldset>
   )
 }

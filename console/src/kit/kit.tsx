@@ -89,30 +89,37 @@ export function Figures({
   rows: readonly { name: ComponentChildren; key: string; figures: readonly string[] }[]
 }) {
   return (
-    <table class="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">{t(first)}</th>
-          {names.map((name) => (
-            <th key={name} scope="col" class="number">
-              {t(name)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ name, key, figures }) => (
-          <tr key={key}>
-            <td>{name}</td>
-            {figures.map((figure, i) => (
-              <td key={i} class="number">
-                {figure}
-              </td>
+    <section
+      class="plain-scroll"
+      aria-label={[first, ...names].map((name) => t(name)).join(', ')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+      tabIndex={0}
+    >
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th scope="col">{t(first)}</th>
+            {names.map((name) => (
+              <th key={name} scope="col" class="number">
+                {t(name)}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map(({ name, key, figures }) => (
+            <tr key={key}>
+              <td>{name}</td>
+              {figures.map((figure, i) => (
+                <td key={i} class="number">
+                  {figure}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 
@@ -123,10 +130,10 @@ const looks: Readonly<Record<string, readonly [tone: Tone, icon: IconName]>> = {
     'good',
     'delivered completed active approved answered paid verified up read healthy available won valid',
   ),
-  ...same('good', 'good', 'connected succeeded enabled published accepted opened clicked matched'),
+  ...same('good', 'good', 'connected succeeded enabled published accepted opened clicked matched opted_in'),
   ...same('note', 'half', 'processing open trialing active_call running in_progress delivering busy sending'),
   ...same('note', 'to-right', 'sent submitted initiated'),
-  ...same('idle', 'clock', 'pending queued scheduled incomplete new'),
+  ...same('idle', 'clock', 'pending queued scheduled incomplete new created'),
   ...same('warn', 'mobile', 'requires_action waiting ringing'),
   ...same(
     'warn',
@@ -141,7 +148,7 @@ const looks: Readonly<Record<string, readonly [tone: Tone, icon: IconName]>> = {
   ...same('bad', 'lock', 'suspended blocked'),
   ...same('in', 'into', 'received inbound'),
   ...same('idle', 'hourglass', 'expired'),
-  ...same('idle', 'ban', 'cancelled void disabled off no_answer offline over'),
+  ...same('idle', 'ban', 'cancelled void disabled off no_answer offline over opted_out'),
   ...same('idle', 'undo', 'refunded'),
   ...same('idle', 'pencil', 'draft'),
   ...same('idle', 'pause', 'paused away'),

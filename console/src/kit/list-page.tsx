@@ -13,7 +13,7 @@ import { FormBox } from './form-box.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
 import { Records } from './records.tsx'
-import type { Column } from './table.tsx'
+import { type Column, nothing } from './table.tsx'
 import { clockTime, count, country, date, language, moment, money, percent, shortId, words } from './words.ts'
 
 /** Field of a row, and how it is shown. */
@@ -163,7 +163,7 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
     done()
   }
   const columns: Column<Row>[] = [
-    ...list.columns.map((column) => columnOf(column, list)),
+    ...withTime(list.columns).map((column) => columnOf(column, list)),
     ...(actions.length > 0
       ? [
           {
@@ -302,6 +302,12 @@ export function valueAt(row: Row, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
 }
 
+/** On a card, the time of the row stands at the first place that no other column takes. */
+function withTime(columns: readonly ColumnOf[]): readonly ColumnOf[] {
+  const free = (['end', 'sub'] as const).find((place) => columns.every(({ card }) => card !== place))
+  return columns.map((column) => (column.isDay && !column.card && free ? { ...column, card: free } : column))
+}
+
 function columnOf(column: ColumnOf, list: ListOf): Column<Row> {
   const { name, priority, card, grows, as = 'text', isDay } = column
   return {
@@ -311,6 +317,7 @@ function columnOf(column: ColumnOf, list: ListOf): Column<Row> {
     ...(card ? { card } : {}),
     ...(grows ? { grows } : {}),
     isNumber: as === 'money' || as === 'count' || as === 'percent',
+    isNamed: as === 'count' || as === 'flag' || as === 'percent',
     isSorted: isDay === true && list.sorts === true,
   }
 }
@@ -336,10 +343,11 @@ const timeOfDay = (at: string) => (
 )
 
 function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unknown): ComponentChildren {
-  if (value === null || value === undefined || value === '') return '–'
+  if (value === null || value === undefined || value === '') return nothing
+  if (Array.isArray(value) && value.length === 0) return nothing
   if (as === 'time') return <Ago at={textOf(value)} />
   if (as === 'date') return date(textOf(value))
-  if (as === 'state') return <Pill state={textOf(value)} />
+  if (as === 'state') return <Pill state={stateOf(value)} />
   if (as === 'money') return money(Number(value), textOf(currency ?? 'USD'))
   if (as === 'count') return count(Number(value))
   if (as === 'percent') return percent(Number(value))
@@ -356,6 +364,10 @@ function shownAs(value: unknown, as: NonNullable<ColumnOf['as']>, currency?: unk
     </span>
   )
 }
+
+/** A state by its name; of what is only on or off, enabled or disabled. */
+const stateOf = (value: unknown): string =>
+  typeof value === 'boolean' ? (value ? 'enabled' : 'disabled') : textOf(value)
 
 export function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ')

@@ -22,6 +22,8 @@ export interface Column<Row> {
   /** Whether its head turns the order round. */
   readonly isSorted?: boolean
   readonly isActions?: boolean
+  /** Whether its value says nothing without its name, which then stands before it on a card. */
+  readonly isNamed?: boolean
 }
 
 /** Rows that are read, drawn and let go of together. Of rows that were let go of, their number and the last of them are kept. */
@@ -58,6 +60,9 @@ export interface TableProps<Row> {
   /** Whether what is shown is about to be replaced. */
   isBusy?: boolean
 }
+
+/** Stands in a cell without a value. */
+export const nothing = '–'
 
 const batchRows = 50
 /** Height of rows that were never drawn; true heights are measured. */
@@ -300,17 +305,25 @@ function Line<Row>({
         </td>
       )}
       {columns.map((column) => (
-        <td key={column.name} class={classOf(column)}>
-          {to !== null && column.card === 'title' ? (
-            <Link to={to} class="open">
-              {column.show(row)}
-            </Link>
-          ) : (
-            column.show(row)
-          )}
-        </td>
+        <Cell key={column.name} column={column} row={row} to={to} />
       ))}
     </tr>
+  )
+}
+
+function Cell<Row>({ column, row, to }: { column: Column<Row>; row: Row; to: string | null }) {
+  const shown = column.show(row)
+  const look = shown === nothing ? `${classOf(column)} none` : classOf(column)
+  return (
+    <td class={look} data-name={column.isNamed ? `${t(column.name)}: ` : undefined}>
+      {to !== null && column.card === 'title' ? (
+        <Link to={to} class="open">
+          {shown}
+        </Link>
+      ) : (
+        shown
+      )}
+    </td>
   )
 }
 

@@ -140,6 +140,18 @@ const known: Readonly<Record<string, string>> = {
     http: 'HTTP',
   },
   ...{
+    ...{
+      api: 'API',
+      smtp: 'SMTP',
+      sip: 'SIP',
+      webrtc: 'WebRTC',
+      mrz: 'MRZ',
+      mnp: 'Number portability',
+      otp: 'One-time code',
+    },
+    ...{ ivr: 'Voice menu', ussd_session: 'USSD session', require_3ds: 'Require 3-D Secure', nin_slip: 'NIN slip' },
+    ...{ dkim: 'DKIM', spf: 'SPF', dmarc: 'DMARC', udh: 'UDH', gsm: 'GSM', srtp: 'SRTP', e164: 'E.164' },
+    ...{ mrz_check_digits: 'MRZ check digits', drivers_license: 'Driving licence', refugee_id: 'Refugee card' },
     udp: 'UDP',
     ip: 'IP address',
     ip_range: 'IP range',

@@ -7,6 +7,7 @@ import { oneOf, severalAmong } from '../../kit/choose.tsx'
 import { type FieldOf, type FormOf, formOf } from '../../kit/form.tsx'
 import { allScopes, senders, timeZones } from '../../kit/known.ts'
 import { type Row, textOf } from '../../kit/list-page.tsx'
+import { t } from '../../words.ts'
 import { LogoField } from './logo.tsx'
 
 const keyFields: readonly FieldOf[] = [
@@ -28,6 +29,10 @@ export const newKey = (): FormOf =>
     fields: keyFields,
     done: ({ key }) => key,
   })
+
+/** Scopes of a key; one that has all says so. */
+export const scopesText = (scopes: unknown): string =>
+  Array.isArray(scopes) && scopes.includes('*') ? t('Everything') : textOf(scopes)
 
 export const changeKey = ({ id, name, scopes, allowed_ips }: Row): FormOf =>
   formOf(apiKeysUpdate, {

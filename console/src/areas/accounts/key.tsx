@@ -4,7 +4,7 @@ import { apiKeysGet } from '#sdk/operations.ts'
 import type { ApiKey } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { recordPage } from '../../kit/record-page.tsx'
-import { changeKey } from './forms.ts'
+import { changeKey, scopesText } from './forms.ts'
 
 export const KeyPage = recordPage<ApiKey>({
   in: ['/keys', 'Keys'],
@@ -14,7 +14,7 @@ export const KeyPage = recordPage<ApiKey>({
   note: ({ prefix, last4 }) => `${prefix}…${last4}`,
   state: ({ status }) => status,
   facts: [
-    { name: 'May', field: 'scopes' },
+    { name: 'May', field: 'scopes', text: scopesText },
     { name: 'Allowed IP addresses', field: 'allowed_ips' },
     { name: 'Expires', field: 'expires_at', as: 'time' },
     { name: 'Rotation due', field: 'rotation_due_at', as: 'time' },

@@ -7,7 +7,7 @@ import { Deeds } from '../../kit/detail.tsx'
 import { NewKey, PageHead } from '../../kit/kit.tsx'
 import { type ListOf, ListRecords, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
-import { changeKey, newKey } from './forms.ts'
+import { changeKey, newKey, scopesText } from './forms.ts'
 
 export function Keys() {
   const [made, setMade] = useState<string | null>(null)
@@ -44,7 +44,7 @@ function keysOf(show: (secret: string) => void): ListOf {
         card: 'sub',
         text: (prefix, { last4 }) => `${textOf(prefix)}…${textOf(last4)}`,
       },
-      { name: 'May', field: 'scopes', priority: 4, grows: true },
+      { name: 'May', field: 'scopes', priority: 4, grows: true, text: scopesText },
       { name: 'Last used', field: 'last_used_at', as: 'time', priority: 3, card: 'end' },
       { name: 'Expires', field: 'expires_at', as: 'time', priority: 5 },
       { name: 'State', field: 'status', as: 'state', priority: 1, card: 'state' },

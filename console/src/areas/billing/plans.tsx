@@ -20,7 +20,7 @@ export const plans: ListOf = {
     { name: 'Plan', field: 'plan_id', as: 'id', priority: 3 },
     { name: 'Every', field: 'interval', priority: 1, card: 'sub', text: everyOf },
     { name: 'Trial days', field: 'trial_days', as: 'count', priority: 4 },
-    { name: 'Open to new customers', field: 'active', as: 'flag', priority: 3, card: 'state' },
+    { name: 'Open to new customers', field: 'active', as: 'flag', priority: 3 },
     amount,
   ],
   none: { title: 'No plans', advice: 'A plan sets the price and interval of subscriptions.' },

@@ -4,6 +4,7 @@ import type { RoutingRule } from '#sdk/schemas.ts'
 import { Choice, Field } from '../../kit/fields.tsx'
 import { listOf } from '../../kit/filled.ts'
 import type { Control } from '../../kit/form.tsx'
+import { Lines } from '../../kit/lines.tsx'
 import { textOf } from '../../kit/list-page.tsx'
 import { words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
@@ -66,50 +67,45 @@ export function conditionWords({ conditions = [], match }: Pick<RoutingRule, 'co
 export function Conditions({ label, value, problem, onInput }: Control) {
   const rows: Condition[] = value === '' ? [] : JSON.parse(value)
   const keep = (next: readonly Condition[]): void => onInput(next.length === 0 ? '' : JSON.stringify(next))
-  const set = (at: number, part: Partial<Condition>): void =>
-    keep(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
   return (
     <fieldset class="field conditions">
       <legend>{t(label)}</legend>
       {rows.length === 0 && <p class="hint">{t('Every call')}</p>}
-      {rows.map(({ field, op, value: compared }, i) => (
-        <div class="form in-line" key={i}>
-          <Choice
-            label="Field"
-            value={field}
-            among={[...new Set([...Object.keys(fields), field])]}
-            names={{ ...fields, ...(field in fields ? {} : { [field]: words(field) }) }}
-            isRequired
-            onChange={(next) => set(i, { field: next })}
-          />
-          <Choice
-            label="Comparison"
-            value={op}
-            among={Object.keys(operators)}
-            names={operators}
-            isRequired
-            onChange={(next) => isOperator(next) && set(i, { op: next })}
-          />
-          {!isAlone(op) && (
-            <Field label="Compared with" value={textOf(compared ?? '')} onInput={(next) => set(i, { value: next })} />
-          )}
-          <button type="button" class="btn small" onClick={() => keep(rows.filter((_, at) => at !== i))}>
-            {t('Remove')}
-          </button>
-        </div>
-      ))}
-      <button
-        type="button"
-        class="btn small"
-        onClick={() => keep([...rows, { field: 'from_country', op: 'eq', value: '' }])}
+      <Lines<Condition>
+        rows={rows}
+        add="Add a condition"
+        begun={{ field: 'from_country', op: 'eq', value: '' }}
+        problem={problem}
+        onChange={keep}
       >
-        {t('Add a condition')}
-      </button>
-      {problem && (
-        <p class="hint bad" role="alert">
-          {problem}
-        </p>
-      )}
+        {(row, change) => (
+          <>
+            <Choice
+              label="Field"
+              value={row.field}
+              among={[...new Set([...Object.keys(fields), row.field])]}
+              names={{ ...fields, ...(row.field in fields ? {} : { [row.field]: words(row.field) }) }}
+              isRequired
+              onChange={(field) => change({ ...row, field })}
+            />
+            <Choice
+              label="Comparison"
+              value={row.op}
+              among={Object.keys(operators)}
+              names={operators}
+              isRequired
+              onChange={(op) => isOperator(op) && change({ ...row, op })}
+            />
+            {!isAlone(row.op) && (
+              <Field
+                label="Compared with"
+                value={textOf(row.value ?? '')}
+                onInput={(value) => change({ ...row, value })}
+              />
+            )}
+          </>
+        )}
+      </Lines>
     </fieldset>
   )
 }

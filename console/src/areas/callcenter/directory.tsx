@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Ivr } from '#sdk/schemas.ts'
 import { Field, Switch } from '../../kit/fields.tsx'
+import { Lines } from '../../kit/lines.tsx'
 import { t } from '../../words.ts'
 
 type Directory = NonNullable<Ivr['menus'][string]['directory']>
@@ -21,8 +22,6 @@ interface DirectoryProps {
 export function DirectoryFields({ directory, place, onChange, onKeys }: DirectoryProps) {
   const { agents = true, entries = [] } = directory
   const keep = (all: Entry[]): void => onChange({ ...directory, entries: all })
-  const change = (at: number, part: Partial<Entry>): void =>
-    keep(entries.map((entry, i) => (i === at ? { ...entry, ...part } : entry)))
   return (
     <>
       <p class="hint">
@@ -33,27 +32,24 @@ export function DirectoryFields({ directory, place, onChange, onKeys }: Director
         isOn={agents}
         onChange={(isOn) => onChange({ ...directory, agents: isOn })}
       />
-      {entries.map((entry, i) => (
-        <div class="form in-line option" key={i}>
-          <Field label="Name" value={entry.name} onInput={(name) => change(i, { name })} />
-          {place(entry.action, (action) => change(i, { action }))}
-          <button type="button" class="btn small" onClick={() => keep(entries.filter((_, other) => other !== i))}>
-            {t('Remove')}
+      <Lines<Entry>
+        rows={entries}
+        add="Add a name"
+        begun={{ name: '', action: { type: 'hangup' } }}
+        beside={
+          <button type="button" class="btn quiet small" onClick={onKeys}>
+            {t('Keys instead')}
           </button>
-        </div>
-      ))}
-      <div class="row">
-        <button
-          type="button"
-          class="btn small"
-          onClick={() => keep([...entries, { name: '', action: { type: 'hangup' } }])}
-        >
-          {t('Add a name')}
-        </button>
-        <button type="button" class="btn quiet small" onClick={onKeys}>
-          {t('Keys instead')}
-        </button>
-      </div>
+        }
+        onChange={keep}
+      >
+        {(entry, change) => (
+          <>
+            <Field label="Name" value={entry.name} onInput={(name) => change({ ...entry, name })} />
+            {place(entry.action, (action) => change({ ...entry, action }))}
+          </>
+        )}
+      </Lines>
     </>
   )
 }

@@ -161,7 +161,7 @@ const schedules: ListOf = {
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
     {
-      ...{ name: 'Report', field: 'report', priority: 2 },
+      ...{ name: 'Report', field: 'report', priority: 3 },
       text: (report) => t(Object(reportNames)[textOf(report)] ?? textOf(report)),
     },
     { name: 'Frequency', field: 'every', priority: 1, card: 'sub', show: (row) => oftenText(row) },
@@ -169,7 +169,7 @@ const schedules: ListOf = {
       ...{ name: 'Recipients', field: 'recipients', priority: 3 },
       show: ({ recipients }) => <span class="cut">{listed(recipients).join(', ')}</span>,
     },
-    { name: 'Next', field: 'next_at', as: 'time', priority: 2 },
+    { name: 'Next', field: 'next_at', as: 'time', priority: 3 },
     { name: 'State', field: 'last', priority: 1, card: 'state', show: (row) => <Standing {...row} /> },
   ],
   actions: [

@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks'
 import { Choice, Field } from '../../kit/fields.tsx'
 import { listOf } from '../../kit/filled.ts'
+import { Lines } from '../../kit/lines.tsx'
 import { t } from '../../words.ts'
 
 export type Tree = Readonly<Record<string, unknown>>
@@ -103,39 +104,30 @@ function valueFor(row: Omit<Condition, 'value'>, before: unknown): unknown {
 
 export function ConditionRows({ value, onChange }: { value: Conditions; onChange(value: Conditions): void }) {
   const { join, rows } = value
-  const keep = (next: readonly Condition[]): void => onChange({ join, rows: next })
   return (
     <fieldset class="field conditions">
       <legend class="hidden">{t('Conditions')}</legend>
-      {rows.map((row, i) => (
-        <div class="form in-line" key={i}>
-          <ConditionRow row={row} onChange={(next) => keep(rows.map((one, at) => (at === i ? next : one)))} />
-          {rows.length > 1 && (
-            <button type="button" class="btn small" onClick={() => keep(rows.filter((_, at) => at !== i))}>
-              {t('Remove')}
-            </button>
-          )}
-        </div>
-      ))}
-      <div class="row">
-        <button
-          type="button"
-          class="btn small"
-          onClick={() => keep([...rows, { field: 'tags', op: 'exists', value: true }])}
-        >
-          {t('Add a condition')}
-        </button>
-        {rows.length > 1 && (
-          <Choice
-            label="Customers who meet"
-            value={join}
-            among={['and', 'or']}
-            names={{ and: t('all of these'), or: t('any of these') }}
-            isRequired
-            onChange={(next) => onChange({ join: next === 'or' ? 'or' : 'and', rows })}
-          />
-        )}
-      </div>
+      <Lines<Condition>
+        rows={rows}
+        least={1}
+        add="Add a condition"
+        begun={{ field: 'tags', op: 'exists', value: true }}
+        beside={
+          rows.length > 1 && (
+            <Choice
+              label="Customers who meet"
+              value={join}
+              among={['and', 'or']}
+              names={{ and: t('all of these'), or: t('any of these') }}
+              isRequired
+              onChange={(next) => onChange({ join: next === 'or' ? 'or' : 'and', rows })}
+            />
+          )
+        }
+        onChange={(next) => onChange({ join, rows: next })}
+      >
+        {(row, change) => <ConditionRow row={row} onChange={change} />}
+      </Lines>
     </fieldset>
   )
 }

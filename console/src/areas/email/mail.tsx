@@ -87,7 +87,17 @@ export function MailPage({ id }: PageProps) {
 function deedsOf(message_id: string, status: string): Deed[] {
   if (status === 'scheduled')
     return [
-      { name: 'Cancel', isDanger: true, run: () => emailCancel(api, { message_id }) },
+      {
+        name: 'Cancel',
+        isDanger: true,
+        asks: {
+          title: t('Cancel this email?'),
+          consequences: [t('It is not sent. This cannot be undone.')],
+          action: t('Cancel the email'),
+          keep: t('Do not cancel'),
+        },
+        run: () => emailCancel(api, { message_id }),
+      },
       {
         name: 'Change',
         icon: 'clock',

@@ -2,6 +2,10 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  Desktop: ['Kompyuta', 'Ordinateur', 'Computador', 'حاسوب'],
+  'Cancel this email?': ['Kufuta barua pepe hii?', 'Annuler cet e-mail ?', 'Cancelar este e-mail?', 'إلغاء هذه الرسالة؟'],
+  'It is not sent. This cannot be undone.': ['Haitatumwa. Haiwezi kurudishwa.', 'Il n’est pas envoyé. C’est définitif.', 'Não é enviado. Não pode ser desfeito.', 'لن تُرسل. لا يمكن التراجع عن ذلك.'],
+  'Cancel the email': ['Futa barua pepe', 'Annuler l’e-mail', 'Cancelar o e-mail', 'إلغاء الرسالة'],
   'No subject': ['Bila mada', 'Sans objet', 'Sem assunto', 'بلا موضوع'],
   'No text is kept.': ['Hakuna maandishi yaliyohifadhiwa.', 'Aucun texte n’est conservé.', 'Nenhum texto é guardado.', 'لا يُحفظ نص.'],
   Tags: ['Lebo', 'Étiquettes', 'Etiquetas', 'الوسوم'],

@@ -62,7 +62,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'External id': ['Kitambulisho cha nje', 'Identifiant externe', 'Identificador externo', 'معرّف خارجي'],
   'National id': ['Kitambulisho cha taifa', 'Carte d’identité', 'Bilhete de identidade', 'بطاقة هوية'],
   Passport: ['Pasipoti', 'Passeport', 'Passaporte', 'جواز سفر'],
-  'Drivers license': ['Leseni ya udereva', 'Permis de conduire', 'Carta de condução', 'رخصة قيادة'],
+  'Driving licence': ['Leseni ya udereva', 'Permis de conduire', 'Carta de condução', 'رخصة قيادة'],
   'Voter id': ['Kadi ya mpiga kura', 'Carte d’électeur', 'Cartão de eleitor', 'بطاقة ناخب'],
   'No identity checks': ['Hakuna ukaguzi wa utambulisho', 'Aucun contrôle d’identité', 'Sem verificações de identidade', 'لا تحققات هوية'],
   'Checks of documents and faces are listed here.': ['Watu ambao hati na uso wao hukaguliwa wanaorodheshwa hapa.', 'Les personnes dont le document et le visage sont contrôlés sont listées ici.', 'As pessoas cujo documento e rosto são verificados são listadas aqui.', 'يُسرد هنا من تُفحص وثائقهم ووجوههم.'],

@@ -10,6 +10,7 @@ import { Story } from '../../kit/story.tsx'
 import { words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { t } from '../../words.ts'
+import { PictureOf } from './picture.tsx'
 import { saidIn } from './said.ts'
 
 export function ChatPage({ id }: PageProps) {
@@ -29,6 +30,7 @@ export function ChatPage({ id }: PageProps) {
           raw={value}
         >
           <Card title={words(value.type)}>
+            <PictureOf message={value} />
             <p class="text" dir="auto">
               {saidIn(value)}
             </p>

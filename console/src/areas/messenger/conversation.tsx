@@ -4,10 +4,10 @@ import { messengerGetConversation, messengerMarkRead, messengerSend } from '#sdk
 import type { MessengerThread } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { Ago, Card } from '../../kit/kit.tsx'
-import { textOf } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
-import { words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { PictureOf } from './picture.tsx'
+import { saidIn } from './said.ts'
 
 export const ConversationPage = recordPage<MessengerThread>({
   in: ['/conversations', 'Conversations'],
@@ -60,10 +60,11 @@ export const ConversationPage = recordPage<MessengerThread>({
         {messages.map((message) => (
           <li key={message.message_id}>
             <span class="soft">{message.direction === 'inbound' ? t('User') : t('You')}</span>{' '}
-            <span dir="auto">{textOf(Object(Object(message).text).body) || words(message.type)}</span>
+            <span dir="auto">{saidIn(message)}</span>
             <span class="soft push">
-              <Ago at={textOf(Object(message).timestamp ?? Object(message).sent_at) || null} />
+              <Ago at={message.accepted_at} />
             </span>
+            <PictureOf message={message} />
           </li>
         ))}
       </ol>

@@ -18,6 +18,7 @@ import { recordPage } from '../../kit/record-page.tsx'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { upload } from './forms.ts'
+import { Picture } from './picture.tsx'
 
 export function Media() {
   const [id, setId] = useState('')
@@ -54,6 +55,12 @@ export const MediaPage = recordPage<MessengerMediaRecord>({
     { name: 'Bytes', field: 'file_size', as: 'count' },
     { name: 'Kept until', field: 'expires_at', as: 'time' },
   ],
+  before: ({ media_id, type, filename }) =>
+    type.startsWith('image/') && (
+      <Card title="Picture">
+        <Picture id={media_id} name={filename ?? media_id} />
+      </Card>
+    ),
   deeds: ({ media_id, filename }) => [
     {
       name: 'Remove',

@@ -4,8 +4,8 @@ import { messengerDeleteTemplate, messengerGetTemplate, messengerListTemplates }
 import type { MessengerTemplate } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { removing } from '../../kit/dialogs.tsx'
-import { Card } from '../../kit/kit.tsx'
-import { type ListOf, textOf } from '../../kit/list-page.tsx'
+import { Card, Pill } from '../../kit/kit.tsx'
+import { type ListOf, state, textOf } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
 import { words } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
@@ -23,9 +23,9 @@ export const templates: ListOf = {
   deeds: [{ name: 'Create template', icon: 'plus', isMain: true, scope: 'messenger:write', form: newTemplate }],
   columns: [
     { name: 'Name', field: 'name', priority: 1, card: 'title', grows: true },
-    { name: 'Language', field: 'language', as: 'mono', priority: 2, card: 'sub' },
+    { name: 'Language', field: 'language', as: 'language', priority: 2, card: 'sub' },
     { name: 'Kind', field: 'category', priority: 3, text: (kind) => words(textOf(kind).toLowerCase()) },
-    { name: 'State', field: 'status', priority: 1, card: 'state', text: (now) => words(textOf(now).toLowerCase()) },
+    { ...state, show: ({ status }) => <Pill state={textOf(status).toLowerCase()} /> },
   ],
   filters: [{ name: 'name', label: 'Name' }],
   none: { title: 'No templates', advice: 'Only approved templates can start a conversation.' },

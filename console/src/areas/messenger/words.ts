@@ -6,6 +6,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Chat templates': ['Violezo vya gumzo', 'Modèles de messages', 'Modelos de chat', 'قوالب المحادثة'],
   'Opt-ins': ['Waliokubali', 'Consentements', 'Consentimentos', 'الموافقات'],
   'Pictures and files': ['Picha na faili', 'Images et fichiers', 'Imagens e ficheiros', 'الصور والملفات'],
+  Picture: ['Picha', 'Image', 'Imagem', 'صورة'],
+  'Opted in': ['Amekubali', 'A consenti', 'Consentiu', 'وافق'],
   User: ['Mtumiaji', 'Utilisateur', 'Utilizador', 'المستخدم'],
   You: ['Wewe', 'Vous', 'Você', 'أنت'],
   'Messaging window until': ['Maneno huru hadi', 'Texte libre jusqu’au', 'Texto livre até', 'نص حر حتى'],

@@ -6,12 +6,14 @@ import { operatorCreateApiKey, operatorCreditAccount, operatorGetAccount, operat
 import type { OperatorAccountDetail } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
+import { Detail, Opened } from '../../kit/detail.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Choice, Field, problemOf } from '../../kit/fields.tsx'
-import { Ago, Card, Facts, Figures, NewKey, Nothing, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Icon } from '../../kit/icons.tsx'
+import { Ago, Card, Facts, Figures, NewKey, Nothing, PageHead, Problem, Waiting } from '../../kit/kit.tsx'
 import { ListPage } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, country, money, words } from '../../kit/words.ts'
+import { count, country, money, shortId, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { AccountForms } from './account-forms.tsx'
@@ -43,18 +45,19 @@ export function AccountPages({ id, inner: list, deeper: [inner = '', delivery = 
 
 function Crumbs({ id, list, title }: { id: string; list?: string; title?: string }) {
   return (
-    <p class="crumbs">
-      <Link to="/operator/accounts">{t('Accounts')}</Link> /{' '}
+    <nav class="crumbs" aria-label={t('Breadcrumbs')}>
+      <Link to="/operator/accounts">{t('Accounts')}</Link>
+      <Icon name="right" />
       <Link to={accountPlace(id)} class="mono">
-        {id}
+        {shortId(id)}
       </Link>
       {list && title && (
         <>
-          {' '}
-          / <Link to={`${accountPlace(id)}/${list}`}>{t(title)}</Link>
+          <Icon name="right" />
+          <Link to={`${accountPlace(id)}/${list}`}>{t(title)}</Link>
         </>
       )}
-    </p>
+    </nav>
   )
 }
 
@@ -73,42 +76,44 @@ function ThingPage({ id, thing, crumbs }: { id: string; thing: Thing; crumbs: Co
 }
 
 function AccountPage({ id }: AccountProps) {
-  const { value, error, reload } = useLoad(id, () => operatorGetAccount(api, { id }))
-  if (error && !value) return <Problem error={error} retry={reload} />
-  if (!value) return <Waiting />
+  const account = useLoad(id, () => operatorGetAccount(api, { id }))
   return (
-    <div class="page">
-      <p class="crumbs">
-        <Link to="/operator/accounts">{t('Accounts')}</Link> / <span class="mono">{value.id}</span>
-      </p>
-      <PageHead title={value.name}>
-        <Pill state={value.status} />
-      </PageHead>
-      <Card title={t('Details')}>
-        <Facts
-          rows={[
-            [t('Id'), <span class="mono">{value.id}</span>],
-            [t('Plan'), value.plan],
-            [t('Country'), country(value.country)],
-            [t('Created'), <Ago at={value.created_at} />],
-          ]}
-        />
-      </Card>
-      <Card title={t('Records')}>
-        <p class="row">
-          {Object.entries(accountLists(id)).map(([list, { title }]) => (
-            <Link key={list} to={`${accountPlace(id)}/${list}`} class="btn small">
-              {t(title)}
-            </Link>
-          ))}
-        </p>
-      </Card>
-      <Balances account={value} />
-      <Used id={id} />
-      <Credit account={value} onDone={reload} />
-      <FirstKey id={id} />
-      <AccountForms account={value} onDone={reload} />
-    </div>
+    <Opened record={account}>
+      {(value) => (
+        <Detail
+          in={['/operator/accounts', 'Accounts']}
+          id={id}
+          title={value.name}
+          state={value.status}
+          path={operatorGetAccount.at({ id })}
+          raw={value}
+        >
+          <Card title={t('Details')}>
+            <Facts
+              rows={[
+                [t('Plan'), value.plan],
+                [t('Country'), country(value.country)],
+                [t('Created'), <Ago at={value.created_at} />],
+              ]}
+            />
+          </Card>
+          <Card title={t('Records')}>
+            <p class="row">
+              {Object.entries(accountLists(id)).map(([list, { title }]) => (
+                <Link key={list} to={`${accountPlace(id)}/${list}`} class="btn small">
+                  {t(title)}
+                </Link>
+              ))}
+            </p>
+          </Card>
+          <Balances account={value} />
+          <Used id={id} />
+          <Credit account={value} onDone={account.reload} />
+          <FirstKey id={id} />
+          <AccountForms account={value} onDone={account.reload} />
+        </Detail>
+      )}
+    </Opened>
   )
 }
 

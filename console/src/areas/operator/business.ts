@@ -18,7 +18,7 @@ import { oneOf } from '../../kit/choose.tsx'
 import { fieldFor } from '../../kit/declared.ts'
 import type { Filled } from '../../kit/form.tsx'
 import { accounts as knownAccounts } from '../../kit/known.ts'
-import { type ListOf, textOf } from '../../kit/list-page.tsx'
+import { type ListOf, state, textOf } from '../../kit/list-page.tsx'
 import { t } from '../../words.ts'
 import { audit as ownAudit } from '../accounts/lists.ts'
 import { accountOf } from './account-name.tsx'
@@ -77,7 +77,7 @@ export const countries: ListOf = {
   keyField: 'country',
   columns: [
     { name: 'Country', field: 'country', as: 'country', priority: 1, card: 'title', grows: true },
-    { name: 'Enabled', field: 'enabled', as: 'flag', priority: 1, card: 'end' },
+    { ...state, field: 'enabled' },
     { name: 'Registration of senders', field: 'sender_registration', as: 'words', priority: 2, card: 'sub' },
     { name: 'Provider default', field: 'is_default', as: 'flag', priority: 3 },
   ],
@@ -164,6 +164,7 @@ export const voiceNumbers: ListOf = {
     { name: 'Account', field: 'account_id', show: accountOf, priority: 1, card: 'sub' },
     { name: 'Since', field: 'assigned_at', as: 'time', priority: 2 },
   ],
+  none: { title: 'No numbers', advice: 'Numbers that people can call are listed here.' },
   form: {
     title: 'Assign a number to an account',
     fields: [

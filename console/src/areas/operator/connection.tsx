@@ -13,7 +13,7 @@ import { FormFields } from '../../kit/form.tsx'
 import { Card, Facts, FiguresRow, NewKey, Nothing, PageHead, Pill, Problem } from '../../kit/kit.tsx'
 import { ListPage, type Row, textOf, valueAt } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, words } from '../../kit/words.ts'
+import { count, country, words } from '../../kit/words.ts'
 import { filterBy, go, Link, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { type Asked, type Connection, connections, stateOf } from './connections.ts'
@@ -312,7 +312,14 @@ function Settings({ kind: { fields }, value }: { kind: Connection; value: Row })
     .filter(({ name, isLong, as }) => shown[name] !== undefined && !isLong && as !== 'json')
     .map(
       ({ name, as }) =>
-        [words(name), as === 'flag' || as === 'choice' ? words(shown[name] ?? '') : shown[name]] as const,
+        [
+          words(name),
+          name === 'country'
+            ? country(shown[name] ?? '')
+            : as === 'flag' || as === 'choice'
+              ? words(shown[name] ?? '')
+              : shown[name],
+        ] as const,
     )
   return (
     <Card title={t('Settings')}>

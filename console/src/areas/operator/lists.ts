@@ -106,7 +106,7 @@ export const routes: ListOf = {
     { ...account, field: 'account_id', priority: 3 },
     { ...environment, priority: 2, card: 'sub' },
     { name: 'If no carrier is available', field: 'when_down', as: 'words', priority: 4 },
-    { name: 'Enabled', field: 'in_force', as: 'flag', priority: 3, card: 'state' },
+    { ...state, field: 'in_force', priority: 3 },
   ],
   form: newRoute,
   none: { title: 'No routes', advice: 'Without a route, texts use any available carrier.' },

@@ -13,7 +13,10 @@ const leastRate = 0.8
 export function Networks({ texts: { networks } }: { texts: SmsAnalytics }) {
   const rows = networks.filter(({ delivery_rate }) => delivery_rate !== null).slice(0, 6)
   return (
-    <Card title={t('Delivered by network')} action={<span class="soft">{t('80 to 100 %')}</span>}>
+    <Card
+      title={t('Delivered by network')}
+      action={<span class="soft">{t('{from} to {to}', { from: percent(leastRate), to: percent(1) })}</span>}
+    >
       {rows.length === 0 && <p class="soft">{t('Nothing yet')}</p>}
       <ul class="rates">
         {rows.map(({ network, country: code, delivery_rate }) => {

@@ -3,7 +3,7 @@
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
   '24 hours': ['Saa 24', '24 heures', '24 horas', '24 ساعة'],
-  '80 to 100 %': ['80 hadi 100 %', '80 à 100 %', '80 a 100 %', '80 إلى 100 %'],
+  '{from} to {to}': ['{from} hadi {to}', '{from} à {to}', '{from} a {to}', '{from} إلى {to}'],
   'Show all': ['Onyesha zote', 'Tout afficher', 'Mostrar tudo', 'عرض الكل'],
   'Reply to it': ['Ujibu', 'Y répondre', 'Responder', 'الرد عليها'],
   'Delivered by network': ['Zilizofika kwa mtandao', 'Livrés par réseau', 'Entregues por rede', 'المسلَّم حسب الشبكة'],

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { Choice, Field } from '../../kit/fields.tsx'
 import { listOf } from '../../kit/filled.ts'
 import type { Control } from '../../kit/form.tsx'
+import { Lines } from '../../kit/lines.tsx'
 import { t } from '../../words.ts'
 import { conditionsText } from './conditions.ts'
 
@@ -142,28 +143,11 @@ function Conditions({ label, value, problem, onInput }: Control) {
   return (
     <fieldset class="field conditions">
       <legend>{t(label)}</legend>
-      {rows.map((row, i) => (
-        <div class="form in-line" key={i}>
-          {isRow(row) ? (
-            <ConditionRow row={row} onChange={(next) => keep(rows.map((one, at) => (at === i ? next : one)))} />
-          ) : (
-            <p class="mono">{conditionsText([row], 'all')}</p>
-          )}
-          <button type="button" class="btn small" onClick={() => keep(rows.filter((_, at) => at !== i))}>
-            {t('Remove')}
-          </button>
-        </div>
-      ))}
-      {problem && (
-        <p class="hint bad" role="alert">
-          {problem}
-        </p>
-      )}
-      <div>
-        <button type="button" class="btn small" onClick={() => keep([...rows, begun])}>
-          {t('Add a condition')}
-        </button>
-      </div>
+      <Lines rows={rows} add="Add a condition" begun={begun} problem={problem} onChange={keep}>
+        {(row, change) =>
+          isRow(row) ? <ConditionRow row={row} onChange={change} /> : <p class="mono">{conditionsText([row], 'all')}</p>
+        }
+      </Lines>
     </fieldset>
   )
 }

@@ -104,6 +104,12 @@ function closing(dispute_id: string): Deed[] {
   return [
     {
       ...{ name: 'Close as lost', isDanger: true, scope: 'sandbox:write' },
+      asks: {
+        title: t('Close the dispute as lost?'),
+        consequences: [t('The payer keeps the money. This cannot be undone.')],
+        action: t('Close as lost'),
+        keep: t('Keep it open'),
+      },
       run: () => sandboxCloseDispute(api, { dispute_id, body: { outcome: 'lost' } }),
     },
     {

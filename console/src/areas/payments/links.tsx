@@ -13,7 +13,7 @@ import { CopyText, type Deed } from '../../kit/detail.tsx'
 import { Card, FiguresRow } from '../../kit/kit.tsx'
 import { amount, created, type ListOf, state, textOf } from '../../kit/list-page.tsx'
 import { recordPage } from '../../kit/record-page.tsx'
-import { count, money } from '../../kit/words.ts'
+import { count, money, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { newLink } from './forms.ts'
 
@@ -102,7 +102,7 @@ export const cards: ListOf = {
     { ...created, isDay: false, name: 'Saved', priority: 3 },
     {
       ...{ name: 'Card', field: 'brand', priority: 1, card: 'title', grows: true },
-      text: (brand, { last4 }) => `${textOf(brand)} ···· ${textOf(last4)}`,
+      text: (brand, { last4 }) => `${words(textOf(brand))} ···· ${textOf(last4)}`,
     },
     { name: 'Customer', field: 'customer.name', orField: 'customer.email', priority: 2, card: 'sub' },
     {

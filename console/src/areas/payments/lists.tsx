@@ -248,7 +248,7 @@ export const rules: ListOf = {
     },
     { name: 'Dry run', field: 'dry_run', as: 'flag', priority: 4 },
     { name: 'Hits, 24 hours', field: 'hits_24h', as: 'count', priority: 3 },
-    { name: 'Enabled', field: 'enabled', as: 'flag', priority: 2, card: 'state' },
+    { ...state, field: 'enabled', priority: 2 },
   ],
   actions: [
     {

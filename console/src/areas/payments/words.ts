@@ -2,6 +2,9 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'Close the dispute as lost?': ['Funga mzozo kama umeshindwa?', 'Clore le litige comme perdu ?', 'Fechar a disputa como perdida?', 'إغلاق النزاع كخاسر؟'],
+  'The payer keeps the money. This cannot be undone.': ['Mlipaji anabaki na pesa. Haiwezi kurudishwa.', 'Le payeur garde l’argent. C’est définitif.', 'O pagador fica com o dinheiro. Não pode ser desfeito.', 'يحتفظ الدافع بالمال. لا يمكن التراجع عن ذلك.'],
+  'Keep it open': ['Uache wazi', 'Le laisser ouvert', 'Deixar aberta', 'إبقاؤه مفتوحًا'],
   'It has to be requested again.': ['Inabidi iombwe upya.', 'Il faut le redemander.', 'Tem de ser pedido de novo.', 'يجب طلبه من جديد.'],
   'At most {amount}': ['Si zaidi ya {amount}', 'Au plus {amount}', 'No máximo {amount}', 'بحد أقصى {amount}'],
   'Cancel {amount}': ['Ghairi {amount}', 'Annuler {amount}', 'Cancelar {amount}', 'إلغاء {amount}'],

@@ -52,7 +52,7 @@ export function SmsFigures() {
           [
             t('Delivery time'),
             value && (seconds === null ? '–' : `${count(Math.round(seconds * 10) / 10)} s`),
-            t('for 95 % of them'),
+            t('for {share} of texts', { share: percent(0.95) }),
           ],
           [
             t('Cost'),

@@ -125,7 +125,14 @@ export const prices: ListOf = {
   keyField: 'mcc_mnc',
   columns: [
     { name: 'Country', field: 'country', as: 'country', priority: 1, card: 'title' },
-    { name: 'Network', field: 'network', priority: 1, card: 'sub', grows: true },
+    {
+      name: 'Network',
+      field: 'network',
+      priority: 1,
+      card: 'sub',
+      grows: true,
+      text: (name) => textOf(name ?? t('Other networks')),
+    },
     { name: 'From', field: 'effective_from', as: 'time', priority: 3 },
     { name: 'Price', field: 'price', as: 'money', priority: 1, card: 'end' },
   ],

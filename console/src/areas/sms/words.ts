@@ -76,6 +76,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   '{count} rows have no value for a variable': ['Mistari {count} inakosa kitu kinachotajwa kwenye ujumbe', 'Il manque à {count} lignes quelque chose que le texte nomme', 'Faltam em {count} linhas dados que o texto refere', '{count} من الصفوف ينقصها ما يذكره النص'],
   Previous: ['Iliyotangulia', 'Précédent', 'Anterior', 'السابق'],
   'Delivery time': ['Muda wa kufika', 'Délai de remise', 'Tempo de entrega', 'زمن التسليم'],
-  'for 95 % of them': ['kwa 95 % yake', 'pour 95 % d’entre eux', 'para 95 % delas', 'لـ 95 % منها'],
+  'for {share} of texts': ['kwa {share} ya SMS', 'pour {share} des SMS', 'para {share} das SMS', 'لـ {share} من الرسائل'],
   '{amount} left': ['{amount} zimebaki', '{amount} restants', 'restam {amount}', 'يتبقى {amount}'],
 }

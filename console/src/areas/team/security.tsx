@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks'
 import { currentSession, ofConsole } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
+import { confirm as asked } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Field } from '../../kit/fields.tsx'
 import { Card, PageHead, Problem } from '../../kit/kit.tsx'
@@ -29,6 +30,15 @@ export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onD
       setBegun(null)
       setCode('')
     })
+  }
+  const turnOff = async (): Promise<void> => {
+    const answer = await asked({
+      title: t('Turn off two-factor sign-in?'),
+      consequences: [t('The password alone signs you in. Recovery codes stop working.')],
+      action: t('Turn off two-factor sign-in'),
+      keep: t('Keep it on'),
+    })
+    if (answer !== null) run(() => ofConsole('DELETE', 'totp'))
   }
   return (
     <div class="page narrow">
@@ -86,7 +96,7 @@ export function Security({ session, onDone }: Pick<PageProps, 'session'> & { onD
       )}
       {isOn && !session.member.totp_required && (
         <p>
-          <button type="button" class="btn danger" onClick={() => run(() => ofConsole('DELETE', 'totp'))}>
+          <button type="button" class="btn danger" onClick={() => void turnOff()}>
             {t('Turn it off')}
           </button>
         </p>

@@ -87,7 +87,8 @@ export function Team() {
             <div>
               <p class="strong">{member.name || member.email}</p>
               <p class="soft">
-                {member.email}, {t('last active {time}', { time: ago(member.last_login_at) })}
+                {member.name && `${member.email}, `}
+                {t('last active {time}', { time: ago(member.last_login_at) })}
                 {member.totp_enabled && `, ${t('second factor')}`}
                 {member.status === 'active' && !member.email_verified && `, ${t('address not verified')}`}
               </p>

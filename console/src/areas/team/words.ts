@@ -2,6 +2,10 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'Turn off two-factor sign-in?': ['Kuzima uthibitishaji wa hatua mbili?', 'Désactiver la double authentification ?', 'Desativar a verificação em dois passos?', 'إيقاف التحقق بخطوتين؟'],
+  'The password alone signs you in. Recovery codes stop working.': ['Nenosiri peke yake litatosha. Misimbo ya dharura haitafanya kazi.', 'Le mot de passe suffit alors. Les codes de secours ne servent plus.', 'A palavra-passe basta. Os códigos de recuperação deixam de servir.', 'تكفي كلمة المرور وحدها. تتوقف رموز الاسترداد.'],
+  'Turn off two-factor sign-in': ['Zima uthibitishaji wa hatua mbili', 'Désactiver la double authentification', 'Desativar a verificação em dois passos', 'إيقاف التحقق بخطوتين'],
+  'Keep it on': ['Iache iwake', 'La laisser active', 'Deixar ativa', 'إبقاؤه مفعّلًا'],
   Keep: ['Mwache', 'Le garder', 'Manter', 'الإبقاء عليه'],
   'Keys created by the member are revoked.': ['Funguo alizotengeneza zinabatilishwa.', 'Les clés qu’il a créées sont révoquées.', 'As chaves que criou são revogadas.', 'تُبطل المفاتيح التي أنشأها.'],
   'The member is signed out at once.': ['Anatolewa mara moja.', 'Il est déconnecté aussitôt.', 'A sessão dele termina de imediato.', 'يُسجَّل خروجه فورًا.'],

@@ -11,7 +11,7 @@ import { useDoing } from '../../kit/doing.ts'
 import { Choice, Field, TextField } from '../../kit/fields.tsx'
 import { Card, Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count } from '../../kit/words.ts'
+import { count, language as languageName } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
 
@@ -126,7 +126,14 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
         title="Screens"
         action={
           languages.length > 1 ? (
-            <Choice label="Language" value={language} among={languages} isRequired onChange={setLanguage} />
+            <Choice
+              label="Language"
+              value={language}
+              among={languages}
+              names={Object.fromEntries(languages.map((one) => [one, languageName(one)]))}
+              isRequired
+              onChange={setLanguage}
+            />
           ) : undefined
         }
       >
