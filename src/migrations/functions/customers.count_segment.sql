@@ -9,9 +9,9 @@ begin
   if p_slices is null then few := customers.few(p_bucket, p_account, p_environment, p_filter, p_segment, p_at, 11000); end if;
   execute format('select count(*)::int from (select 1 from %s c where %s limit %s) found',
       customers.segment_people(
-        case when p_slices is not null then format('(uuid_hash(c.id) & 1023) < %s', p_slices)
+        case when p_slices is not null then format('(uuid_hash(c.id) & 1023) = any(%L::int[])', array(select generate_series(0, p_slices - 1)))
              when few is not null then 'c.id = any($5)' else 'true' end,
-        case when p_slices is not null then 'offset 0' else '' end),
+        case when p_slices is not null or few is not null then 'offset 0' else '' end),
       customers.segment_condition(p_filter, p_segment), p_most)
     into counted using p_bucket, p_account, p_environment, p_at, few;
   return counted;

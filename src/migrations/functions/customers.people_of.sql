@@ -10,7 +10,7 @@ begin
     when node ->> 'field' = 'paid' and given <> 'false' then format('select l.address from payments.paid(%s) l %s', whose, since)
     -- Sums are told by numbers: those who have several are looked at one by one.
     when node ->> 'field' = 'paid_total' and node ->> 'op' in ('gt', 'gte') and given::numeric > 0 then format(
-      'select l.address from payments.paid(%s) l where l.currency = accounts.currency_of($2)
+      'select l.address from payments.paid(%s) l where l.currency = (select accounts.currency_of($2))
         group by l.address having sum(l.amount) >= %L::numeric * 1000000
        union all select c.phones[1] from customers.customers c
         where c.bucket = $1 and c.account_id = $2 and c.environment = $3 and cardinality(c.phones) > 1', whose, given)

@@ -19,6 +19,7 @@ begin
   end loop;
   few := customers.few(p_bucket, p_account, p_environment, p_filter, p_segment, p_at, 25000);
   return query execute format('select f.id from (select c.id from %s c where %s offset 0) f order by f.id %s limit %s',
-      customers.segment_people(place || case when few is null then '' else ' and c.id = any($6)' end, ''), met, sorted, p_most)
+      customers.segment_people(place || case when few is null then '' else ' and c.id = any($6)' end,
+        case when few is null then '' else 'offset 0' end), met, sorted, p_most)
     using p_bucket, p_account, p_environment, p_at, p_after, few;
 end $$;

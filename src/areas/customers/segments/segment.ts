@@ -16,11 +16,11 @@ const firstSlices = 4
 /** Accounts up to this size are read whole. */
 const maxReadWhole = 50_000
 /** Customers of a larger account that are looked at: a few for a segment that many are in, more for others. */
-const samples = [4_000, 20_000] as const
+const samples = [4_000, 10_000] as const
 /** Customers of a sample after which an estimate is good: by a twentieth, mostly. */
 const enoughSeen = 400
 /** Customers of the first sample up to which a segment may have few enough to be counted exactly. */
-const fewSeen = 80
+const fewSeen = 55
 /** Time for an exact count in a large account, which a condition without an index may not do with. */
 const exactMs = 150
 const wholeMs = 30_000
