@@ -17,8 +17,10 @@ import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
 import { changeMany, claimedColumns, createdColumns } from './store.ts'
 
 const maxTags = 20
-/** Rows that are applied before others have their turn. */
-const appliedAtOnce = 250
+/** Rows that are applied before what the database answered has its turn. */
+const appliedAtOnce = 50
+/** Rows that are written together. */
+const writtenAtOnce = 1_000
 
 /** The import went on elsewhere, or an attribute got another type: what was read is to be read again. */
 export class Collided extends Error {}
@@ -58,19 +60,26 @@ type Done =
 export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
   const people = await People.of(app, tx, caller, rows, lockCustomers)
   const done: Done[] = []
-  // The database writes some while others are applied.
+  // The database writes some while others are applied; nothing is written any more when this is left.
   let writing: Promise<void> = Promise.resolve()
-  for (let at = 0; at < rows.length; at += appliedAtOnce) {
-    for (const row of rows.slice(at, at + appliedAtOnce)) done.push(people.apply(row))
-    const created = people.takeCreated()
-    writing = writing.then(() => people.create(tx, created))
-    // Told by whoever waits for it.
-    writing.catch(() => undefined)
-    await nextTurn()
+  let wishes: readonly ImportedWish[] = []
+  let known: ReadonlyMap<string, string> | null = null
+  try {
+    while (done.length < rows.length) {
+      for (const row of rows.slice(done.length, done.length + appliedAtOnce)) done.push(people.apply(row))
+      if (done.length % writtenAtOnce === 0 || done.length === rows.length) {
+        const created = people.takeCreated()
+        writing = writing.then(() => people.create(tx, created))
+        // Told by whoever waits for it.
+        writing.catch(() => undefined)
+      }
+      await nextTurn()
+    }
+    wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
+    if (wishes.length > 0) known = await knownConsents(app, caller, wishes)
+  } finally {
+    await writing
   }
-  const wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
-  const known = wishes.length === 0 ? null : await knownConsents(app, caller, wishes)
-  await writing
   await people.change(tx)
   const { changed: consenting, withdrawn } =
     known === null ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes, known)

@@ -177,8 +177,8 @@ export async function* importedRows(
   }
 }
 
-/** Rows that are checked before others have their turn. */
-const checkedAtOnce = 250
+/** Rows that are checked before what the database answered has its turn. */
+const checkedAtOnce = 50
 
 function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += checkedAtOnce) yield rows.slice(at, at + checkedAtOnce)
