@@ -31,6 +31,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'On the way': ['Njiani', 'En route', 'A caminho', 'في الطريق'],
   'Open the inbox': ['Fungua kikasha', 'Ouvrir la boîte', 'Abrir a caixa', 'فتح صندوق الوارد'],
   'Other channels, variants and the time are set on the next page.': ['Njia nyingine, matoleo na wakati huwekwa ukurasa ufuatao.', 'Autres canaux, variantes et heure sont à la page suivante.', 'Outros canais, variantes e a hora definem-se na página seguinte.', 'تُضبط القنوات الأخرى والنسخ والوقت في الصفحة التالية.'],
+  'Send for {amount}': ['Tuma kwa {amount}', 'Envoyer pour {amount}', 'Enviar por {amount}', 'إرسال بمبلغ {amount}'],
   Rename: ['Badilisha jina', 'Renommer', 'Mudar o nome', 'إعادة التسمية'],
   Replies: ['Majibu', 'Réponses', 'Respostas', 'الردود'],
   'Saving…': ['Inahifadhi…', 'Enregistrement…', 'A guardar…', 'جارٍ الحفظ…'],
