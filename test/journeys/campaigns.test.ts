@@ -2,12 +2,13 @@
 // Segments and campaigns as an account meets them: who is in a segment, and who gets what of a campaign, once and only with consent.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { type Client, refusal } from '../client.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
 import { eventually } from '../world.ts'
 
-const { world } = await startMarket(0.05)
+const { world, sql } = await startMarket(0.05)
 
 const customers = '/v1/customers'
 const segments = '/v1/segments'
@@ -106,6 +107,68 @@ test('a segment has the customers that its filter says, by what is known, wished
   ]
   for (const [filter, expected] of cases)
     assert.deepEqual(await namesIn(client, filter), expected, JSON.stringify(filter))
+})
+
+test('the few of a large account are found whatever tells them, in their order, page by page', async () => {
+  const { client } = await world.account({ balance: 1_000 })
+  const { id } = await made(client, customers, { name: 'First', phones: ['+254711000290'] })
+  // Those who are looked at before the few, and more than are looked at one by one.
+  await sql.query(
+    `insert into customers.customers (bucket, account_id, environment, id, name, created_at, updated_at)
+     select c.bucket, c.account_id, c.environment, ('ffffffff-ffff-7fff-8fff-' || lpad(to_hex(n), 12, '0'))::uuid, 'Other', now(), now()
+       from customers.customers c, generate_series(1, 21000) n where c.id = $1`,
+    [uuidOf('customer', id)],
+  )
+  const phones = ['+254711000291', '+254711000292', '+254711000293', '+254711000294']
+  const people: string[] = [id]
+  for (const [i, phone] of phones.entries()) {
+    const more = i === 3 ? ['+254711000295'] : []
+    const emails = [`few${i}@example.com`]
+    const one = { name: `Few ${i}`, phones: [phone, ...more], emails, tags: ['few'], attributes: { rank: 900 + i } }
+    people.push((await made(client, customers, { ...one, consents: [granted('sms'), granted('email')] })).id)
+  }
+  const [, a, b, c, d] = people
+  for (const [phone, amount] of [
+    [phones[0], 150],
+    [phones[1], 400],
+    [phones[3], 150],
+    ['+254711000295', 150],
+  ]) {
+    const paid = await client.post('/v1/payments', { amount, currency: 'KES', method: 'mobile_money', phone })
+    await settled(client, paid.body.payment_id)
+  }
+  await client.post('/v1/sms/opt-outs', { phone: phones[2] })
+  const list = await made(client, segments, { name: 'List', customer_ids: [c, a] })
+  const is = (field: string, op: string, value?: unknown) => ({ field, op, ...(value === undefined ? {} : { value }) })
+  const cases: [object, (string | undefined)[]][] = [
+    [is('paid', 'within_days', 1), [d, b, a]],
+    [is('paid', 'exists'), [d, b, a]],
+    [is('paid_total', 'gt', 200), [d, b]],
+    [is('paid_total', 'gte', 400), [b]],
+    [is('consent.sms', 'eq', 'withdrawn'), [c]],
+    [is('consent.sms', 'eq', 'granted'), [d, b, a]],
+    [is('consent.email', 'eq', 'granted'), [d, c, b, a]],
+    [is('consent.messenger', 'eq', 'granted'), []],
+    [is('tags', 'eq', 'few'), [d, c, b, a]],
+    [is('attributes.rank', 'gt', 901), [d, c]],
+    [{ and: [is('tags', 'eq', 'few'), is('paid_total', 'gt', 200), is('attributes.rank', 'lt', 903)] }, [b]],
+    [{ or: [is('paid_total', 'gt', 300), is('consent.sms', 'eq', 'withdrawn')] }, [c, b]],
+    [{ or: [is('consent.sms', 'eq', 'withdrawn'), is('name', 'eq', 'First')] }, [c, id]],
+    [{ and: [{ not: is('paid', 'exists') }, is('tags', 'eq', 'few')] }, [c]],
+  ]
+  for (const [filter, expected] of cases) {
+    const told = JSON.stringify(filter)
+    const { id: segment } = await made(client, segments, { name: told.slice(0, 100), filter })
+    const first = (await client.get(`${customers}?segment=${segment}&limit=2`)).body
+    const rest = first.next_cursor
+      ? (await client.get(`${customers}?segment=${segment}&limit=200&cursor=${first.next_cursor}`)).body.data
+      : []
+    const found = [...first.data, ...rest].map((one: { id: string }) => one.id)
+    assert.deepEqual(found, expected, told)
+    assert.equal((await client.get(`${segments}/${segment}/count`)).body.count, expected.length, told)
+  }
+  const listed = (await client.get(`${customers}?segment=${list.id}`)).body.data.map((one: { id: string }) => one.id)
+  assert.deepEqual(listed, [c, a])
 })
 
 test('a filter that cannot be read is refused with the place of the condition', async () => {
@@ -229,6 +292,16 @@ test('a campaign goes from a segment to its result: previewed, paid, once to eve
   assert.equal(stats.variants[0].sent + stats.variants[1].sent, 5)
   assert.equal(new Set(await textsTo(client)).size, 5)
   assert.equal((await textsTo(client)).length, 5)
+  const [from = ''] = await textsTo(client)
+  const replies = async () => (await client.get(`${campaigns}/${campaign.id}/replies`)).body.data
+  assert.deepEqual(await replies(), [])
+  await client.post('/v1/sandbox/sms/inbound', { from, to: 'PAMOJA', message: 'Ngapi zimebaki?' })
+  const [answer] = await eventually(async () => {
+    const found = await replies()
+    return found.length > 0 && found[0].conversation_id !== null && found
+  }, 'the reply to be told')
+  assert.deepEqual([answer.from, answer.text], [from, 'Ngapi zimebaki?'])
+  assert.match(`${answer.customer_id} ${answer.conversation_id} ${answer.variant}`, /^cus_\S+ conv_\S+ [AB]$/)
   assert.deepEqual(await refusal(client.post(`${campaigns}/${campaign.id}/start`, {})), [409, 'CAMPAIGN_STATE'])
   const told = (await client.get('/v1/events?limit=200&order=asc')).body.data.map((one: { event: string }) => one.event)
   assert.deepEqual(

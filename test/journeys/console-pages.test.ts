@@ -15,6 +15,12 @@ const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 844 }
 const looks = [wide, narrow].flatMap((size) => [[size, 'light'] as const, [size, 'dark'] as const])
 
+/** One pixel. */
+const aPicture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 describe('the console', { skip: withoutChromium() }, () => {
   let world: World
   let browser: Browser
@@ -323,8 +329,11 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.setViewportSize(narrow)
     assert.deepEqual(await accessibilityProblems(theirs), [])
     await theirs.setViewportSize(wide)
+    const { open } = (await world.demo.get('/v1/conversations/counts')).body
+    await theirs.getByRole('button', { name: new RegExp(`^Open ?${open}$`) }).waitFor()
     await theirs.getByRole('button', { name: 'Close', exact: true }).click()
     await theirs.getByRole('button', { name: 'Open again' }).waitFor()
+    await theirs.getByRole('button', { name: new RegExp(`^Open ?${open - 1}$`) }).waitFor()
     const { body } = await world.demo.get(`/v1/sms?to=${encodeURIComponent(number)}`)
     assert.equal(body.data[0].message, 'Ndiyo, hadi saa kumi na mbili')
     await theirs.context().close()
@@ -378,6 +387,78 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.goto(`${given().url}/events`)
     await page.getByRole('region', { name: 'Events' }).locator('tr.r').first().locator('time').waitFor()
     await page.setViewportSize(wide)
+  })
+
+  test('support sends a picture in a chat, which stands in the conversation, and a template by mail', async () => {
+    const chat = await world.demo.post('/v1/sandbox/messenger/inbound', {
+      ...{ from: '+254711000084', type: 'text', text: { body: 'Duka iko wapi?' } },
+    })
+    assert.ok(chat.status < 300, chat.text)
+    const theirs = await memberOf('supervisor')
+    await theirs.goto(`${given().url}/inbox`)
+    await theirs.getByRole('link', { name: /Duka iko wapi/ }).click()
+    const main = theirs.getByRole('main')
+    await main.getByLabel('Attach a file').setInputFiles({ name: 'shop.png', mimeType: 'image/png', buffer: aPicture })
+    await main.getByText('shop.png').waitFor()
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+    await main.getByRole('button', { name: 'Send', exact: true }).click()
+    await main.locator('.said img').waitFor()
+    await theirs.context().close()
+
+    const template = { name: 'opening-hours', subject: 'Our hours', text: 'Dear {{first_name}}, until six' }
+    assert.equal((await world.demo.post('/v1/email/templates', template)).status, 201)
+    const customer = await world.demo.post('/v1/customers', { name: 'Zuri Kamau', emails: ['zuri@example.com'] })
+    const { body: begun } = await world.demo.post('/v1/conversations', { customer_id: customer.body.id })
+    await page.goto(`${given().url}/inbox/${begun.id}`)
+    const own = page.getByRole('main')
+    await own.getByRole('button', { name: 'Templates' }).click()
+    await page.getByRole('button', { name: /opening-hours/ }).click()
+    await own.getByText('opening-hours').waitFor()
+    await own.getByRole('button', { name: 'Send', exact: true }).click()
+    await own.getByText('Our hours').first().waitFor()
+  })
+
+  test('a campaign is put together from its parts, compared with a variant, and followed to its replies', async () => {
+    const phone = '+254711000085'
+    const consents = [{ channel: 'sms', purpose: 'marketing', state: 'granted' }]
+    const made = await world.demo.post('/v1/customers', {
+      name: 'Neema Otieno',
+      phones: [phone],
+      consents,
+      tags: ['lamps'],
+    })
+    assert.equal(made.status, 201, made.text)
+    const filter = { field: 'tags', op: 'eq', value: 'lamps' }
+    await world.demo.post('/v1/segments', { name: 'Lamp buyers', filter })
+    const { body: draft } = await world.demo.post('/v1/campaigns', {
+      ...{ name: 'Lamps', segment_id: 'Lamp buyers', channel: ['sms'], quiet_hours: null },
+      content: { sms: { from: 'PAMOJA', text: 'Habari' } },
+    })
+    await page.goto(`${given().url}/campaigns/${draft.id}`)
+    await page.getByLabel('Text', { exact: true }).fill('Habari ')
+    await page.getByRole('button', { name: '{{first_name|friend}}' }).click()
+    await page.getByText('Habari Neema').waitFor()
+    await page.getByText('Compare with a variant B').click()
+    await page.getByLabel('Text of variant B').fill('Jambo')
+    await page.getByText('Saved', { exact: true }).waitFor()
+    const stored = async () => (await world.demo.get(`/v1/campaigns/${draft.id}`)).body
+    await eventually(async () => (await stored()).variants[0]?.content.sms.text === 'Jambo', 'variant B to be saved')
+    assert.deepEqual((await stored()).content.sms.text, 'Habari {{first_name|friend}}')
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.getByRole('button', { name: 'Send to 1' }).click()
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Send for/ })
+      .click()
+    await page.getByText('1 of 1 done').first().waitFor()
+    const answered = await world.demo.post('/v1/sandbox/sms/inbound', {
+      from: phone,
+      to: 'PAMOJA',
+      message: 'Bei gani?',
+    })
+    assert.ok(answered.status < 300, answered.text)
+    await page.getByRole('region', { name: 'Replies' }).getByText('Bei gani?').waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
   })
 
   test('a reviewer reads what a check found and decides it with a reason', async () => {

@@ -155,6 +155,52 @@ test('a reply keeps to the rules of its channel, and is sent once under a key', 
   assert.equal((await conversation(poor.client)).last_direction, 'inbound', 'what was refused was not said')
 })
 
+test('an answer by mail is words with files, or a template with what is known of the customer', async () => {
+  const { client } = await world.account({ balance: 100 })
+  const customer = await client.post('/v1/customers', {
+    ...{ name: 'Asha Njeri', emails: ['asha@example.com'], attributes: { town: 'Kisumu' } },
+  })
+  const begun = await client.post(conversations, { customer_id: customer.body.id })
+  assert.equal(begun.status, 201, begun.text)
+  const { id } = begun.body
+  const template = { name: 'greeting', subject: 'Hello', text: 'Dear {{first_name}} of {{town}}, {{wish}}' }
+  assert.equal((await client.post('/v1/email/templates', template)).status, 201)
+  const content = Buffer.from('a receipt').toString('base64')
+  const file = { text: 'Here it is', attachments: [{ filename: 'receipt.txt', content }] }
+  const sent = await done(client, id, 'reply', file)
+  assert.equal(sent.channel, 'email')
+  const mail = (await client.get(`/v1/email/${sent.message_id}`)).body
+  assert.deepEqual([mail.subject, mail.attachments.length ?? mail.attachments], ['Here it is', 1])
+  const filled = await done(client, id, 'reply', {
+    ...{ channel: 'email', email_template: { name: 'greeting', variables: { wish: 'thank you' } } },
+  })
+  const { body } = await client.get(`/v1/email/${filled.message_id}/content`)
+  assert.match(JSON.stringify(body), /Dear Asha of Kisumu, thank you/)
+  assert.equal((await conversation(client)).last_text, 'greeting')
+  const refusedBy = (given: object) => refusal(client.post(`${conversations}/${id}/reply`, given))
+  const wrong = [422, 'VALIDATION_ERROR']
+  assert.deepEqual(await refusedBy({ channel: 'sms', ...file }), wrong)
+  assert.deepEqual(await refusedBy({ channel: 'messenger', email_template: { name: 'greeting' } }), wrong)
+  assert.deepEqual(await refusedBy({ text: 'Both', email_template: { name: 'greeting' } }), wrong)
+  assert.deepEqual(await refusedBy({ channel: 'email', attachments: file.attachments }), wrong)
+})
+
+test('conversations are counted for the views of an inbox', async () => {
+  const { client } = await world.account({ balance: 10 })
+  const counted = async () => (await client.get(`${conversations}/counts`)).body
+  const counts = async () => {
+    const { mine, open, unassigned, snoozed, unread } = await counted()
+    return [mine, open, unassigned, snoozed, unread]
+  }
+  assert.deepEqual(await counts(), [0, 0, 0, 0, 0])
+  for (const n of [1, 2, 3]) await texts(client, `+25471100072${n}`, 'Habari')
+  await eventually(async () => (await counted()).open === 3, 'three to be open')
+  const [first, second] = (await client.get(conversations)).body.data
+  await done(client, first.id, 'snooze', { until: new Date(Date.now() + 3_600_000).toISOString() })
+  await done(client, second.id, 'close')
+  assert.deepEqual(await counts(), [0, 1, 1, 1, 1])
+})
+
 test('a snoozed conversation wakes at its time, or when the customer writes', async () => {
   const { client } = await world.account({ balance: 10 })
   const phone = '+254711000703'

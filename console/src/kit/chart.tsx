@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../words.ts'
 import { Figures } from './kit.tsx'
-import { roughly } from './words.ts'
+import { count, roughly } from './words.ts'
 
 export interface Series {
   readonly name: string
@@ -249,5 +249,40 @@ export function Meter({
       <rect class="column" width={width} height="6" rx="1" />
       {target !== undefined && <rect class="mark" x={along(target) - 0.4} width="0.8" height="6" />}
     </svg>
+  )
+}
+
+/** Parts of a whole as one bar, with a key that has their numbers. */
+export function Bar({
+  label,
+  parts,
+}: {
+  label: string
+  parts: readonly (readonly [name: string, many: number, tone: 'good' | 'note' | 'bad' | 'idle' | 'rest'])[]
+}) {
+  const whole = Math.max(
+    1,
+    parts.reduce((sum, [, many]) => sum + many, 0),
+  )
+  let at = 0
+  return (
+    <div class="bar-of-parts">
+      <svg viewBox={`0 0 ${whole} 10`} preserveAspectRatio="none" role="img" aria-label={label}>
+        {parts.map(([name, many, tone]) => {
+          const x = at
+          at += many
+          return <rect key={name} class={tone} x={x} width={many} height="10" />
+        })}
+      </svg>
+      <ul>
+        {parts
+          .filter(([, many]) => many > 0)
+          .map(([name, many, tone]) => (
+            <li key={name}>
+              <i class={tone} aria-hidden="true" /> {name} <span class="number">{count(many)}</span>
+            </li>
+          ))}
+      </ul>
+    </div>
   )
 }

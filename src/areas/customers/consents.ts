@@ -173,6 +173,18 @@ const grantedColumns = [
   ...['bucket', 'account_id', 'environment', 'channel', 'address', 'purpose', 'source', 'granted_at'],
 ]
 
+/** Consents that the addresses of wishes have: what is wished and by whom -> what is known. */
+export async function knownConsents(
+  app: App,
+  caller: Caller,
+  wanted: readonly ImportedWish[],
+): Promise<ReadonlyMap<string, string>> {
+  const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
+  const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
+  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs))
+  return new Map(known.flat().map((one) => [keyOf(one), one.from === null ? one.state : 'partly']))
+}
+
 /**
  * Writes consents of many customers. Unlike a request, a file takes back no withdrawal: it may be older than that. Returns the
  * customers of whom something was written, and how many consents were not granted because they were withdrawn.
@@ -182,13 +194,10 @@ export async function importConsents(
   tx: Tx,
   caller: Caller,
   wanted: readonly ImportedWish[],
+  states: ReadonlyMap<string, string>,
 ): Promise<{ changed: Set<string>; withdrawn: number }> {
   const changed = new Set<string>()
   const wishes = new Map(wanted.map((one) => [keyOf({ ...one.wish, address: one.address }), one]))
-  const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
-  const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
-  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs))
-  const states = new Map(known.flat().map((one) => [keyOf(one), one.from === null ? one.state : 'partly']))
   const granted: ImportedWish[] = []
   let withdrawn = 0
   for (const [key, one] of wishes) {

@@ -17,7 +17,7 @@ export interface CustomerFilter {
   readonly seen_after?: string
 }
 
-/** Customers of a segment that are looked at together. */
+/** Customers of a segment that are looked at together where another filter leaves some out. */
 const lookedAt = 1_000
 
 /** Customers of a segment and a window that match every other filter given. */
@@ -29,13 +29,15 @@ export async function listedInSegment(
 ): Promise<CustomerRow[]> {
   const audience = audienceOf(await segmentWith(queryable, tenant, segment))
   const found: CustomerRow[] = []
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const most = isFiltered ? lookedAt : window.limit + 1
   let { after } = window
   for (;;) {
-    const place = { after, descending: window.descending, most: lookedAt }
+    const place = { after, descending: window.descending, most }
     const ids = await pageOfAudience(queryable, tenant, audience, at, place)
     found.push(...(await listedCustomers(queryable, tenant, window, filter, ids)))
     after = ids.at(-1) ?? null
-    if (found.length > window.limit || ids.length < lookedAt) return found.slice(0, window.limit + 1)
+    if (found.length > window.limit || ids.length < most) return found.slice(0, window.limit + 1)
   }
 }
 

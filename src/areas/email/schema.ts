@@ -32,7 +32,7 @@ export const Variables = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Values for {{placeholders}}, at most 64 KiB and 8 levels',
 })
 
-const Attachment = Type.Object({
+export const Attachment = Type.Object({
   filename: Type.String({
     minLength: 1,
     maxLength: 255,

@@ -175,7 +175,7 @@ function intakeOf(app: App): Intake {
 /** Many texts for an account, by another area: drafted, then accepted in its transaction; and what became of them. */
 export { acceptBatch } from './batches/accept.ts'
 export { draftedEntries } from './batches/bulk.ts'
-export { outcomesOfBatches } from './batches/outcomes.ts'
+export { outcomesOfBatches, repliesToBatches } from './batches/outcomes.ts'
 /** Opt-outs of numbers: read, noted and taken back. */
 export { optIn, optOut } from './consent/change.ts'
 export { everySender, optOutsOf } from './consent/store.ts'

@@ -1,5 +1,6 @@
--- SQL of a segment's filter, over a row `c` of customers.customers at the time `$4`. The filter was checked before it was stored;
--- what it does not know gives null, which fails the query.
+-- SQL of a segment's filter, over a row `c` of customers.customers of the account `$2` at the time `$4`. The filter was checked before it was stored;
+-- what it does not know gives null, which fails the query. `offset 0` keeps what is looked up of each customer from becoming a join, which
+-- would read a whole list for a few.
 create or replace function customers.condition(node jsonb) returns text language plpgsql immutable as $$
 declare
   field text := node ->> 'field';
@@ -48,30 +49,30 @@ begin
   elsif field = 'consent.messenger' then
     said := format('from messenger.wishes(%s) w where w.address = any(c.phones)', whose);
     return case given #>> '{}'
-      when 'granted' then format('exists (select %s and w.granted)', said)
-      when 'withdrawn' then format('exists (select %s and not w.granted)', said)
-      when 'unknown' then format('not exists (select %s)', said) end;
+      when 'granted' then format('exists (select %s and w.granted offset 0)', said)
+      when 'withdrawn' then format('exists (select %s and not w.granted offset 0)', said)
+      when 'unknown' then format('not exists (select %s offset 0)', said) end;
   elsif field in ('consent.sms', 'consent.email') then
     field := substr(field, length('consent.') + 1);
     said := case field
-      when 'sms' then format('exists (select from sms.withdrawals(%s) w where w.address = %%s)', whose)
-      else format('exists (select from email.withdrawals(%s, $4) w where w.address = %%s)', whose) end;
+      when 'sms' then format('exists (select from sms.withdrawals(%s) w where w.address = %%s offset 0)', whose)
+      else format('exists (select from email.withdrawals(%s, $4) w where w.address = %%s offset 0)', whose) end;
     since := case field when 'sms' then 'any(c.phones)' else 'any(c.emails)' end;
     whose := format('select from customers.grants g where g.bucket = c.bucket and g.account_id = c.account_id
       and g.environment = c.environment and g.channel = %L and g.purpose = ''marketing'' and g.address = %s', field, since);
     return case given #>> '{}'
-      when 'granted' then format('exists (%s and not %s)', whose, format(said, 'g.address'))
+      when 'granted' then format('exists (%s and not %s offset 0)', whose, format(said, 'g.address'))
       when 'withdrawn' then format(said, since)
-      when 'unknown' then format('not (%s or exists (%s))', format(said, since), whose) end;
+      when 'unknown' then format('not (%s or exists (%s offset 0))', format(said, since), whose) end;
   elsif field = 'paid' then
-    said := format('exists (select from payments.paid(%s) p where p.address = any(c.phones)%s)', whose,
+    said := format('exists (select from payments.paid(%s) p where p.address = any(c.phones)%s offset 0)', whose,
       case when since is null then '' else ' and p.at > ' || since end);
     return case when given = 'false' then 'not ' else '' end || said;
   elsif field = 'paid_total' then
     return format('(select coalesce(sum(p.amount), 0) from payments.paid(%s) p where p.address = any(c.phones)
-      and p.currency = accounts.currency_of(c.account_id)) %s %s::numeric * 1000000', whose, sign, given);
+      and p.currency = (select accounts.currency_of($2))) %s %s::numeric * 1000000', whose, sign, given);
   elsif field = 'sent' then
-    said := format('exists (select from sms.texted(c.account_id, c.environment) m where m.address = any(c.phones)%s)',
+    said := format('exists (select from sms.texted(c.account_id, c.environment) m where m.address = any(c.phones)%s offset 0)',
       case when since is null then '' else ' and m.at > ' || since end);
     return case when given = 'false' then 'not ' else '' end || said;
   end if;

@@ -6,7 +6,6 @@ import { api } from '../../api.ts'
 import { oneOf } from '../../kit/choose.tsx'
 import type { Filled, FormOf } from '../../kit/form.tsx'
 import { segments, senders } from '../../kit/known.ts'
-import { momentAt, typedMoment } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 
 /** Everybody with a tag; the page of the segment has every other condition. */
@@ -33,22 +32,15 @@ const fields: FormOf['fields'] = [
   { name: 'from', label: 'Sender', isRequired: true, show: oneOf(senders, { isOpen: true }) },
   {
     ...{ name: 'text', label: 'Text', isLong: true, isRequired: true },
-    hint: '{{first_name|friend}} is the name, {{optout}} a link that stops further texts',
+    hint: 'Other channels, variants and the time are set on the next page.',
   },
-  { name: 'text_b', label: 'Text of variant B', isLong: true, isMore: true, hint: 'Sent to half of the audience' },
-  { name: 'at', label: 'Scheduled for', as: 'moment', hint: 'Empty: now' },
   { name: 'rate', label: 'Messages a minute', isMore: true },
   { name: 'budget', label: 'Budget', isMore: true, hint: 'Sending stops when the budget is reached' },
 ]
 
-const secondVariant = 'B'
-
-function bodyOf({ name = '', segment_id = '', from = '', text = '', text_b, at, rate, budget }: Filled) {
-  const sms = (said: string) => ({ sms: { from, text: said } })
+function bodyOf({ name = '', segment_id = '', from = '', text = '', rate, budget }: Filled) {
   return {
-    ...{ name, segment_id, channel: ['sms' as const], content: sms(text) },
-    variants: text_b === undefined ? [] : [{ name: secondVariant, share: 50, content: sms(text_b) }],
-    schedule: at === undefined ? {} : { at: momentAt(at) },
+    ...{ name, segment_id, channel: ['sms' as const], content: { sms: { from, text } } },
     rate: rate === undefined ? null : Number(rate),
     budget: budget === undefined ? null : Number(budget),
   }
@@ -63,21 +55,29 @@ export const campaignForm: FormOf = {
   },
 }
 
-/** Form that changes all of a draft, and the rate and budget of what was started. */
-export function changeForm(campaign: Campaign): FormOf {
-  const { id, state, name, segment_id, content, variants, schedule, rate, budget } = campaign
-  const isDraft = state === 'draft'
-  const initial = {
-    ...{ name, segment_id: segment_id ?? undefined, from: content.sms?.from, text: content.sms?.text },
-    ...{ text_b: variants[0]?.content.sms?.text, at: schedule.at && typedMoment(schedule.at) },
-    ...{ rate: rate?.toString(), budget: budget?.toString() },
-  }
+/** Form that changes what may be changed after the start. */
+export function changeForm({ id, name, rate, budget }: Campaign): FormOf {
   return {
-    ...{ title: 'Change', action: 'Save', initial },
-    fields: isDraft ? fields : fields.filter((field) => ['name', 'rate', 'budget'].includes(field.name)),
-    async make(filled) {
-      const { name, rate, budget, ...rest } = bodyOf(filled)
-      await campaignsUpdate(api, { id, body: { name, rate, budget, ...(isDraft ? rest : {}) } })
+    ...{ title: 'Change', action: 'Save' },
+    initial: { name, rate: rate?.toString(), budget: budget?.toString() },
+    fields: fields.filter((field) => ['name', 'rate', 'budget'].includes(field.name)),
+    async make({ name = '', rate, budget }) {
+      const limits = {
+        rate: rate === undefined ? null : Number(rate),
+        budget: budget === undefined ? null : Number(budget),
+      }
+      await campaignsUpdate(api, { id, body: { name, ...limits } })
+      return null
+    },
+  }
+}
+
+export function renameForm({ id, name }: Campaign): FormOf {
+  return {
+    ...{ title: 'Rename', action: 'Save', initial: { name } },
+    fields: fields.filter((field) => field.name === 'name'),
+    async make({ name = '' }) {
+      await campaignsUpdate(api, { id, body: { name } })
       return null
     },
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inbox: conversations over all channels, the one that is open, and who it is with.
 import { useEffect } from 'preact/hooks'
-import { conversationsList } from '#sdk/operations.ts'
+import { conversationsCounts, conversationsList } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Nothing, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { isTyping } from '../../kit/table.tsx'
+import { count } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { filterBy, go, usePlace } from '../../place.tsx'
 import { t } from '../../words.ts'
@@ -23,6 +24,11 @@ const views = {
 } as const
 type View = keyof typeof views
 
+/** Conversations are counted up to here. */
+const mostCounted = 1_000
+
+const manyOf = (many: number): string => (many < mostCounted ? count(many) : `${count(mostCounted)}+`)
+
 export function InboxPage({ id, session }: PageProps) {
   const { query } = usePlace()
   const asked = query.get('show')
@@ -31,7 +37,9 @@ export function InboxPage({ id, session }: PageProps) {
   const list = useLoad(`inbox ${view}`, () => conversationsList(api, { query: { ...wanted, limit: 100 } }), {
     keeps: true,
   })
-  useLive('conversation.', list.reload, { askMs })
+  const counts = useLoad('inbox counts', () => conversationsCounts(api), { keeps: true })
+  const again = async (): Promise<void> => void (await Promise.all([list.reload(), counts.reload()]))
+  useLive('conversation.', again, { askMs })
   const { value, error } = list
   const rows = value?.data ?? []
   const suffix = view === 'open' ? '' : `?show=${view}`
@@ -59,6 +67,7 @@ export function InboxPage({ id, session }: PageProps) {
                 onClick={() => filterBy(one === 'open' ? {} : { show: one })}
               >
                 {t(views[one])}
+                {one !== 'closed' && counts.value && <span class="many">{manyOf(counts.value[one])}</span>}
               </button>
             ))}
           </div>

@@ -1,41 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// One conversation: what was said over all channels, who takes care of it, and the answer, whose channel, price and rules stand there
-// before it is sent. What was typed is kept until it is sent.
+// One conversation: what was said over all channels with its pictures and files, who takes care of it, and the answer.
 import { Fragment } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import {
-  conversationsAddNote,
   conversationsAssign,
   conversationsClose,
   conversationsGet,
   conversationsMarkRead,
   conversationsMessages,
   conversationsOpen,
-  conversationsReply,
   conversationsSnooze,
-  messengerListTemplates,
+  messengerGetMedia,
   teamGet,
   teamList,
 } from '#sdk/operations.ts'
 import type { ConversationDetail, ConversationEntry } from '#sdk/schemas.ts'
 import { api, may, type Session } from '../../api.ts'
 import { complain, undoable } from '../../kit/dialogs.tsx'
-import { useDoing } from '../../kit/doing.ts'
 import { Icon, type IconName } from '../../kit/icons.tsx'
-import { Ago, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Ago, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Menu } from '../../kit/menu.tsx'
-import { clockTime, day, money, nowMs, shortMoment, words } from '../../kit/words.ts'
+import { clockTime, day, nowMs, shortMoment, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
+import { Composer } from './composer.tsx'
+import { dataUrlOf } from './files.ts'
 import { askMs, nameOf } from './line.tsx'
 
 const hourMs = 3_600_000
 /** Before the first message there was another day. */
 const unknownDay = '1970-01-01T00:00:00Z'
-const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
 export function Talk({ id, session }: { id: string; session: Session }) {
   const own = { conversation_id: id }
@@ -260,7 +257,7 @@ const kinds: Readonly<Record<ConversationEntry['type'], readonly [name: string, 
 }
 
 function Said({ entry, session }: { entry: ConversationEntry; session: Session }) {
-  const { type, id, direction, text, media_type, state, author, at } = entry
+  const { type, id, direction, text, media_id, media_type, state, author, at } = entry
   const [name, icon] = kinds[type]
   const place = placeOf(id)
   const side = type === 'call' ? 'middle' : (direction ?? 'outbound')
@@ -268,7 +265,8 @@ function Said({ entry, session }: { entry: ConversationEntry; session: Session }
   return (
     <li class={type === 'note' ? 'outbound note' : side}>
       <span class="bubble" dir="auto">
-        {text ?? (media_type ? words(media_type) : t('Sent a file'))}
+        {media_id && may('messenger:read') && <Enclosure id={media_id} kind={media_type} />}
+        {text ?? (media_id ? null : t('Sent a file'))}
       </span>
       <p class="fate">
         <Icon name={icon} /> {place ? <Link to={place}>{t(name)}</Link> : t(name)}
@@ -288,169 +286,31 @@ function Said({ entry, session }: { entry: ConversationEntry; session: Session }
   )
 }
 
-const draftOf = (id: string): string => sessionStorage.getItem(`pamoja-draft ${id}`) ?? ''
+const pictures: readonly (string | null)[] = ['image', 'sticker']
 
-const problemWords: Readonly<Record<string, string>> = {
-  no_address: 'No number or address is known.',
-  opted_out: 'The customer opted out of this channel.',
-  window_closed: 'The customer has not written for 24 hours: only templates can be sent.',
-  no_sender: 'Mail needs a verified domain.',
-}
-
-function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promise<void> }) {
-  const { id, channels } = talk
-  const [text, setText] = useState(draftOf(id))
-  const [isNote, setIsNote] = useState(false)
-  const [channel, setChannel] = useState((channels.find(({ is_open }) => is_open) ?? channels[0])?.channel)
-  const { isBusy, error, run } = useDoing()
-  const box = useRef<HTMLTextAreaElement>(null)
-  const templates = useRef<HTMLDivElement>(null)
-  const way = channels.find((one) => one.channel === channel)
-  const write = (value: string): void => {
-    setText(value)
-    sessionStorage.setItem(`pamoja-draft ${id}`, value)
+/** A file of a message: a picture is shown, anything else is a button that saves it. */
+function Enclosure({ id, kind }: { id: string; kind: string | null }) {
+  const isPicture = pictures.includes(kind)
+  const { value } = useLoad(`media ${id}`, async () =>
+    isPicture ? dataUrlOf(await (await messengerGetMedia(api, { id })).blob()) : null,
+  )
+  const name = kind ? words(kind) : t('File')
+  const save = async (): Promise<void> => {
+    const link = document.createElement('a')
+    link.href = value ?? URL.createObjectURL(await (await messengerGetMedia(api, { id })).blob())
+    link.download = id
+    link.click()
+    URL.revokeObjectURL(link.href)
   }
-  const own = { conversation_id: id }
-  const send = (): void =>
-    run(async () => {
-      if (isNote) await conversationsAddNote(api, { ...own, body: { text } })
-      else await conversationsReply(api, { ...own, body: { text, ...(channel ? { channel } : {}) } })
-      write('')
-      await onSent()
-    })
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
-      if (isTyped || event.ctrlKey || event.metaKey || !['r', 'n'].includes(event.key)) return
-      event.preventDefault()
-      setIsNote(event.key === 'n')
-      box.current?.focus()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [])
-  const isShut = !isNote && way?.is_open === false
   return (
-    <form
-      class={isNote ? 'composer noting' : 'composer'}
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-    >
-      <div>
-        <div class="segments">
-          {channels
-            .filter(({ to }) => to !== null)
-            .map((one) => (
-              <button
-                key={one.channel}
-                type="button"
-                aria-pressed={!isNote && one.channel === channel}
-                onClick={() => {
-                  setIsNote(false)
-                  setChannel(one.channel)
-                }}
-              >
-                {t(channelNames[one.channel] ?? one.channel)}
-              </button>
-            ))}
-          <button type="button" aria-pressed={isNote} onClick={() => setIsNote(true)}>
-            <Icon name="note" /> {t('Note')}
-          </button>
-        </div>
-        <small class="soft push">{isNote ? t('Visible to your team only') : way && <Terms way={way} />}</small>
-      </div>
-      <label>
-        <span class="hidden">{isNote ? t('Note') : t('Answer')}</span>
-        <textarea
-          ref={box}
-          value={text}
-          dir="auto"
-          placeholder={isNote ? t('Add a note') : t('Answer')}
-          disabled={isShut}
-          onInput={(event) => write(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && text.trim() !== '') send()
-            const menu = event.key === '/' && text === '' ? templates.current?.querySelector('button') : null
-            if (!menu) return
-            event.preventDefault()
-            menu.click()
-          }}
-        />
-      </label>
-      {error && <Problem error={error} />}
-      <div>
-        {channel === 'messenger' && !isNote && way?.takes_template && may('messenger:read') && (
-          <div ref={templates}>
-            <TemplateMenu id={id} onSent={onSent} />
-          </div>
-        )}
-        <button type="submit" class="btn primary push" disabled={isBusy || isShut || text.trim() === ''}>
-          <Icon name={isNote ? 'note' : 'send'} /> {isNote ? t('Add a note') : t('Send')}
-        </button>
-      </div>
-    </form>
-  )
-}
-
-/** What an answer costs and until when it is taken, or why it is not. */
-function Terms({ way }: { way: ConversationDetail['channels'][number] }) {
-  const { problem, open_until, price, currency, channel } = way
-  if (problem !== null)
-    return (
-      <>
-        <Pill state="blocked" tone="warn" word={t('Not possible')} /> {t(problemWords[problem] ?? 'Not possible')}
-      </>
-    )
-  const cost =
-    price === null || currency === null
-      ? ''
-      : price === 0
-        ? t('Free of charge')
-        : t(channel === 'sms' ? '{price} a part' : '{price} a message', { price: money(price, currency) })
-  return <>{[cost, open_until && t('until {time}', { time: shortMoment(open_until) })].filter(Boolean).join(' · ')}</>
-}
-
-function TemplateMenu({ id, onSent }: { id: string; onSent(): Promise<void> }) {
-  return (
-    <Menu
-      label={t('Templates')}
-      button={
+    <button type="button" class={value ? 'enclosure picture' : 'enclosure'} onClick={() => void save().catch(complain)}>
+      {value ? (
+        <img src={value} alt={name} />
+      ) : (
         <>
-          <Icon name="template" /> {t('Templates')}
+          <Icon name={isPicture ? 'image' : 'file'} /> {name}
         </>
-      }
-    >
-      {(close) => (
-        <Templates
-          onChoose={(name, language) => {
-            close()
-            conversationsReply(api, { conversation_id: id, body: { template: { name, language } } }).then(
-              onSent,
-              complain,
-            )
-          }}
-        />
       )}
-    </Menu>
-  )
-}
-
-function Templates({ onChoose }: { onChoose(name: string, language: string): void }) {
-  const { value, error } = useLoad('templates', () => messengerListTemplates(api, { query: { limit: 100 } }))
-  if (error) return <Problem error={error} />
-  if (!value) return <Waiting lines={3} />
-  const usable = value.data.filter(({ status }) => status === 'APPROVED')
-  if (usable.length === 0) return <p class="menu-title">{t('No template is approved yet')}</p>
-  return (
-    <>
-      {usable.map(({ id, name, language }) => (
-        <button key={id} type="button" class="menu-item" onClick={() => onChoose(name, language)}>
-          {name}
-          <small>{language}</small>
-        </button>
-      ))}
-    </>
+    </button>
   )
 }

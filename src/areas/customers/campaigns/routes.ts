@@ -5,7 +5,7 @@ import { IdParam, list, type Route, read, write } from '../../../platform/api/ro
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import type { Tx } from '../../../platform/db.ts'
-import { listQuery, OneOf } from '../../../platform/schema/fields.ts'
+import { listQuery, OneOf, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { campaignWith, shown } from './campaign.ts'
 import {
@@ -18,7 +18,8 @@ import {
   startCampaign,
 } from './change.ts'
 import { previewOf } from './preview.ts'
-import { Campaign, CampaignChange, CampaignIn, Preview, Stats, states } from './schema.ts'
+import { repliesTo } from './replies.ts'
+import { Campaign, CampaignChange, CampaignIn, CampaignReply, Preview, Stats, states } from './schema.ts'
 import { statsOf } from './stats.ts'
 import { type CampaignRow, listCampaigns } from './store.ts'
 
@@ -120,6 +121,20 @@ const stats = read({
   handle: async (app, { params }, caller) => statsOf(app, caller, await campaignWith(app.db, caller.tenant, params.id)),
 })
 
+const replies = list({
+  path: '/v1/campaigns/:id/replies',
+  operation: 'campaigns.replies',
+  summary: 'List the replies to a campaign',
+  description: 'Texts that answer a message of the campaign, newest first, with the customers who wrote them.',
+  scope: 'campaigns:read',
+  params: IdParam,
+  query: Type.Object(pageQuery),
+  row: CampaignReply,
+  errors: ['NOT_FOUND'],
+  handle: async (app, { params, query }, caller) =>
+    repliesTo(app, caller, await campaignWith(app.db, caller.tenant, params.id), windowOf(query)),
+})
+
 type Verb = (app: App, tx: Tx, caller: Caller, id: string) => Promise<CampaignRow>
 
 const ofState = (
@@ -182,6 +197,7 @@ export const campaignRoutes: readonly Route[] = [
   change,
   preview,
   stats,
+  replies,
   start,
   pause,
   resume,

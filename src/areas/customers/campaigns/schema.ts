@@ -226,3 +226,17 @@ export const Stats = Type.Object(
   },
   { title: 'CampaignStats' },
 )
+
+export const CampaignReply = Type.Object(
+  {
+    message_id: Type.String({ description: 'Id of the reply, such as `msg_…`' }),
+    customer_id: Nullable(Type.String({ description: 'Customer who wrote it; null if unknown' })),
+    conversation_id: Nullable(Type.String({ description: 'Conversation it belongs to; null if none' })),
+    name: Nullable(Type.String({ description: 'Name of the customer' })),
+    from: Type.String({ description: 'Number it came from' }),
+    text: Nullable(Type.String({ description: 'Full text; null after its retention period' })),
+    variant: Nullable(Type.String({ description: 'Variant it answers; `A` for the content of the campaign' })),
+    at: At({ description: 'Time of the reply' }),
+  },
+  { title: 'CampaignReply' },
+)

@@ -9,9 +9,10 @@ import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { Amount, At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { membersOf } from '../../../protocols/json.ts'
-import { sendMail, suppressionsOf } from '../../email/area.ts'
+import { MailAttachment, sendMail, suppressionsOf } from '../../email/area.ts'
 import { ChatTemplate, chatSending, sendChat } from '../../messenger/area.ts'
 import { sendText } from '../../sms/area.ts'
+import { variablesOf } from '../campaigns/content.ts'
 import { customerWith } from '../change.ts'
 import type { CustomerRow } from '../store.ts'
 import { anyConversation, conversationWith } from './change.ts'
@@ -44,10 +45,29 @@ export const ReplyBody = Type.Object({
       { description: 'File, over the messenger; `text` becomes its caption' },
     ),
   ),
+  email_template: Type.Optional(
+    Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: 100, description: 'Name or id of the template' }),
+        variables: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: 'Values for {{placeholders}}, besides the name and attributes of the customer',
+          }),
+        ),
+      },
+      { description: 'Template of email, instead of `text`' },
+    ),
+  ),
+  attachments: Type.Optional(
+    Type.Array(MailAttachment, {
+      ...{ maxItems: 20, rule: 'must be at most 20 attachments' },
+      description: 'Attachments of an email; the whole message is at most 25 MiB',
+    }),
+  ),
   subject: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 200, rule: 'must have 1 to 200 characters' },
-      description: 'Subject of an email; default: the first words of the text',
+      description: 'Subject of an email; default: that of the template, or the first words of the text',
     }),
   ),
   from: Type.Optional(
@@ -86,9 +106,11 @@ export async function reply(app: App, caller: Caller, id: string, body: Reply, k
     ...{ conversation_id: id, channel, to, created_at: new Date(caller.nowMs) },
     ...{ message_id: sent.message_id, cost: sent.cost, currency: sent.currency },
   })
-  const sent = await senders[channel](app, caller, row, to, body, keyed, shape).catch((error: unknown) => {
-    throw error instanceof AppError && error.code === '131047' ? withOtherWays(error, customer) : error
-  })
+  const sent = await senders[channel]({ app, caller, row, customer, to, body, keyed, shape }).catch(
+    (error: unknown) => {
+      throw error instanceof AppError && error.code === '131047' ? withOtherWays(error, customer) : error
+    },
+  )
   await noteReply(app, caller, id, body, sent)
   return sent
 }
@@ -99,9 +121,10 @@ async function channelFor(
   caller: Caller,
   row: ConversationRow,
   customer: CustomerRow,
-  { channel, template, media }: Reply,
+  { channel, template, media, email_template, attachments }: Reply,
 ): Promise<Channel> {
   if (channel !== undefined) return channel
+  if (email_template !== undefined || attachments !== undefined) return 'email'
   if (template !== undefined || media !== undefined) return 'messenger'
   if (row.channel !== null) return row.channel
   const ways = await waysOf(app, caller, row, customer)
@@ -121,25 +144,30 @@ interface Accepted {
   readonly currency: string
 }
 
-/** Sends a reply over a channel; `shape` makes what is answered of what the channel answered, also under the request's key. */
-type Send = (
-  app: App,
-  caller: Caller,
-  row: ConversationRow,
-  to: string,
-  body: Reply,
-  keyed: Keyed,
-  shape: (sent: Accepted) => Sent,
-) => Promise<Sent>
+interface Replying {
+  readonly app: App
+  readonly caller: Caller
+  readonly row: ConversationRow
+  readonly customer: CustomerRow
+  readonly to: string
+  readonly body: Reply
+  readonly keyed: Keyed
+  /** Makes what is answered of what the channel answered, also under the request's key. */
+  shape(sent: Accepted): Sent
+}
+
+/** Sends a reply over a channel. */
+type Send = (replying: Replying) => Promise<Sent>
 
 const senders: Readonly<Record<Channel, Send>> = {
-  async sms(app, caller, row, to, body, keyed, shape) {
+  async sms({ app, caller, row, to, body, keyed, shape }) {
     const message = wordsOf('sms', body)
     const from = body.from ?? (await textSender(app.db, caller, row))
     return shapedBy(keyed, shape, (own) => sendText(app, { to, from, message }, caller, own))
   },
 
-  async messenger(app, caller, _row, to, { text, template, media }, keyed, shape) {
+  async messenger({ app, caller, to, body: { text, template, media, ...body }, keyed, shape }) {
+    refuseMailOf('messenger', body)
     const given = [template !== undefined, media !== undefined || text !== undefined].filter(Boolean)
     if (given.length !== 1) throw invalid('text', 'is required, unless template or media is given')
     const caption = text === undefined || media?.type === 'audio' ? {} : { caption: text }
@@ -151,16 +179,29 @@ const senders: Readonly<Record<Channel, Send>> = {
     return shapedBy(keyed, shape, (own) => sendChat(app, { to, ...content }, chatSending(caller), own))
   },
 
-  async email(app, caller, _row, to, body, keyed, shape) {
-    const text = wordsOf('email', body)
+  async email({ app, caller, customer, to, body, keyed, shape }) {
+    const { email_template: template, attachments } = body
+    const text = template === undefined ? wordsOf('email', body) : null
+    if (template !== undefined && [body.text, body.template, body.media].some((one) => one !== undefined))
+      throw invalid('email_template', 'cannot be combined with text, template or media')
     const from = body.from ?? (await mailSender(app, caller))
     if (from === null) throw new AppError('MAIL_NOT_CONFIGURED', 'the account has no verified domain to send mail from')
     const stops = await suppressionsOf(app.db, caller.tenant, [to], new Date(caller.nowMs))
     if (stops.some(({ applies_to }) => applies_to === 'all'))
       throw new AppError('OPTED_OUT', `${to} is suppressed; see GET /v1/email/suppressions`)
-    const subject = body.subject ?? text.split('\n', 1).join('').slice(0, 80)
-    return shapedBy(keyed, shape, (own) => sendMail(app, { from, to, subject, text }, caller, own))
+    const subject = body.subject ?? text?.split('\n', 1).join('').slice(0, 80)
+    const content =
+      template === undefined
+        ? { text: text ?? '' }
+        : { template: template.name, variables: { ...variablesOf(customer), ...template.variables } }
+    const mail = { from, to, ...content, ...(subject && { subject }), ...(attachments && { attachments }) }
+    return shapedBy(keyed, shape, (own) => sendMail(app, mail, caller, own))
   },
+}
+
+function refuseMailOf(channel: Channel, { email_template, attachments }: Reply): void {
+  if (email_template !== undefined || attachments !== undefined)
+    throw invalid(email_template === undefined ? 'attachments' : 'email_template', `is of email, not of ${channel}`)
 }
 
 /** Sends with a key under which the reply of the conversation is kept, not that of the channel. */
@@ -189,19 +230,21 @@ function acceptedOf(sent: unknown): Accepted {
   return { message_id, cost, currency }
 }
 
-function wordsOf(channel: Channel, { text, template, media }: Reply): string {
+function wordsOf(channel: 'sms' | 'email', { text, template, media, ...body }: Reply): string {
+  if (channel === 'sms') refuseMailOf(channel, body)
   if (template !== undefined || media !== undefined || text === undefined)
-    throw invalid('text', `is what a reply by ${channel} has, and nothing else`)
+    throw invalid('text', `is required by ${channel}, without template and media`)
   return text
 }
 
 /** Notes who answered what: after it was sent, so that no conversation tells of what was refused. */
-async function noteReply(app: App, caller: Caller, id: string, { text, template }: Reply, sent: Sent): Promise<void> {
+async function noteReply(app: App, caller: Caller, id: string, body: Reply, sent: Sent): Promise<void> {
   const { tenant, actor: author, receivedMs, nowMs } = caller
+  const { text, template, email_template } = body
   await app.db.tx(tenant, async (tx) => {
     // It was sent: it is noted also where the conversation was assigned to somebody else meanwhile.
     const before = await anyConversation(tx, tenant, id)
-    const [at, shown] = [new Date(nowMs), text ?? template?.name ?? null]
+    const [at, shown] = [new Date(nowMs), text ?? template?.name ?? email_template?.name ?? null]
     const row = replied(before, { text: shown, at, place: newUuid(receivedMs) })
     await tx.query(saveConversation, saved(tenant, row))
     await tx.query(insertReply, { ...tenant, message: sent.message_id, conversation: row.id, author })

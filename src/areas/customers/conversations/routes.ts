@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { commit, list, type Need, type Route, read, write } from '../../../platform/api/route.ts'
+import { one } from '../../../platform/db.ts'
 import { Moment, Nullable, OneOf, Phone, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { customerWith } from '../change.ts'
@@ -23,7 +24,7 @@ import {
 import { messagesWith } from './messages.ts'
 import { ReplyBody, ReplySent, reply } from './reply.ts'
 import { Conversation, ConversationDetail, ConversationParam, Entry, shownOf } from './schema.ts'
-import { listConversations, states } from './store.ts'
+import { countConversations, listConversations, mostCounted, states } from './store.ts'
 import { waysOf } from './ways.ts'
 
 const aConversation: Need = { operation: 'conversations.begin', id: 'id' }
@@ -96,6 +97,32 @@ const listAll = list({
     })
     const placed = rows.map((row) => ({ row, id: row.place }))
     return pageOf(window, placed, ({ row }) => shownOf(row))
+  },
+})
+
+const many = (which: string) =>
+  Type.Integer({ description: `Number of ${which} conversations, counted up to ${mostCounted}` })
+
+const counts = read({
+  method: 'GET',
+  path: '/v1/conversations/counts',
+  operation: 'conversations.counts',
+  summary: 'Count conversations',
+  description: 'Members with the role *agent* count only conversations assigned to them.',
+  scope: 'conversations:own',
+  reply: {
+    status: 200,
+    schema: Type.Object(
+      {
+        ...{ mine: many('open, assigned to the caller'), open: many('open'), unassigned: many('open, unassigned') },
+        ...{ snoozed: many('snoozed'), unread: many('open, unread') },
+      },
+      { title: 'ConversationCounts' },
+    ),
+  },
+  handle: async (app, _input, caller) => {
+    const me = caller.actor.startsWith('member:') ? uuidOf('member', caller.actor.slice('member:'.length)) : null
+    return one(app.db.query(countConversations, { ...caller.tenant, me, only: limitedTo(caller) }))
   },
 })
 
@@ -246,6 +273,7 @@ const noteRoute = write({
 export const conversationRoutes: readonly Route[] = [
   begin,
   listAll,
+  counts,
   get,
   listMessages,
   sendReply,

@@ -89,6 +89,31 @@ export const listConversations = statement.tenant<
     order by t.place desc limit $limit::int + 1`,
 )
 
+/** Most conversations that are counted. */
+export const mostCounted = 1_000
+
+/** Conversations of each view of an inbox, counted up to a limit; `only` is whose conversations are all that is counted. */
+export const countConversations = statement.tenant<
+  Tenant & { me: string | null; only: string | null },
+  { mine: number; open: number; unassigned: number; snoozed: number; unread: number }
+>(
+  'customers.count_conversations',
+  `select ${Object.entries({
+    mine: `t.state = 'open' and t.assignee = $me::uuid`,
+    open: `t.state = 'open'`,
+    unassigned: `t.state = 'open' and t.assignee is null`,
+    snoozed: `t.state = 'snoozed'`,
+    unread: `t.state = 'open' and t.unread > 0`,
+  })
+    .map(
+      ([name, condition]) => `(select count(*)::int from (
+         select from customers.conversations t
+          where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
+            and ($only::uuid is null or t.assignee = $only) and ${condition} limit ${mostCounted}) n) as ${name}`,
+    )
+    .join(',\n     ')}`,
+)
+
 /** Row as statements take it. */
 export type Saved = Tenant & {
   id: string

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A batch of an import: rows find their customers, by external id or else by number or address, and all of them are written together.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
@@ -9,13 +10,17 @@ import { copyField } from '../../../platform/http/request-log.ts'
 import { maxAddresses } from '../addresses.ts'
 import { changed } from '../attributes.ts'
 import { type Fields, nothingKnown } from '../change.ts'
-import { type ImportedWish, importConsents, importedWishes } from '../consents.ts'
+import { type ImportedWish, importConsents, importedWishes, knownConsents } from '../consents.ts'
 import { erasedAmong } from '../erase/erased.ts'
 import { type AddressKind, findCustomers, findOwners, lockCustomers } from '../store.ts'
 import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
 import { changeMany, claimedColumns, createdColumns } from './store.ts'
 
 const maxTags = 20
+/** Rows that are applied before what the database answered has its turn. */
+const appliedAtOnce = 50
+/** Rows that are written together. */
+const writtenAtOnce = 1_000
 
 /** The import went on elsewhere, or an attribute got another type: what was read is to be read again. */
 export class Collided extends Error {}
@@ -31,7 +36,8 @@ export interface BatchResult {
 /** Customer as the rows of a batch leave them. */
 interface Draft {
   readonly id: string
-  readonly isNew: boolean
+  /** Whether it is yet to be written as a new one. */
+  isNew: boolean
   isChanged: boolean
   fields: Fields
 }
@@ -53,11 +59,30 @@ type Done =
 /** Imports rows in a transaction in which nobody else changes customers of the account. */
 export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
   const people = await People.of(app, tx, caller, rows, lockCustomers)
-  const done = rows.map((row) => people.apply(row))
-  await people.write(tx)
-  const wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
+  const done: Done[] = []
+  // The database writes some while others are applied; nothing is written any more when this is left.
+  let writing: Promise<void> = Promise.resolve()
+  let wishes: readonly ImportedWish[] = []
+  let known: ReadonlyMap<string, string> | null = null
+  try {
+    while (done.length < rows.length) {
+      for (const row of rows.slice(done.length, done.length + appliedAtOnce)) done.push(people.apply(row))
+      if (done.length % writtenAtOnce === 0 || done.length === rows.length) {
+        const created = people.takeCreated()
+        writing = writing.then(() => people.create(tx, created))
+        // Told by whoever waits for it.
+        writing.catch(() => undefined)
+      }
+      await nextTurn()
+    }
+    wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
+    if (wishes.length > 0) known = await knownConsents(app, caller, wishes)
+  } finally {
+    await writing
+  }
+  await people.change(tx)
   const { changed: consenting, withdrawn } =
-    wishes.length === 0 ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes)
+    known === null ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes, known)
   const counted = { created: 0, updated: 0, unchanged: 0 }
   for (const one of done)
     if ('outcome' in one)
@@ -101,6 +126,7 @@ class People {
   readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
   readonly #claims: Claim[] = []
+  readonly #created: Draft[] = []
 
   private constructor(caller: Caller) {
     this.#caller = caller
@@ -161,13 +187,14 @@ class People {
       this.#claims.push({ ...named, customer: id })
     }
     if (known === null) {
-      const draft = { id, isNew: true, isChanged: true, fields }
+      const draft = { id, isNew: true, isChanged: false, fields }
       this.#drafts.set(id, draft)
+      this.#created.push(draft)
       return { draft, outcome: 'created' }
     }
     if (isSame(before, fields)) return { draft: known, outcome: 'unchanged' }
     known.fields = fields
-    known.isChanged = true
+    known.isChanged = !known.isNew
     return { draft: known, outcome: 'updated' }
   }
 
@@ -193,26 +220,41 @@ class People {
     return owner === undefined ? null : (this.#drafts.get(owner) ?? null)
   }
 
-  /** Writes whom the rows created and changed. */
-  async write(tx: Tx): Promise<void> {
+  /** Lines of whom the rows created since this was asked before, for COPY. */
+  takeCreated(): Created {
     const { tenant, nowMs } = this.#caller
     const own = `${tenant.bucket}\t${tenant.account}\t${tenant.environment}`
-    if (this.#claims.length > 0) {
-      const lines = this.#claims
-        .toSorted(byOrder)
-        .map(({ kind, address, customer }) => `${own}\t${kind}\t${copyField(address)}\t${customer}\n`)
-      await tx.copyIn(tenant.bucket, 'customers.addresses', claimedColumns, lines)
-    }
-    const created: string[] = []
-    const changed: Draft[] = []
-    const at = new Date(nowMs)
-    const stamp = at.toISOString()
-    for (const draft of this.#drafts.values())
-      if (draft.isNew) created.push(`${own}\t${createdLine(draft)}\t${stamp}\t${stamp}\n`)
-      else if (draft.isChanged) changed.push(draft)
-    if (created.length > 0) await tx.copyIn(tenant.bucket, 'customers.customers', createdColumns, created)
-    if (changed.length > 0) await tx.query(changeMany, { ...tenant, ...columnsOf(changed), at })
+    const addresses = this.#claims
+      .splice(0)
+      .sort(byOrder)
+      .map(({ kind, address, customer }) => `${own}\t${kind}\t${copyField(address)}\t${customer}\n`)
+    const stamp = new Date(nowMs).toISOString()
+    const customers = this.#created.splice(0).map((draft) => {
+      draft.isNew = false
+      draft.isChanged = false
+      return `${own}\t${createdLine(draft)}\t${stamp}\t${stamp}\n`
+    })
+    return { addresses, customers }
   }
+
+  async create(tx: Tx, { addresses, customers }: Created): Promise<void> {
+    const { bucket } = this.#caller.tenant
+    if (addresses.length > 0) await tx.copyIn(bucket, 'customers.addresses', claimedColumns, addresses)
+    if (customers.length > 0) await tx.copyIn(bucket, 'customers.customers', createdColumns, customers)
+  }
+
+  /** Writes whom the rows changed, after whom they created. */
+  async change(tx: Tx): Promise<void> {
+    const changed = [...this.#drafts.values()].filter(({ isChanged }) => isChanged)
+    const { tenant, nowMs } = this.#caller
+    if (changed.length > 0) await tx.query(changeMany, { ...tenant, ...columnsOf(changed), at: new Date(nowMs) })
+  }
+}
+
+/** Lines of new customers and of their addresses, for COPY. */
+interface Created {
+  readonly addresses: readonly string[]
+  readonly customers: readonly string[]
 }
 
 /** Order in which addresses are taken, by whoever takes several: external ids first, so that two never wait for each other. */

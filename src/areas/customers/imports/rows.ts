@@ -162,7 +162,8 @@ export async function* importedRows(
   const isNew = () => ++number > skip
   if (format === 'jsonl') {
     for await (const lines of linesOf(file))
-      yield lines.filter(isNew).map(({ line, text }) => checked(line, () => fromJson(text, types)))
+      for (const some of slices(lines.filter(isNew)))
+        yield some.map(({ line, text }) => checked(line, () => fromJson(text, types)))
     return
   }
   let columns: readonly Column[] | null = null
@@ -171,8 +172,16 @@ export async function* importedRows(
     const own: readonly Column[] = columns ?? columnsOf(head?.cells ?? [])
     const rows = columns === null ? rest : read
     columns = own
-    yield rows.filter(isNew).map((row) => checked(row.number, () => fromCells(row.cells, own, types)))
+    for (const some of slices(rows.filter(isNew)))
+      yield some.map((row) => checked(row.number, () => fromCells(row.cells, own, types)))
   }
+}
+
+/** Rows that are checked before what the database answered has its turn. */
+const checkedAtOnce = 50
+
+function* slices<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; at += checkedAtOnce) yield rows.slice(at, at + checkedAtOnce)
 }
 
 function checked(line: number, read: () => Imported): Row {

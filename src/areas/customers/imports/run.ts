@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job of an import: reads the file some rows at a time. Customers, errors and how far it has come are committed together, so that
 // another run goes on after the last row that was done.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
@@ -20,7 +21,7 @@ import { importEvents, importOf } from './events.ts'
 import { importedRows, maxRows, type Row } from './rows.ts'
 import { findImport, finishImport, type ImportRow, insertErrors, lockImport, noteProgress } from './store.ts'
 
-const rowsAtOnce = 2_000
+const rowsAtOnce = 5_000
 /** Time of one run; then other imports have their turn. */
 const runMs = 30_000
 const collidedMs = 100
@@ -69,7 +70,7 @@ async function readSome(app: App, caller: Caller, row: ImportRow, { read }: Open
   const types = await AttributeTypes.of(app.db, caller.tenant)
   const counted = { bytes: 0 }
   let done = row.rows_read
-  let waiting: Row[] = []
+  const waiting: Row[] = []
   let writing: Promise<void> = Promise.resolve()
   const store = async (): Promise<void> => {
     const rows = waiting.splice(0, rowsAtOnce)
@@ -84,7 +85,9 @@ async function readSome(app: App, caller: Caller, row: ImportRow, { read }: Open
   const refused: { error: AppError | null } = { error: null }
   try {
     for await (const rows of readable(importedRows(counting(read(), counted), row.format, types, done), refused)) {
-      waiting = waiting.concat(rows)
+      // What the database has answered goes first.
+      await nextTurn()
+      waiting.push(...rows)
       while (waiting.length >= rowsAtOnce) await store()
       if (performance.now() > untilMs) return false
     }

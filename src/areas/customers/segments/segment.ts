@@ -12,11 +12,15 @@ import { countSegment, countSlices, findNamedSegment, findSegment, type SegmentR
 export const maxExact = 10_000
 const allSlices = 1_024
 /** Slices by which the size of an account is told. */
-const firstSlices = 16
+const firstSlices = 4
 /** Accounts up to this size are read whole. */
 const maxReadWhole = 50_000
-/** Customers of a larger account that are looked at. */
-const sampleSize = 20_000
+/** Customers of a larger account that are looked at: a few for a segment that many are in, more for others. */
+const samples = [4_000, 10_000] as const
+/** Customers of a sample after which an estimate is good: by a twentieth, mostly. */
+const enoughSeen = 400
+/** Customers of the first sample up to which a segment may have few enough to be counted exactly. */
+const fewSeen = 55
 /** Time for an exact count in a large account, which a condition without an index may not do with. */
 const exactMs = 150
 const wholeMs = 30_000
@@ -73,16 +77,22 @@ export async function countAudience(
     const count = await exactly(maxReadWhole * 2, wholeMs)
     return { count, isEstimated: count === maxReadWhole * 2 }
   }
-  const slices = Math.max(1, Math.round((sampleSize / customers) * allSlices))
-  const { count: seen } = await one(app.db.query(countSegment, { ...asked, slices, most: sampleSize * 10 }))
-  const estimated = Math.round((seen * allSlices) / slices)
-  if (estimated > maxExact * 1.5) return { count: estimated, isEstimated: true }
-  const count = await exactly(maxExact + 1, exactMs).catch((error: unknown) => {
-    if (sqlState(error) === timedOut) return null
-    throw error
-  })
-  if (count === null) return { count: estimated, isEstimated: true }
-  return count > maxExact ? { count: Math.max(count, estimated), isEstimated: true } : { count, isEstimated: false }
+  const sampled = async (size: number): Promise<{ seen: number; estimated: number }> => {
+    const slices = Math.max(1, Math.round((size / customers) * allSlices))
+    const { count: seen } = await one(app.db.query(countSegment, { ...asked, slices, most: size * 10 }))
+    return { seen, estimated: Math.round((seen * allSlices) / slices) }
+  }
+  const quick = await sampled(samples[0])
+  if (quick.seen >= enoughSeen) return { count: quick.estimated, isEstimated: true }
+  if (quick.seen <= fewSeen) {
+    const count = await exactly(maxExact + 1, exactMs).catch((error: unknown) => {
+      if (sqlState(error) === timedOut) return null
+      throw error
+    })
+    if (count !== null && count <= maxExact) return { count, isEstimated: false }
+  }
+  const { estimated } = await sampled(samples[1])
+  return { count: estimated, isEstimated: true }
 }
 
 /** Ids of an audience in their order, after one. */

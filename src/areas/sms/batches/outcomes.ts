@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes of batches, for the area that sent them.
+// Outcomes of batches, and what was answered to them, for the area that sent them.
 import { type Queryable, statement } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 
@@ -32,4 +32,35 @@ export async function outcomesOfBatches(
   batches: readonly string[],
 ): Promise<BatchOutcome[]> {
   return batches.length === 0 ? [] : queryable.query(outcomes, { ...tenant, batches })
+}
+
+export interface BatchReply {
+  id: string
+  batch: string
+  sender: string
+  text: string | null
+  created_at: Date
+}
+
+const replies = statement.tenant<
+  Tenant & { batches: readonly string[]; after: string | null; limit: number },
+  BatchReply
+>(
+  'sms.replies_to_batches',
+  `select r.id, m.batch_id as batch, r.sender, r.body as text, r.created_at
+     from sms.messages m
+     join sms.messages r on r.bucket = m.bucket and r.direction = 'inbound' and r.sender = m.recipient and r.account_id = m.account_id
+      and r.environment = m.environment and r.id > m.id and r.in_reply_to = m.id
+    where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.batch_id = any($batches::uuid[])
+      and ($after::uuid is null or r.id < $after)
+    order by r.id desc limit $limit::int + 1`,
+)
+
+/** What was answered to batches, newest first: one more than the limit if there is more. */
+export async function repliesToBatches(
+  queryable: Queryable,
+  tenant: Tenant,
+  { batches, after, limit }: { batches: readonly string[]; after: string | null; limit: number },
+): Promise<BatchReply[]> {
+  return batches.length === 0 ? [] : queryable.query(replies, { ...tenant, batches, after, limit })
 }

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draft of a campaign in three steps: to whom, what by which channels and variants, and when; beside them what it would cost and what
+// the messages look like. What is changed is saved as soon as typing stops, and counted anew.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { campaignsUpdate, walletBalance } from '#sdk/operations.ts'
+import type { Campaign, CampaignPreview } from '#sdk/schemas.ts'
+import { api, may } from '../../api.ts'
+import { Meter } from '../../kit/chart.tsx'
+import { OneOf } from '../../kit/choose.tsx'
+import { Field, Switch, TextField } from '../../kit/fields.tsx'
+import { Icon, type IconName } from '../../kit/icons.tsx'
+import { Card, Facts, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { chatTemplates, emailSenders, segments, senders } from '../../kit/known.ts'
+import { type Loaded, useLoad } from '../../kit/load.ts'
+import { RecordLink } from '../../kit/record-link.tsx'
+import { count, momentAt, money, percent, typedMoment, words } from '../../kit/words.ts'
+import { t } from '../../words.ts'
+
+/** Time for which nothing is typed before a draft is saved. */
+const pauseMs = 700
+const defaultShare = '50'
+const placeholders = ['{{first_name|friend}}', '{{name}}', '{{optout}}'] as const
+
+type Channel = Campaign['channel'][number]
+const channelNames: Readonly<Record<Channel, readonly [name: string, icon: IconName]>> = {
+  sms: ['Text', 'message'],
+  messenger: ['Chat', 'chat'],
+  email: ['Email', 'mail'],
+}
+
+/** Content as it is typed. */
+interface Said {
+  readonly from: string
+  readonly text: string
+  readonly template: string
+  readonly language: string
+  readonly mailFrom: string
+  readonly subject: string
+  readonly mail: string
+}
+
+interface Draft {
+  readonly segment: string
+  readonly channels: readonly Channel[]
+  readonly said: Said
+  /** Content and share of variant B; null without one. */
+  readonly other: { readonly said: Said; readonly share: string } | null
+  readonly at: string
+  readonly isLocal: boolean
+  readonly isQuiet: boolean
+  readonly quietFrom: string
+  readonly quietTo: string
+  readonly rate: string
+  readonly budget: string
+}
+
+function saidOf({ sms, messenger, email }: Campaign['content']): Said {
+  return {
+    ...{ from: sms?.from ?? '', text: sms?.text ?? '' },
+    ...{ template: messenger?.template ?? '', language: messenger?.language ?? 'en' },
+    ...{ mailFrom: email?.from ?? '', subject: email?.subject ?? '', mail: email?.text ?? email?.html ?? '' },
+  }
+}
+
+function draftOf({ segment_id, channel, content, variants, schedule, quiet_hours, rate, budget }: Campaign): Draft {
+  const [other] = variants
+  const { at, local_at } = schedule
+  return {
+    ...{ segment: segment_id ?? '', channels: channel, said: saidOf(content) },
+    other: other ? { said: saidOf(other.content), share: String(other.share) } : null,
+    at: local_at ?? (at === undefined ? '' : typedMoment(at)),
+    isLocal: local_at !== undefined,
+    ...{ isQuiet: quiet_hours !== null, quietFrom: quiet_hours?.from ?? '21:00', quietTo: quiet_hours?.to ?? '08:00' },
+    ...{ rate: rate?.toString() ?? '', budget: budget?.toString() ?? '' },
+  }
+}
+
+/** Content of the channels that are chosen; what is the same in the draft, such as the values of a template, is kept. */
+function contentOf(channels: readonly Channel[], said: Said, before: Campaign['content']): Campaign['content'] {
+  const isHtml = before.email?.text === undefined && before.email?.html !== undefined
+  return {
+    ...(channels.includes('sms') ? { sms: { from: said.from, text: said.text } } : {}),
+    ...(channels.includes('messenger')
+      ? { messenger: { ...before.messenger, template: said.template, language: said.language } }
+      : {}),
+    ...(channels.includes('email')
+      ? {
+          email: {
+            from: said.mailFrom,
+            subject: said.subject,
+            ...(isHtml ? { html: said.mail } : { text: said.mail }),
+          },
+        }
+      : {}),
+  }
+}
+
+type Body = NonNullable<Parameters<typeof campaignsUpdate>[1]['body']>
+
+function bodyOf(draft: Draft, before: Campaign): Body {
+  const { segment, channels, said, other, at, isLocal, isQuiet, quietFrom, quietTo, rate, budget } = draft
+  const [variant, ...variants] = before.variants
+  return {
+    ...(segment === '' ? {} : { segment_id: segment }),
+    ...{ channel: [...channels], content: contentOf(channels, said, before.content) },
+    variants:
+      other === null
+        ? []
+        : [
+            {
+              ...{ name: variant?.name ?? 'B', share: Number(other.share) },
+              content: contentOf(channels, other.said, variant?.content ?? before.content),
+            },
+            ...variants,
+          ],
+    schedule: at === '' ? {} : isLocal ? { local_at: at } : { at: momentAt(at) },
+    quiet_hours: isQuiet ? { from: quietFrom, to: quietTo } : null,
+    rate: rate === '' ? null : Number(rate),
+    budget: budget === '' ? null : Number(budget),
+  }
+}
+
+/** A draft with what a channel needs and does not have yet: it is saved once it has. */
+function isWhole({ channels, said, other, quietFrom, quietTo }: Draft): boolean {
+  const has = ({ from, text, template, language, mailFrom, subject, mail }: Said): boolean =>
+    (!channels.includes('sms') || (from !== '' && text !== '')) &&
+    (!channels.includes('messenger') || (template !== '' && language !== '')) &&
+    (!channels.includes('email') || (mailFrom !== '' && subject !== '' && mail !== ''))
+  return channels.length > 0 && has(said) && (other === null || has(other.said)) && quietFrom !== '' && quietTo !== ''
+}
+
+interface EditorProps {
+  campaign: Campaign
+  preview: Loaded<CampaignPreview | null>
+  onSaved(): Promise<void>
+}
+
+export function Editor({ campaign, preview, onSaved }: EditorProps) {
+  const [draft, setDraft] = useState(() => draftOf(campaign))
+  const [error, setError] = useState<Error | null>(null)
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(campaign))
+  const isReady = isWhole(draft)
+  const latest = useRef(campaign)
+  latest.current = campaign
+  const canWrite = may('campaigns:write')
+  useEffect(() => {
+    if (!isChanged || !isReady || !canWrite) return
+    const timer = setTimeout(() => {
+      campaignsUpdate(api, { id: campaign.id, body: bodyOf(draft, latest.current) })
+        .then(() => setError(null))
+        .then(onSaved)
+        .catch(setError)
+    }, pauseMs)
+    return () => clearTimeout(timer)
+  }, [JSON.stringify(draft), isChanged, isReady, canWrite])
+  const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
+  const note = !isReady ? t('Not complete') : error ? t('Not saved') : isChanged ? t('Saving…') : t('Saved')
+  return (
+    <div class="cols side">
+      <fieldset class="stack bare" disabled={!canWrite}>
+        {error && <Problem error={error} />}
+        <Card title="To whom" action={<span class="soft small push">{note}</span>}>
+          <OneOf
+            label="Segment"
+            required
+            known={segments}
+            value={draft.segment}
+            problem={undefined}
+            onInput={(segment) => set({ segment })}
+          />
+          <Funnel preview={preview} />
+        </Card>
+        <What draft={draft} preview={preview.value} onChange={set} />
+        <When draft={draft} currency={campaign.currency} onChange={set} />
+      </fieldset>
+      <div class="stack">
+        <Price preview={preview.value} rate={draft.rate} />
+        <Samples preview={preview.value} />
+      </div>
+    </div>
+  )
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  no_consent: 'Without consent',
+  no_address: 'Without an address',
+  blocked: 'Blocked',
+}
+
+export function leftOutRows(leftOut: Readonly<Record<string, number>>): [string, string][] {
+  return Object.entries(leftOut).map(([reason, many]): [string, string] => [t(reasons[reason] ?? reason), count(many)])
+}
+
+/** Who is left of an audience, and why others are not. */
+function Funnel({ preview: { value, error, reload } }: { preview: Loaded<CampaignPreview | null> }) {
+  if (error) return <Problem error={error} retry={reload} />
+  if (!value) return <Waiting lines={2} />
+  const { audience, recipients, left_out, whole } = value
+  const why = leftOutRows(left_out)
+    .map(([reason, many]) => `${reason} ${many}`)
+    .join(' · ')
+  const rows: readonly (readonly [name: string, many: number, note: string])[] = [
+    [t('Audience'), audience, whole ? '' : t('the first ones only')],
+    [t('Reachable'), recipients, why],
+  ]
+  return (
+    <ul class="funnel">
+      {rows.map(([name, many, note]) => (
+        <li key={name}>
+          <p>
+            <strong class="number">{count(many)}</strong> {name} <span class="soft small">{note}</span>
+          </p>
+          <Meter share={audience === 0 ? 0 : many / audience} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface StepProps {
+  draft: Draft
+  onChange(change: Partial<Draft>): void
+}
+
+function What({ draft, preview, onChange }: StepProps & { preview: CampaignPreview | null }) {
+  const { channels, said, other } = draft
+  const toggle = (channel: Channel): void =>
+    onChange({
+      channels: channels.includes(channel) ? channels.filter((one) => one !== channel) : [...channels, channel],
+    })
+  const perText = preview?.by_channel.sms ? preview.parts / preview.by_channel.sms : null
+  return (
+    <Card
+      title="What"
+      action={
+        <div class="segments push">
+          {(Object.keys(channelNames) as Channel[]).map((channel) => {
+            const [name, icon] = channelNames[channel]
+            const place = channels.indexOf(channel)
+            return (
+              <button key={channel} type="button" aria-pressed={place >= 0} onClick={() => toggle(channel)}>
+                <Icon name={icon} /> {t(name)}
+                {place >= 0 && channels.length > 1 ? ` ${place + 1}` : ''}
+              </button>
+            )
+          })}
+        </div>
+      }
+    >
+      {channels.length > 1 && (
+        <p class="soft small">{t('Each customer is sent to by the first of these that has an address and consent.')}</p>
+      )}
+      <Contents channels={channels} said={said} onChange={(next) => onChange({ said: next })} />
+      {perText !== null && channels.includes('sms') && (
+        <p class="soft small">
+          {t('{count} SMS segments a text, on average', { count: String(Math.round(perText * 10) / 10) })}
+        </p>
+      )}
+      <Switch
+        label={t('Compare with a variant B')}
+        isOn={other !== null}
+        onChange={(isOn) => onChange({ other: isOn ? { said, share: defaultShare } : null })}
+      />
+      {other !== null && (
+        <div class="variant">
+          <label class="share">
+            <span>{t('Variant B for {share} of the audience', { share: percent(Number(other.share) / 100, 0) })}</span>
+            <input
+              type="range"
+              min="1"
+              max="99"
+              value={other.share}
+              onInput={(event) => onChange({ other: { ...other, share: event.currentTarget.value } })}
+            />
+          </label>
+          <Contents
+            channels={channels}
+            said={other.said}
+            isOther
+            onChange={(next) => onChange({ other: { ...other, said: next } })}
+          />
+        </div>
+      )}
+    </Card>
+  )
+}
+
+interface ContentsProps {
+  channels: readonly Channel[]
+  said: Said
+  /** Whether it is that of variant B. */
+  isOther?: boolean
+  onChange(said: Said): void
+}
+
+function Contents({ channels, said, isOther = false, onChange }: ContentsProps) {
+  const set = (change: Partial<Said>): void => onChange({ ...said, ...change })
+  return (
+    <>
+      {channels.map((channel) =>
+        channel === 'sms' ? (
+          <div key={channel} class="stack small-gaps">
+            {!isOther && (
+              <OneOf
+                label="Sender"
+                required
+                known={senders}
+                isOpen
+                value={said.from}
+                problem={undefined}
+                onInput={(from) => set({ from })}
+              />
+            )}
+            <TextField
+              label={isOther ? 'Text of variant B' : 'Text'}
+              rows={3}
+              value={said.text}
+              onInput={(text) => set({ text })}
+            />
+            <div class="row">
+              <span class="soft small">{t('Insert')}</span>
+              {placeholders.map((one) => (
+                <button
+                  key={one}
+                  type="button"
+                  class="btn small"
+                  dir="ltr"
+                  onClick={() => set({ text: said.text + one })}
+                >
+                  {one}
+                </button>
+              ))}
+            </div>
+          </div>
+        ) : channel === 'messenger' ? (
+          <div key={channel} class="form in-line">
+            <OneOf
+              label="Template"
+              required
+              known={chatTemplates}
+              value={said.template}
+              problem={undefined}
+              onInput={(template) => set({ template })}
+            />
+            <Field label="Language" value={said.language} onInput={(language) => set({ language })} />
+          </div>
+        ) : (
+          <div key={channel} class="stack small-gaps">
+            {!isOther && (
+              <OneOf
+                label="From"
+                required
+                known={emailSenders}
+                isOpen
+                value={said.mailFrom}
+                problem={undefined}
+                onInput={(mailFrom) => set({ mailFrom })}
+              />
+            )}
+            <Field label="Subject" value={said.subject} onInput={(subject) => set({ subject })} />
+            <TextField label="Message" rows={5} value={said.mail} onInput={(mail) => set({ mail })} />
+          </div>
+        ),
+      )}
+    </>
+  )
+}
+
+function When({ draft, currency, onChange }: StepProps & { currency: string }) {
+  const { at, isLocal, isQuiet, quietFrom, quietTo, rate, budget } = draft
+  return (
+    <Card title="When">
+      <div class="form in-line">
+        <Field label="Begin" type="moment" value={at} hint="Empty: now" onInput={(next) => onChange({ at: next })} />
+        <Field label="Messages a minute" type="number" value={rate} onInput={(next) => onChange({ rate: next })} />
+        <Field
+          label={t('Budget in {currency}', { currency })}
+          type="number"
+          value={budget}
+          hint="Sending stops when the budget is reached"
+          onInput={(next) => onChange({ budget: next })}
+        />
+      </div>
+      <Switch
+        label={t('By the clock of each customer')}
+        isOn={isLocal}
+        onChange={(isOn) => onChange({ isLocal: isOn })}
+      />
+      <Switch
+        label={t('Nothing is sent at night, by the clock of each customer')}
+        isOn={isQuiet}
+        onChange={(isOn) => onChange({ isQuiet: isOn })}
+      />
+      {isQuiet && (
+        <div class="form in-line">
+          <Field label="Not after" value={quietFrom} onInput={(next) => onChange({ quietFrom: next })} />
+          <Field label="Not before" value={quietTo} onInput={(next) => onChange({ quietTo: next })} />
+        </div>
+      )}
+    </Card>
+  )
+}
+
+function Price({ preview, rate }: { preview: CampaignPreview | null; rate: string }) {
+  const wallet = useLoad('wallet', async () => (may('wallet:read') ? walletBalance(api) : null))
+  if (!preview)
+    return (
+      <Card title="Price">
+        <Waiting lines={3} />
+      </Card>
+    )
+  const { cost, currency, by_channel, parts, recipients } = preview
+  const available = wallet.value?.currency === currency ? wallet.value.available : null
+  const minutes = Number(rate) > 0 ? Math.ceil(recipients / Number(rate)) : null
+  return (
+    <Card title="Price">
+      <p class="sum">{money(cost, currency)}</p>
+      <Facts
+        rows={[
+          ...Object.entries(by_channel)
+            .filter(([, many]) => many > 0)
+            .map(([channel, many]): [string, string] => [words(channel), count(many)]),
+          [t('SMS segments'), count(parts)],
+          ...(minutes === null
+            ? []
+            : [[t('Takes'), t('{count} minutes', { count: count(minutes) })] satisfies [string, string]]),
+          ...(available === null ? [] : [[t('Wallet'), money(available, currency)] satisfies [string, string]]),
+        ]}
+      />
+      {available !== null && (
+        <p>
+          {available < cost ? (
+            <Pill state="low" tone="warn" word={t('The wallet balance is too low for all recipients.')} />
+          ) : (
+            <Pill state="enough" tone="good" word={t('Enough in the wallet')} />
+          )}
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Samples({ preview }: { preview: CampaignPreview | null }) {
+  const messages = preview?.messages ?? []
+  return (
+    <Card title="Messages" action={<span class="soft small push">{t('Samples')}</span>}>
+      {messages.length === 0 ? (
+        <p class="soft">{t('Nobody would be sent to.')}</p>
+      ) : (
+        <ul class="samples">
+          {messages.map(({ customer_id, to, text, variant }) => (
+            <li key={customer_id}>
+              <p class="soft small">
+                <RecordLink id={customer_id} /> · <bdi dir="ltr">{to}</bdi> · {variant}
+              </p>
+              <p class="bubble-preview text" dir="auto">
+                {text}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
