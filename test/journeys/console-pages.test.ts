@@ -354,7 +354,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       await form.getByLabel('File', { exact: true }).setInputFiles(file)
       await form.getByRole('button', { name: 'Upload' }).click()
       const isShown = async (): Promise<boolean> =>
-        (await page.evaluate(`document.querySelector('main img.picture')?.naturalWidth ?? 0`)) === 48
+        (await page.evaluate(`document.querySelector('main canvas.picture')?.width ?? 0`)) === 48
       await eventually(isShown, `the ${type} of the file`)
       const id = page.url().split('/').at(-1)
       const wrote = await world.demo.post('/v1/sandbox/messenger/inbound', {
