@@ -2,9 +2,10 @@
 // Growth: CPU of an accepted text, of a list and of a start, and memory of a node, beside a database that is empty and beside
 // one that is full, in turns: 5,000,000 texts with their transfers, 10,000 accounts with an endpoint each, 100,000 prices,
 // 1,000,000 customers and as many numbers, times `--scale` (`--scale=0.1` is a tenth). Rows are copies of one, under ids of their
-// own. The full one is measured with autovacuum at work besides.
-import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+// own. The full one is measured with autovacuum at work besides. With `--kept=<folder>` the databases stay in that folder: the
+// first run fills them, which takes long, and those after it only measure.
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type EmbeddedPostgres, startPostgres } from '../src/platform/postgres.ts'
@@ -36,15 +37,25 @@ interface Side {
   keys: readonly string[]
 }
 
-export async function growth({ short, scale }: { short: boolean; scale: number }): Promise<Figure[]> {
+interface Options {
+  readonly short: boolean
+  readonly scale: number
+  /** Folder in which the databases stay; null for none. */
+  readonly kept: string | null
+}
+
+export async function growth({ short, scale, kept }: Options): Promise<Figure[]> {
   const durationMs = short ? 1_000 : 4_000
-  const [empty, full] = [await opened('empty'), await opened('full')]
+  const isFilled = kept !== null && existsSync(kept)
+  let stays = isFilled ? kept : null
+  const [empty, full] = [await opened('empty', kept), await opened('full', kept)]
   try {
     for (const side of [empty, full]) await accepting(side, durationMs)
-    await fill(full.database, short ? 0.001 : scale)
-    const busy = await costs(full, durationMs)
-    await quiet(full.database)
-    await quiet(empty.database)
+    if (!isFilled) await fill(full.database, short ? 0.001 : scale)
+    const busy = isFilled ? [] : await costs(full, durationMs)
+    if (!isFilled) for (const { database } of [full, empty]) await quiet(database)
+    stays = kept
+    if (kept !== null && !isFilled) return []
     const least = new Map<string, Cost>()
     for (let turn = 0; turn < (short ? 1 : turns); turn++)
       for (const side of [empty, full])
@@ -63,12 +74,12 @@ export async function growth({ short, scale }: { short: boolean; scale: number }
       ...[...least].filter(([name]) => name.startsWith('empty')).map(([, cost]) => ratio(cost)),
     ]
   } finally {
-    for (const side of [empty, full]) await closed(side)
+    for (const side of [empty, full]) await closed(side, stays)
   }
 }
 
-async function opened(name: string): Promise<Side> {
-  const home = await newHome()
+async function opened(name: string, kept: string | null): Promise<Side> {
+  const home = kept !== null && existsSync(kept) ? join(kept, name) : await newHome()
   const postgres = await startPostgres({ dir: join(home, 'postgres') })
   const database = new pg.Client({ connectionString: postgres.url })
   await database.connect()
@@ -79,11 +90,15 @@ async function opened(name: string): Promise<Side> {
   return { name, home, postgres, database, node, keys }
 }
 
-async function closed({ database, node, postgres, home }: Side): Promise<void> {
+async function closed({ name, database, node, postgres, home }: Side, kept: string | null): Promise<void> {
   await database.end()
   await end(node.child)
   await postgres.stop()
-  await rm(home, { recursive: true, force: true })
+  if (kept === null) return rm(home, { recursive: true, force: true })
+  if (home === join(kept, name)) return
+  await mkdir(kept, { recursive: true, mode: 0o755 })
+  await chmod(kept, 0o755)
+  await rename(home, join(kept, name))
 }
 
 function settingsOf(home: string, postgres: EmbeddedPostgres): Readonly<Record<string, string>> {

@@ -36,7 +36,7 @@ import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
-type Benchmark = (options: { short: boolean; scale: number }) => Promise<Figure[]>
+type Benchmark = (options: { short: boolean; scale: number; kept: string | null }) => Promise<Figure[]>
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   'durable-write': durableWrite,
@@ -73,8 +73,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
 
 const words = process.argv.slice(2)
 const short = words.includes('--short')
-/** Part of the rows that `growth` fills. */
+/** Part of the rows that `growth` fills, and the folder in which its databases stay. */
 const scale = Number(words.find((word) => word.startsWith('--scale='))?.slice('--scale='.length) ?? 1)
+const kept = words.find((word) => word.startsWith('--kept='))?.slice('--kept='.length) ?? null
 const wanted = words.filter((word) => !word.startsWith('--'))
 const isNamed = (word: string, name: string) => name === word || name.startsWith(`${word}-`)
 const names = Object.keys(benchmarks)
@@ -100,7 +101,7 @@ async function worker(queue: typeof chosen): Promise<void> {
     const [name, run] = next
     try {
       const meter = cpuMeter()
-      const figures = await run({ short, scale })
+      const figures = await run({ short, scale, kept })
       // With all that it started, ended by now. Those that run side by side could not be told apart.
       const seconds = sumOf(meter.per(1)) / 1e6
       const whole = { name: 'CPU of the whole run', value: seconds, unit: 's' }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Price list, kept in memory because every message needs it. What changed is read when another node signals a change,
-// when signals may have been lost, and once a minute in any case; the whole list at the start and once a day. It is read
-// in pages: a list of 100,000 prices in one go would keep the event loop for seconds.
+// when signals may have been lost, and once a minute in any case; the whole list at the start and once a day, in pages.
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { isCurrency, type Money } from '../kernel/money.ts'
@@ -11,10 +10,15 @@ import { type Database, maybe, one, type Queryable, statement, type Tx } from '.
 import { Followed } from '../platform/nodes/followed.ts'
 import type { Signals } from '../platform/nodes/signals.ts'
 import type { Logger } from '../platform/telemetry/log.ts'
+import { type Page, PriceList } from './price-list.ts'
 
 const defaultRefreshMs = 60_000
 /** Changes read and taken over at a time: a few milliseconds of the event loop. */
-const pageRows = 250
+const changesAtOnce = 250
+/** Prices in a page of the whole list. */
+const pageRows = 5_000
+/** Changes since the whole list was read, beyond which it is read again: they take more memory than the list. */
+const maxChanges = 20_000
 /** Time after which the whole list is read again. */
 const wholeMs = dayMs
 /** Removed prices are kept for nodes that have not read of them yet. */
@@ -71,6 +75,21 @@ const selectChanges = statement.home<{ after: bigint; limit: number }, ChangeRow
    (select ${changeColumns}, null::bigint as amount from ledger.removed_prices
      where revision > $after::bigint order by revision limit $limit::int)
     order by revision limit $limit::int`,
+)
+
+const selectLastRevision = statement.home<object, { revision: bigint }>(
+  'ledger.last_price_revision',
+  `select greatest((select max(revision) from ledger.prices), (select max(revision) from ledger.removed_prices), 0) as revision`,
+)
+
+/** A line break in the name of a network, which none has, would be taken for the end of a line. */
+const selectPage = statement.home<{ after: bigint; limit: number }, Page & { last: bigint }>(
+  'ledger.price_page',
+  `select count(*)::int as rows, coalesce(max(revision), 0) as last, coalesce(string_agg(lines, E'\\n'), '') as lines
+     from (select revision,
+                  area || E'\\t' || unit || E'\\t' || currency || E'\\t' || coalesce(account_id::text, '') || E'\\t' || country ||
+                  E'\\t' || replace(network, E'\\n', ' ') || E'\\n' || date_part('epoch', effective_from) || E'\\t' || amount as lines
+             from ledger.prices where revision > $after::bigint order by revision limit $limit::int) page`,
 )
 
 const forgetRemoved = statement.home<{ days: number }, object>(
@@ -196,20 +215,6 @@ export async function forgetRemovedPrices(db: Database): Promise<void> {
   await db.query(forgetRemoved, { days: removedDays })
 }
 
-/** Prices of one thing for everybody or for one account, each list newest first. */
-interface Tariff {
-  anywhere: Entry[]
-  countries: Map<string, { anyNetwork: Entry[]; networks: Map<string, Entry[]> }>
-}
-
-interface Entry {
-  fromMs: number
-  money: Money
-}
-
-/** Area, unit, currency, account; the account is an empty text for everybody. */
-type Tariffs = Map<string, Map<string, Map<string, Map<string, Tariff>>>>
-
 export interface PriceBookOptions {
   db: Database
   signals: Signals
@@ -221,9 +226,10 @@ export class PriceBook implements PriceSource {
   readonly #db: Database
   readonly #log: Pick<Logger, 'warn'>
   readonly #followed: Followed
-  #tariffs: Tariffs = new Map()
-  /** Last change taken over. */
+  #list: PriceList | null = null
+  /** Last change taken over, and how many were since the whole list was read. */
   #revision = 0n
+  #changes = 0
   #wholeAtMs = Number.NEGATIVE_INFINITY
 
   constructor({ db, signals, log, refreshMs = defaultRefreshMs }: PriceBookOptions) {
@@ -249,19 +255,13 @@ export class PriceBook implements PriceSource {
    * network before country before everywhere, then the latest.
    */
   quote(query: PriceQuery): Money | null {
-    return this.#entry(query)?.money ?? null
+    return this.#list?.inForce(query)?.money ?? null
   }
 
   /** Time at which the price that `quote` gives came into force. */
   inForceSince(query: PriceQuery): Date | null {
-    const entry = this.#entry(query)
-    return entry && new Date(entry.fromMs)
-  }
-
-  #entry({ area, unit, currency, account, country = '', network = '', atMs }: PriceQuery): Entry | null {
-    const accounts = this.#tariffs.get(area)?.get(unit)?.get(currency)
-    if (!accounts) return null
-    return inForce(accounts.get(account), country, network, atMs) ?? inForce(accounts.get(''), country, network, atMs)
+    const entry = this.#list?.inForce(query)
+    return entry ? new Date(entry.fromMs) : null
   }
 
   refresh(): Promise<void> {
@@ -270,81 +270,39 @@ export class PriceBook implements PriceSource {
 
   async #load(): Promise<void> {
     const nowMs = performance.now()
-    if (nowMs - this.#wholeAtMs < wholeMs) {
-      for await (const changes of this.#changes(this.#revision)) this.#revision = takeOver(this.#tariffs, changes)
-      return
+    if (this.#list === null || nowMs - this.#wholeAtMs >= wholeMs || this.#changes > maxChanges) {
+      // What changes while the pages are read is taken over as a change.
+      const { revision } = await one(this.#db.query(selectLastRevision, {}))
+      this.#list = await this.#whole()
+      ;[this.#revision, this.#changes, this.#wholeAtMs] = [revision, 0, nowMs]
     }
-    const tariffs: Tariffs = new Map()
-    let [revision, rows] = [0n, 0]
-    for await (const changes of this.#changes(0n)) {
-      revision = takeOver(tariffs, changes)
-      rows += changes.length
+    await this.#takeOver(this.#list)
+  }
+
+  async #whole(): Promise<PriceList> {
+    const pages: Page[] = []
+    for (let [after, isLast] = [0n, false]; !isLast; ) {
+      const { rows, lines, last } = await one(this.#db.query(selectPage, { after, limit: pageRows }))
+      if (rows > 0) pages.push({ rows, lines })
+      ;[after, isLast] = [last, rows < pageRows]
     }
+    const rows = pages.reduce((sum, page) => sum + page.rows, 0)
     if (rows > expectedRows)
       this.#log.warn({ rows }, 'price list is very long and every node keeps it in memory: remove old prices')
-    this.#tariffs = tariffs
-    this.#revision = revision
-    this.#wholeAtMs = nowMs
+    return PriceList.of(pages)
   }
 
-  /** Changes after a revision, a page at a time, in their order. */
-  async *#changes(after: bigint): AsyncGenerator<readonly ChangeRow[]> {
-    for (let last: bigint | undefined = after; last !== undefined; ) {
-      const changes: readonly ChangeRow[] = await this.#db.query(selectChanges, { after: last, limit: pageRows })
-      if (changes.length > 0) yield changes
-      last = changes.length < pageRows ? undefined : changes.at(-1)?.revision
+  /** Takes over what changed since the last time, in its order. */
+  async #takeOver(list: PriceList): Promise<void> {
+    for (let isLast = false; !isLast; ) {
+      const changes = await this.#db.query(selectChanges, { after: this.#revision, limit: changesAtOnce })
+      for (const { account_id, effective_from, amount, ...priced } of changes)
+        list.change({ ...priced, account: account_id ?? '' }, Number(effective_from), amount)
+      this.#revision = changes.at(-1)?.revision ?? this.#revision
+      this.#changes += changes.length
+      isLast = changes.length < changesAtOnce
     }
   }
-}
-
-function inForce(tariff: Tariff | undefined, country: string, network: string, atMs: number): Entry | null {
-  if (!tariff) return null
-  const local = tariff.countries.get(country)
-  return latest(local?.networks.get(network), atMs) ?? latest(local?.anyNetwork, atMs) ?? latest(tariff.anywhere, atMs)
-}
-
-/** Almost always the first or second entry: the ones before it are announced for later. */
-function latest(entries: readonly Entry[] | undefined, atMs: number): Entry | null {
-  if (entries) for (const entry of entries) if (entry.fromMs <= atMs) return entry
-  return null
-}
-
-/** Takes over changes in their order; gives the revision of the last. */
-function takeOver(tariffs: Tariffs, changes: readonly ChangeRow[]): bigint {
-  let revision = 0n
-  for (const change of changes) {
-    const entries = entriesFor(tariffs, change)
-    const fromMs = Number(change.effective_from)
-    const at = entries.findIndex((entry) => entry.fromMs <= fromMs)
-    const isKnown = entries[at]?.fromMs === fromMs
-    const { amount, currency } = change
-    const added = amount === null ? [] : [{ fromMs, money: moneyOf({ amount, currency }) }]
-    entries.splice(at < 0 ? entries.length : at, isKnown ? 1 : 0, ...added)
-    revision = change.revision
-  }
-  return revision
-}
-
-function entriesFor(
-  tariffs: Tariffs,
-  { area, unit, currency, account_id, country, network }: Omit<ChangeRow, 'revision'>,
-): Entry[] {
-  const units = child(tariffs, area, () => new Map())
-  const currencies = child(units, unit, () => new Map())
-  const accounts = child(currencies, currency, () => new Map())
-  const tariff = child(accounts, account_id ?? '', () => ({ anywhere: [], countries: new Map() }))
-  if (country === '') return tariff.anywhere
-  const local = child(tariff.countries, country, () => ({ anyNetwork: [], networks: new Map() }))
-  return network === '' ? local.anyNetwork : child(local.networks, network, () => [])
-}
-
-function child<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
-  }
-  return value
 }
 
 function priceOf(row: PriceRow): Price {

@@ -3,6 +3,7 @@
 // once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { atOnce, statusesOf } from '../at-once.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { application, dial, ended, newCode, newPhone, type } from '../ussd.ts'
@@ -135,4 +136,23 @@ test('inputs of many handsets at once each get their own screens', async () => {
   assert.equal(new Set(sessions).size, 15)
   const { balance, held } = await wallet(client)
   assert.deepEqual([balance, held], [10, 7.5])
+})
+
+test('of many dials at once a wallet begins those that it covers, and of the others nothing stays', async () => {
+  const { client } = await world.account({ balance: 2 })
+  const shortcode = newCode()
+  await client.post('/v1/ussd/shortcodes', { shortcode, url: receiver.url('/well') })
+  const answers = await atOnce(12, (n) =>
+    client.post('/v1/ussd/callback', {
+      ...{ session_id: `short-${n}`, phone: newPhone(), shortcode, type: 'initiation', input: null },
+    }),
+  )
+  assert.deepEqual(statusesOf(answers), { 200: 4, 402: 8 })
+  const begun = answers.flatMap(({ body }) => body.session_id ?? []).sort()
+  const { body: sessions } = await client.get('/v1/ussd/sessions')
+  assert.deepEqual(sessions.data.map(({ session_id }: { session_id: string }) => session_id).sort(), begun)
+  const { body: events } = await client.get('/v1/events?event=ussd.session_started')
+  assert.deepEqual(events.data.map(({ resource_id }: { resource_id: string }) => resource_id).sort(), begun)
+  const { balance, held } = await wallet(client)
+  assert.deepEqual([balance, held], [2, 2])
 })

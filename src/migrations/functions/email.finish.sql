@@ -12,7 +12,10 @@ create or replace function email.finish(node uuid, items email.finish_item[])
 declare
   item  email.finish_item;
   fresh int[];
+  news  events.event_item[];
   told  text[];
+  place int := 0;
+  many  int;
   price record;
 begin
   with updated as (
@@ -46,6 +49,12 @@ begin
      where i.delay_ms is not null and j.bucket = any(array[i.bucket]) and j.id = i.job and j.attempt = i.attempt;
   end if;
 
+  news := array(
+    select jsonb_populate_record(null::events.event_item, x.event)
+      from (select u.events, row_number() over () as n from unnest(items) u) i
+     cross join lateral jsonb_array_elements(i.events) with ordinality as x(event, nth)
+     where i.n = any(fresh) order by i.n, x.nth);
+  if cardinality(news) > 0 then told := events.emit(news); end if;
   for n in 1 .. cardinality(items) loop
     item := items[n];
     changed := n = any(fresh);
@@ -68,10 +77,9 @@ begin
         on conflict (bucket, account_id, environment, email) do update
           set reason = excluded.reason, applies_to = 'all', detail = excluded.detail where email.suppressions.applies_to = 'bulk';
       end if;
-      if jsonb_array_length(item.events) > 0 then
-        told := events.emit(email.events_of(item.events));
-        deliveries := array_to_string(told, '|', '');
-      end if;
+      many := coalesce(jsonb_array_length(item.events), 0);
+      deliveries := array_to_string(told[place + 1 : place + many], '|', '');
+      place := place + many;
     end if;
     return next;
   end loop;

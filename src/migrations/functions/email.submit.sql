@@ -24,7 +24,10 @@ declare
   accepted email.submit_item[] := '{}';
   jobs     work.job_item[];
   audits   platform.audit_item[] := '{}';
+  news     events.event_item[];
   told     text[];
+  place    int := 0;
+  many     int;
   blocked  int[];
 begin
   known := platform.claim_keys(keys);
@@ -91,6 +94,12 @@ begin
      where r.job is not null);
   if cardinality(jobs) > 0 then perform work.add(jobs); end if;
   if cardinality(audits) > 0 then perform platform.record(audits); end if;
+  news := array(
+    select jsonb_populate_record(null::events.event_item, x.event)
+      from (select u.events, row_number() over () as n from unnest(items) u) i
+     cross join lateral jsonb_array_elements(i.events) with ordinality as x(event, nth)
+     where verdicts[i.n] = 'accepted' order by i.n, x.nth);
+  if cardinality(news) > 0 then told := events.emit(news); end if;
   perform platform.free_keys(array(
     select keys[n] from generate_subscripts(items, 1) n where verdicts[n] <> 'accepted' and keys[n].key is not null));
 
@@ -103,9 +112,10 @@ begin
     if verdict = 'duplicate' then
       select r.message_id into existing from email.references r
        where r.bucket = item.bucket and r.account_id = item.account and r.environment = item.environment and r.reference = item.reference;
-    elsif verdict = 'accepted' and jsonb_array_length(item.events) > 0 then
-      told := events.emit(email.events_of(item.events));
-      deliveries := array_to_string(told, '|', '');
+    elsif verdict = 'accepted' then
+      many := coalesce(jsonb_array_length(item.events), 0);
+      deliveries := array_to_string(told[place + 1 : place + many], '|', '');
+      place := place + many;
     end if;
     return next;
   end loop;

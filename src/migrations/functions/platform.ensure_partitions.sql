@@ -20,6 +20,9 @@ declare
 begin
   if first then
     execute format('create table if not exists %s_default partition of %s default', parent, parent);
+    if fill = 100 then
+      perform platform.freeze_soon((parent || '_default')::regclass);
+    end if;
   end if;
   select concat_ws(', ', 'fillfactor = ' || fill, string_agg(o.option, ', ')) into stored
     from unnest((select c.reloptions from pg_class c where c.oid = to_regclass(parent || '_default'))) o(option)

@@ -7,7 +7,8 @@ create type ussd.advance_item as (
   event events.event_item, over events.event_item
 );
 
--- Rows are locked first and wallets last, each in the order of their key, so that two batches do not wait for each other. A
+-- Rows are locked first and wallets last, each in the order of their key, so that two batches do not wait for each other; what
+-- is told is written before, since sessions that begin or end on the same wallet wait until it is let go by the commit. A
 -- wallet is changed once for all of its sessions that end with a transfer, unless one of the batch ends without.
 create or replace function ussd.advance(node uuid, items ussd.advance_item[])
   returns table (stored boolean, deliveries text, over_to text) language plpgsql
@@ -48,18 +49,6 @@ begin
       pays := pays || row(item.bucket, item.account, item.environment, paid, price, item.id, 'charge', item.transfer, 'revenue:ussd')::ledger.charge_item;
     end if;
   end loop;
-  if frees then
-    foreach pay in array pays loop
-      if pay.transfer_id is null then
-        perform ledger.release(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session');
-      else
-        perform ledger.capture(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session', pay.step, pay.amount,
-                               pay.credit, pay.transfer_id);
-      end if;
-    end loop;
-  elsif cardinality(pays) > 0 then
-    perform ledger.capture_holds(pays, 'session');
-  end if;
   for k in 1 .. cardinality(items) loop
     continue when not moved[k];
     item := items[k];
@@ -72,6 +61,18 @@ begin
   end loop;
   if cardinality(news) > 0 then
     heard := events.emit(news);
+  end if;
+  if frees then
+    foreach pay in array pays loop
+      if pay.transfer_id is null then
+        perform ledger.release(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session');
+      else
+        perform ledger.capture(pay.bucket, pay.account_id, pay.environment, pay.source_id, 'session', pay.step, pay.amount,
+                               pay.credit, pay.transfer_id);
+      end if;
+    end loop;
+  elsif cardinality(pays) > 0 then
+    perform ledger.capture_holds(pays, 'session');
   end if;
   for k in 1 .. cardinality(items) loop
     stored := moved[k];

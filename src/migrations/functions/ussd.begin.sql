@@ -18,6 +18,8 @@ create or replace function ussd.begin(node uuid, items ussd.begin_item[])
 declare
   item     ussd.begin_item;
   some_new boolean := false;
+  some_old boolean := false;
+  is_short boolean := false;
   claimed  uuid[] := '{}';
   verdicts text[] := array_fill('duplicate'::text, array[cardinality(items)]);
   holds    ledger.charge_item[] := '{}';
@@ -31,6 +33,7 @@ declare
 begin
   foreach item in array items loop
     some_new := some_new or item.is_new;
+    some_old := some_old or item.is_new is not true;
   end loop;
   if some_new then
     with taken as (
@@ -86,39 +89,57 @@ begin
       owners := owners || k;
     end if;
   end loop;
-  if cardinality(holds) > 0 then
-    held := ledger.hold_many(holds);
-    for k in 1 .. cardinality(held) loop
-      continue when held[k] <> 'insufficient';
-      item := items[owners[k]];
-      verdicts[owners[k]] := 'insufficient';
-      delete from ussd.sessions s where s.bucket = item.bucket and s.account_id = item.account
-         and s.environment = item.environment and s.id = item.id;
-      delete from ussd.dialogs d where item.is_new and d.gateway = item.gateway and d.dialog = item.dialog
-         and d.bucket = item.bucket;
-    end loop;
-  end if;
-  for k in 1 .. cardinality(items) loop
-    item := items[k];
-    continue when item.is_new or verdicts[k] <> 'begun';
-    insert into ussd.dialogs (gateway, dialog, bucket, account_id, environment, session)
-    values (item.gateway, item.dialog, item.bucket, item.account, item.environment, item.id)
-    on conflict (gateway, dialog, bucket) do update set session = excluded.session, account_id = excluded.account_id,
-      environment = excluded.environment;
+  -- Wallets are locked last: sessions that begin or end on the same one wait until the commit lets it go. If one is short, all
+  -- that was written since is undone, and the money decides first.
+  loop
+    begin
+      if is_short then
+        held := ledger.hold_many(holds);
+        for k in 1 .. cardinality(held) loop
+          continue when held[k] <> 'insufficient';
+          item := items[owners[k]];
+          verdicts[owners[k]] := 'insufficient';
+          delete from ussd.sessions s where s.bucket = item.bucket and s.account_id = item.account
+             and s.environment = item.environment and s.id = item.id;
+          delete from ussd.dialogs d where item.is_new and d.gateway = item.gateway and d.dialog = item.dialog
+             and d.bucket = item.bucket;
+        end loop;
+      end if;
+      jobs := '{}';
+      news := '{}';
+      for k in 1 .. cardinality(items) loop
+        continue when verdicts[k] <> 'begun';
+        item := items[k];
+        jobs := jobs || item.timer;
+        news := news || item.event;
+        if (item.told).id is not null then
+          news := news || item.told;
+        end if;
+      end loop;
+      if some_old then
+        for k in select i from generate_subscripts(items, 1) i order by (items[i]).gateway, (items[i]).dialog, (items[i]).bucket loop
+          item := items[k];
+          continue when item.is_new or verdicts[k] <> 'begun';
+          insert into ussd.dialogs (gateway, dialog, bucket, account_id, environment, session)
+          values (item.gateway, item.dialog, item.bucket, item.account, item.environment, item.id)
+          on conflict (gateway, dialog, bucket) do update set session = excluded.session, account_id = excluded.account_id,
+            environment = excluded.environment;
+        end loop;
+      end if;
+      if cardinality(jobs) > 0 then
+        perform work.add(jobs);
+        heard := events.emit(news);
+      end if;
+      if cardinality(holds) > 0 and not is_short then
+        if 'insufficient' = any(ledger.hold_many(holds)) then
+          raise exception 'a wallet is short' using errcode = 'LB002';
+        end if;
+      end if;
+      exit;
+    exception when sqlstate 'LB002' then
+      is_short := true;
+    end;
   end loop;
-  for k in 1 .. cardinality(items) loop
-    continue when verdicts[k] <> 'begun';
-    item := items[k];
-    jobs := jobs || item.timer;
-    news := news || item.event;
-    if (item.told).id is not null then
-      news := news || item.told;
-    end if;
-  end loop;
-  if cardinality(jobs) > 0 then
-    perform work.add(jobs);
-    heard := events.emit(news);
-  end if;
   for k in 1 .. cardinality(items) loop
     verdict := verdicts[k];
     deliveries := null;

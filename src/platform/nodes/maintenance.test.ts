@@ -41,6 +41,12 @@ after(async () => {
 })
 
 const nowMs = systemClock.nowMs()
+/** Storage parameters of partitions whose rows are final. */
+const frozenSoon = [
+  'autovacuum_freeze_min_age=0',
+  'autovacuum_vacuum_insert_scale_factor=0',
+  'autovacuum_vacuum_insert_threshold=20000',
+]
 
 test('partitions are made ahead of time', async () => {
   const today = await partitions('platform.requests')
@@ -73,7 +79,31 @@ test('a partition that is made later has the storage parameters of the default o
   const name = `email.contents_${last.from.replaceAll('-', '')}`
   await sql(`drop table ${name}`)
   await doChores(world.app, [chore('partitions')])
-  assert.deepEqual((await optionsOf(name)).sort(), ['fillfactor=100', 'toast_tuple_target=8160'])
+  assert.deepEqual((await optionsOf(name)).sort(), [...frozenSoon, 'fillfactor=100', 'toast_tuple_target=8160'])
+})
+
+test('rows that are final are frozen by the first vacuum, in every partition there is and will be', async () => {
+  const tables = partitionsOf(areas)
+  for (const { table, period } of tables) {
+    const [last] = (await partitions(table)).slice(-1)
+    assert.ok(last, `${table} has partitions of a ${period}`)
+    await sql(`drop table ${table}_${last.from.replaceAll('-', '')}`)
+  }
+  await doChores(world.app, [chore('partitions')])
+  for (const { table, fill = 100 } of tables) {
+    const leaves = await sql<{ name: string; reloptions: string[] | null }>(
+      `select c.oid::regclass::text as name, c.reloptions from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = $1::regclass`,
+      [table],
+    )
+    assert.ok(leaves.length > 2)
+    for (const { name, reloptions } of leaves)
+      assert.deepEqual(
+        (reloptions ?? []).filter((option) => option.startsWith('autovacuum')).sort(),
+        fill === 100 ? frozenSoon : [],
+        name,
+      )
+  }
 })
 
 test('a node that slept through the end of its lease makes no partitions', async () => {
