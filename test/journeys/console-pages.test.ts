@@ -405,7 +405,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     await main.locator('.said img').waitFor()
     await theirs.context().close()
 
-    const template = { name: 'opening-hours', subject: 'Our hours', text: 'Dear {{first_name}}, until six' }
+    const template = { name: 'opening-hours', subject: 'Our hours', html: '<p>Dear {{first_name}}, until six</p>' }
     assert.equal((await world.demo.post('/v1/email/templates', template)).status, 201)
     const customer = await world.demo.post('/v1/customers', { name: 'Zuri Kamau', emails: ['zuri@example.com'] })
     const { body: begun } = await world.demo.post('/v1/conversations', { customer_id: customer.body.id })

@@ -163,7 +163,7 @@ test('an answer by mail is words with files, or a template with what is known of
   const begun = await client.post(conversations, { customer_id: customer.body.id })
   assert.equal(begun.status, 201, begun.text)
   const { id } = begun.body
-  const template = { name: 'greeting', subject: 'Hello', text: 'Dear {{first_name}} of {{town}}, {{wish}}' }
+  const template = { name: 'greeting', subject: 'Hello', html: '<p>Dear {{first_name}} of {{town}}, {{wish}}</p>' }
   assert.equal((await client.post('/v1/email/templates', template)).status, 201)
   const content = Buffer.from('a receipt').toString('base64')
   const file = { text: 'Here it is', attachments: [{ filename: 'receipt.txt', content }] }
