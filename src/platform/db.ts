@@ -84,7 +84,7 @@ export type Places = ReadonlyMap<number, string>
 export class Database implements Queryable {
   readonly home: Cell
   /** Further cells that are configured, by name. */
-  readonly #further: ReadonlyMap<string, Cell>
+  readonly further: ReadonlyMap<string, Cell>
   /** Cells in use, home first. */
   #cells: readonly Cell[]
   /** Cell of each bucket; null with one cell. */
@@ -101,7 +101,7 @@ export class Database implements Queryable {
     const size = cells.length === 0 ? besideSize : besideSizeOfMany
     this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
     this.#cells = [this.home]
-    this.#further = new Map(
+    this.further = new Map(
       cells.map(({ name, url }) => {
         const own = { ...options, url, directUrl: undefined, besideSize: size }
         return [name, new Cell(name, own, onIdleError)]
@@ -127,17 +127,17 @@ export class Database implements Queryable {
     return this.#cells
   }
 
-  /** Uses these cells beside home, with buckets where they live. Cells that are not configured have no connection. */
+  /** Uses these cells beside home, with buckets where they live. Statements of a bucket in another one are refused. */
   place(names: readonly string[], places: Places): void {
-    if (names.length === 0) {
+    if (names.length === 0 && places.size === 0) {
       this.#cells = [this.home]
       this.#places = null
       return
     }
-    this.#cells = [this.home, ...names.flatMap((name) => this.#further.get(name) ?? [])]
+    this.#cells = [this.home, ...names.flatMap((name) => this.further.get(name) ?? [])]
     this.#places = Array.from({ length: bucketCount }, (_, bucket) => {
-      const name = places.get(bucket)
-      return name === undefined ? this.home : (this.#further.get(name) ?? null)
+      const name = places.get(bucket) ?? 'home'
+      return this.#cells.find((cell) => cell.name === name) ?? null
     })
   }
 
@@ -150,7 +150,7 @@ export class Database implements Queryable {
     if (this.#places === null) return this.home
     const cell = bucket === -1 ? this.home : this.#places[bucket]
     if (cell) return cell
-    throw new AppError('SERVICE_UNAVAILABLE', `bucket ${bucket} lives in a cell that this node has no address of`, {
+    throw new AppError('SERVICE_UNAVAILABLE', 'the database of this account cannot be reached', {
       retryAfterSeconds: 1,
     })
   }
@@ -421,7 +421,7 @@ export class Database implements Queryable {
   }
 
   async close(): Promise<void> {
-    const cells = [this.home, ...this.#further.values()]
+    const cells = [this.home, ...this.further.values()]
     await Promise.all([...cells.map((cell) => cell.close()), this.#replica?.pool.end()])
   }
 }

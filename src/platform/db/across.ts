@@ -4,10 +4,10 @@
 // decision with its own rows, and the others follow. Between the phases a cell that stops, or a node that dies, leaves a
 // prepared transaction with its locks: `settleDecisions` ends it as was decided.
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import { type Cell, within } from './cell.ts'
-import { isLost, isReadOnly, isUnanswered } from './failures.ts'
+import { isLost, isReadOnly, isUnanswered, sqlState } from './failures.ts'
 
 const prefix = 'pamoja:'
 /** Name of a prepared transaction: the id of its decision, and the cell, since two may be on one server. */
@@ -115,7 +115,9 @@ export class Enlisted {
         await this.#conclude(member, `prepare transaction '${nameOf(id, member.cell)}'`, 'PREPARE')
         prepared.push(member)
       }
-      await this.#ask(home, `insert into platform.decisions (id, commits) values ('${id}', true)`)
+      const decide = `insert into platform.decisions (id, commits) values ('${id}', true) on conflict (id) do nothing`
+      // Taken for abandoned meanwhile, and rolled back.
+      if ((await this.#ask(home, decide)).rowCount !== 1) throw unconfirmed()
       await this.#conclude(home, 'commit', 'COMMIT')
     } catch (error) {
       // Without an answer of home nobody knows whether it was decided; else nothing was.
@@ -131,7 +133,7 @@ export class Enlisted {
   async #conclude(member: Member, text: string, command: string): Promise<void> {
     const { command: done } = await this.#ask(member, text)
     if (done === command) return
-    throw new AppError('SERVICE_UNAVAILABLE', 'the database did not confirm the write', { retryAfterSeconds: 1 })
+    throw unconfirmed()
   }
 
   async #finish(member: Member, how: 'commit prepared' | 'rollback prepared', id: string): Promise<void> {
@@ -154,42 +156,38 @@ export class Enlisted {
   }
 }
 
+function unconfirmed(): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', 'the database did not confirm the write', { retryAfterSeconds: 1 })
+}
+
 /**
  * Ends prepared transactions whose node did not: as was decided, and with a rollback where nothing was decided in time. Every
  * node may do it at any moment. Returns how many it ended.
  */
-export async function settleDecisions(
-  home: Cell,
-  cells: readonly Cell[],
-  afterSeconds = abandonedAfterSeconds,
-): Promise<number> {
-  let ended = 0
-  for (const cell of cells) {
-    const found = await cell.beside.query<{ name: string; id: string }>(
-      `select gid as name, split_part(gid, ':', 2) as id from pg_prepared_xacts
-        where database = current_database() and gid like '${prefix}%'
-          and prepared < clock_timestamp() - make_interval(secs => $1)`,
-      [afterSeconds],
+export async function settleDecisions(home: Cell, cell: Cell, afterSeconds = abandonedAfterSeconds): Promise<number> {
+  const { rows: found } = await cell.beside.query<{ name: string; id: string }>(
+    `select gid as name, split_part(gid, ':', 2) as id from pg_prepared_xacts
+      where database = current_database() and gid like '${prefix}%'
+        and prepared <= clock_timestamp() - make_interval(secs => $1)`,
+    [afterSeconds],
+  )
+  for (const { name, id } of found) {
+    // Waits for a decision that is being written: one of the two is there first.
+    await home.beside.query(
+      'insert into platform.decisions (id, commits) values ($1, false) on conflict (id) do nothing',
+      [id],
     )
-    for (const { name, id } of found.rows) {
-      // Waits for a decision that is being written: one of the two is there first.
-      await home.beside.query(
-        `insert into platform.decisions (id, commits) values ($1, false) on conflict (id) do nothing`,
-        [id],
-      )
-      const { rows } = await home.beside.query<{ commits: boolean }>(
-        'select commits from platform.decisions where id = $1',
-        [id],
-      )
-      const how = rows[0]?.commits === true ? 'commit' : 'rollback'
-      await cell.beside.query(`${how} prepared '${name}'`).catch((error: unknown) => {
-        // Another node was faster, or its own does it at this moment.
-        if (!(error instanceof pg.DatabaseError && ['42704', '55000'].includes(error.code ?? ''))) throw error
-      })
-      ended++
-    }
+    const { rows } = await home.beside.query<{ commits: boolean }>(
+      'select commits from platform.decisions where id = $1',
+      [id],
+    )
+    const how = rows[0]?.commits === true ? 'commit' : 'rollback'
+    await cell.beside.query(`${how} prepared '${name}'`).catch((error: unknown) => {
+      // Another node was faster, or its own does it at this moment.
+      if (!['42704', '55000'].includes(sqlState(error))) throw error
+    })
   }
-  return ended
+  return found.length
 }
 
 /** Forgets decisions that no prepared transaction waits for. Every cell is asked first: one that is away may have some. */

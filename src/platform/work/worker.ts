@@ -258,7 +258,10 @@ export class Work<Context> {
       if (this.#stopped) return
       const isCrowded = ({ lane, passedOver }: (typeof open)[number]) =>
         lane.claimsIn(cell.name).isCrowded || passedOver.length > 0
-      isMore = await this.#claimByAge(cell, open.filter((each) => !isCrowded(each)))
+      isMore = await this.#claimByAge(
+        cell,
+        open.filter((each) => !isCrowded(each)),
+      )
       for (const { lane, most, passedOver } of open.filter(isCrowded))
         if (await this.#claimInTurn(cell, lane, most, passedOver)) isMore = true
     }
