@@ -14,6 +14,7 @@ import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
   boolean,
+  cells,
   choice,
   database,
   decimal,
@@ -66,6 +67,11 @@ export const settings = {
   PAMOJA_DATABASE_REPLICA_URL: secret(
     database(
       'URL of a streaming standby of the database, for analytics, reports, usage and the request log, which may then lag by seconds.',
+    ),
+  ),
+  PAMOJA_CELLS: secret(
+    cells(
+      'Further databases of the installation by name, separated by spaces, such as east=postgres://user:password@host/database; the same on every node. Default: none.',
     ),
   ),
   PAMOJA_DATABASE_POOL: integer(

@@ -47,6 +47,35 @@ export function serversIn(url: string): readonly string[] {
   return hosts.split(',').map((host) => `${before}${host}${rest}`)
 }
 
+const cellForm = /^[a-z][a-z0-9-]{0,30}$/
+
+/** Databases by name, such as `east=postgres://user@host/database`, with spaces or commas between them. */
+export function cells(help: string): Setting<string | null> {
+  const areCells = (given: string): boolean => {
+    const pairs = pairsIn(given)
+    const names = pairs.map(([name]) => name)
+    return (
+      new Set(names).size === names.length &&
+      pairs.every(([name, address]) => cellForm.test(name) && name !== 'home' && 'value' in database('').parse(address))
+    )
+  }
+  return formed(
+    help,
+    areCells,
+    'must be names with a URL each, such as east=postgres://user:password@host/database; a name has small letters, digits and hyphens, and is not home',
+  )
+}
+
+/** Addresses of cells by their names. */
+export function cellsIn(given: string | null): ReadonlyMap<string, string> {
+  return new Map(given === null ? [] : pairsIn(given))
+}
+
+function pairsIn(given: string): [name: string, address: string][] {
+  const pairs = given.trim().split(/[\s,]+(?=[^=\s,/]*=postgres)/)
+  return pairs.map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+}
+
 export function testKey(help: string): Setting<string | null> {
   const form = /^pmj_test_[0-9A-Za-z]{38}$/
   return formed(help, (given) => form.test(given), 'must be pmj_test_ and 38 letters and digits')
