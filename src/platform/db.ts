@@ -56,6 +56,9 @@ export interface AcrossTx extends Tx {
 /** Place of a transaction: a bucket's cell, home, or both. */
 type Place = number | 'home' | 'across'
 
+/** Wait for copies of home in other cells, and how often they are asked. */
+const copiedWithinMs = 1_000
+const copyPollMs = 3
 /** Connections for cached lookups, and for reads of home inside a transaction of another cell. */
 const besideSize = 1
 const besideSizeOfMany = 4
@@ -63,8 +66,8 @@ const besideSizeOfMany = 4
 export interface DatabaseOptions extends Omit<CellOptions, 'besideSize'> {
   /** Standby for statements that may be late. */
   replicaUrl?: string | undefined
-  /** Further databases, of which those are used that `place` names. */
-  cells?: readonly { readonly name: string; readonly url: string }[]
+  /** Addresses of further databases by name, of which those are used that `place` names. */
+  cells?: ReadonlyMap<string, string>
 }
 
 export interface TxOptions {
@@ -97,12 +100,17 @@ export class Database implements Queryable {
   readonly #acrossWaiting: (() => void)[] = []
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
-    const { cells = [], replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
-    const size = cells.length === 0 ? besideSize : besideSizeOfMany
+    const {
+      cells = new Map<string, string>(),
+      replicaUrl,
+      poolSize: max,
+      statementTimeoutMs: statement_timeout,
+    } = options
+    const size = cells.size === 0 ? besideSize : besideSizeOfMany
     this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
     this.#cells = [this.home]
     this.further = new Map(
-      cells.map(({ name, url }) => {
+      [...cells].map(([name, url]) => {
         const own = { ...options, url, directUrl: undefined, besideSize: size }
         return [name, new Cell(name, own, onIdleError)]
       }),
@@ -176,17 +184,33 @@ export class Database implements Queryable {
     return late ?? this.home.query(statement, parameters)
   }
 
+  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. */
+  async queryReached<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R, 'everywhere'>,
+    parameters: P,
+  ): Promise<{ rows: R[]; failure: unknown }> {
+    const answers = await Promise.allSettled(this.#cells.map((cell) => cell.query(statement, parameters)))
+    return {
+      rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
+    }
+  }
+
   /** Asks every cell that a statement is about; one that is away fails it when all others have answered. */
   async #routed<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
     ask: (cell: Cell) => Promise<R[]>,
-    everywhere: readonly Cell[] = this.#cells,
+    { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
   ): Promise<R[]> {
     const [cell = this.home, ...others] =
       statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
     try {
-      if (others.length === 0) return await ask(cell)
+      if (others.length === 0) {
+        const rows = await ask(cell)
+        if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
+        return rows
+      }
       return merged(statement, parameters, await settled([cell, ...others].map(ask)))
     } catch (error) {
       this.noticeMoved(error)
@@ -277,6 +301,7 @@ export class Database implements Queryable {
       await client.query(within(answerMs, { text: beginWith(options) }))
       const result = await work(this.#transaction(cell, client, answerMs, afterwards, place))
       await client.query(within(answerMs, { text: 'commit' }))
+      if (place === 'home') await this.#whenCopied()
       for (const run of afterwards) run()
       return result
     } catch (error) {
@@ -302,7 +327,7 @@ export class Database implements Queryable {
     const afterwards: (() => void)[] = []
     try {
       const result = await work(this.#transactionAcross(enlisted, answerMs, afterwards, options.only))
-      await enlisted.commit()
+      if (await enlisted.commit()) await this.#whenCopied()
       for (const run of afterwards) run()
       return result
     } catch (error) {
@@ -312,6 +337,32 @@ export class Database implements Queryable {
     } finally {
       await enlisted.release()
       this.#acrossEnded()
+    }
+  }
+
+  /**
+   * Waits until the cells have copied what was written at home, so that who changed it finds it changed everywhere. A cell that is
+   * away or far behind is not waited for.
+   */
+  async #whenCopied(): Promise<void> {
+    if (this.#cells.length === 1) return
+    const untilMs = performance.now() + copiedWithinMs
+    try {
+      const { rows: now } = await this.home.beside.query<{ lsn: string }>(
+        'select pg_current_wal_flush_lsn()::text as lsn',
+      )
+      while (performance.now() < untilMs) {
+        const { rows } = await this.home.beside.query<{ behind: number }>(
+          `select count(*)::int as behind from pg_replication_slots
+            where active and confirmed_flush_lsn < $1::pg_lsn and slot_name like
+                  (select 'pamoja\\_' || oid || '\\_home\\_%' from pg_database where datname = current_database())`,
+          [now[0]?.lsn],
+        )
+        if (rows[0]?.behind === 0) return
+        await new Promise((resolve) => setTimeout(resolve, copyPollMs))
+      }
+    } catch {
+      // It is written, whatever became of the question.
     }
   }
 
@@ -360,7 +411,7 @@ export class Database implements Queryable {
           parameters,
           async (cell) =>
             run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, parameters),
-          only && [only],
+          { isInside: true, ...(only ? { everywhere: [only] } : {}) },
         ),
       copyIn: async (bucket, table, columns, rows) => {
         await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
@@ -441,7 +492,7 @@ function beginWith({ lockTimeoutMs, statementTimeoutMs }: TxOptions): string {
 }
 
 /** Results of all, once all have ended; the first failure, if any. */
-async function settled<T>(works: readonly Promise<T>[]): Promise<T[]> {
+export async function settled<T>(works: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(works)
   return results.map((result) => {
     if (result.status === 'rejected') throw result.reason

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Move of a bucket into another cell while it is used:
+//
+//   copy    its rows of one moment are copied; what changes after that is kept by a slot
+//   follow  a subscription applies it, until the copy is only a little behind
+//   hold    the old cell refuses the bucket; when the copy has everything, the new cell admits it
+//   flip    home says where the bucket lives now
+//   drop    the subscription ends, and the old rows are deleted
+//
+// The step to be done next is in platform.bucket_moves, and each may be repeated: a command that was killed is run again. Until
+// it is on hold, a move can also be taken back, by moving the bucket to where it is.
+import { setTimeout as pause } from 'node:timers/promises'
+import { StartError } from '../../kernel/start-error.ts'
+import { bucketCount, type Cell, type Cells, homeName, inTransaction, rowsOf } from './cells.ts'
+import { caughtUp, copyRows, type Replication, subscribe, unsubscribe, whenUnlocked } from './replication.ts'
+import { requireMovable } from './requirements.ts'
+
+/** How far behind the copy may be when the bucket is held: what is left is applied in a fraction of a second. */
+const followedBytes = 1_000_000
+/** Nodes read every second where buckets live; one that does not know yet reads the old rows until then. */
+const keepOldRowsMs = 3_000
+const deletedAtOnce = 5_000
+
+type Say = (sentence: string) => void
+
+interface Move {
+  from_cell: string
+  to_cell: string
+  step: 'copy' | 'follow' | 'hold' | 'flip' | 'drop'
+}
+
+/** Moves a bucket, or goes on with its move where that stopped. Returns what to tell the operator. */
+export async function moveBucket(cells: Cells, bucket: number, to: string, say: Say): Promise<string> {
+  const home = await cells.home
+  await cells.lock([home], bucket)
+  const begun = await moveOf(home, bucket)
+  if (begun && begun.from_cell === to && ['copy', 'follow'].includes(begun.step)) return takeBack(cells, bucket, begun)
+  if (begun && begun.to_cell !== to)
+    throw new StartError(
+      `Bucket ${bucket} is on its way from ${begun.from_cell} to ${begun.to_cell} (${begun.step}): finish that first, with \`npm start -- cells move ${bucket} ${begun.to_cell}\`.`,
+    )
+  const move = begun ?? (await begin(cells, bucket, to))
+  if (move === null) return `Bucket ${bucket} lives in ${to} already.`
+  const [source, target] = [await cells.open(move.from_cell), await cells.open(move.to_cell)]
+  await cells.lock([source, target], bucket)
+  const replication = replicationOf(source, target, bucket)
+  if (move.step === 'copy') await copy(home, replication, bucket, say)
+  if (['copy', 'follow'].includes(move.step)) await follow(home, replication, bucket, say)
+  const heldMs = move.step === 'drop' ? null : await holdAndFlip(home, replication, bucket, say)
+  await drop(home, replication, bucket, say)
+  return heldMs === null
+    ? `Bucket ${bucket} lives in ${to}.`
+    : `Bucket ${bucket} lives in ${to}. Its writes were held for ${Math.round(heldMs)} ms.`
+}
+
+async function moveOf(home: Cell, bucket: number): Promise<Move | null> {
+  const [move] = await rowsOf<Move>(
+    home,
+    'select from_cell, to_cell, step from platform.bucket_moves where bucket = $1',
+    [bucket],
+  )
+  return move ?? null
+}
+
+/** Notes a move that begins; null if the bucket is there already. */
+async function begin(cells: Cells, bucket: number, to: string): Promise<Move | null> {
+  const home = await cells.home
+  const target = await cells.open(to)
+  const [place] = await rowsOf<{ cell: string; state: string | null }>(
+    home,
+    `select coalesce((select cell from platform.buckets where bucket = $1), 'home') as cell,
+            (select state from platform.cells where name = $2) as state`,
+    [bucket, to],
+  )
+  const from = place?.cell ?? homeName
+  if (from === to) return null
+  if (to !== homeName && place?.state !== 'open')
+    throw new StartError(
+      place?.state === 'draining'
+        ? `${to} is being drained: \`npm start -- cells add ${to}\` opens it again.`
+        : `${to} is no cell of this installation yet: \`npm start -- cells add ${to}\` first.`,
+    )
+  await requireMovable(await cells.open(from), target)
+  await home.client.query('insert into platform.bucket_moves (bucket, from_cell, to_cell) values ($1, $2, $3)', [
+    bucket,
+    from,
+    to,
+  ])
+  return { from_cell: from, to_cell: to, step: 'copy' }
+}
+
+function replicationOf(from: Cell, to: Cell, bucket: number): Replication {
+  return { from, to, name: `pamoja_bucket_${bucket}`, tables: 'platform.tenant_tables()', bucket }
+}
+
+async function copy(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
+  const { from, to } = replication
+  say(`Copying bucket ${bucket} from ${from.name} to ${to.name}`)
+  // An earlier attempt may have come to any point: all of it is taken back.
+  await unsubscribe(replication)
+  await removeRows(to, bucket, say)
+  const rows = await copyRows(replication)
+  say(`Copied ${rows} rows`)
+  await next(home, bucket, 'follow')
+}
+
+async function follow(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
+  await subscribe(replication)
+  say('Following what has changed since')
+  await caughtUp(replication, followedBytes)
+  await next(home, bucket, 'hold')
+}
+
+/** Returns for how long the bucket was held, in milliseconds. */
+async function holdAndFlip(home: Cell, replication: Replication, bucket: number, say: Say): Promise<number> {
+  const { from, to } = replication
+  say('Holding writes')
+  // Once the bucket is held the other cell is to have it soon, so what is slow to begin with is done before.
+  await caughtUp(replication, followedBytes)
+  const sequences = await sequencesOf(from)
+  let since = performance.now()
+  await whenUnlocked(from, async () => {
+    since = performance.now()
+    await own(from, (owned) => owned.filter((one) => one !== bucket))
+  })
+  say('Waiting for the last changes')
+  await caughtUp(replication, 'now')
+  say('Admitting the bucket')
+  await whenUnlocked(to, async () => {
+    await passSequences(to, sequences)
+    await own(to, (owned) => [...new Set([...owned, bucket])])
+  })
+  say('Telling every node')
+  await inTransaction(home, async () => {
+    await home.client.query(
+      `insert into platform.buckets as b (bucket, cell) values ($1, $2)
+         on conflict (bucket) do update set cell = excluded.cell, epoch = b.epoch + 1, moved_at = now()
+       where b.cell <> excluded.cell`,
+      [bucket, to.name],
+    )
+    await next(home, bucket, 'drop')
+    await home.client.query(`select pg_notify('pamoja', $1)`, [`cells ${bucket}`])
+  })
+  return performance.now() - since
+}
+
+async function drop(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
+  say('Deleting the old rows')
+  await unsubscribe(replication)
+  const [row] = await rowsOf<{ sinceMs: number }>(
+    home,
+    `select 1000 * extract(epoch from now() - step_at)::float8 as "sinceMs" from platform.bucket_moves where bucket = $1`,
+    [bucket],
+  )
+  await pause(Math.max(0, keepOldRowsMs - (row?.sinceMs ?? 0)))
+  await removeRows(replication.from, bucket, say)
+  await home.client.query('delete from platform.bucket_moves where bucket = $1', [bucket])
+}
+
+async function takeBack(cells: Cells, bucket: number, { from_cell, to_cell }: Move): Promise<string> {
+  const [source, target] = [await cells.open(from_cell), await cells.open(to_cell)]
+  await cells.lock([source, target], bucket)
+  await unsubscribe(replicationOf(source, target, bucket))
+  await removeRows(target, bucket, () => undefined)
+  await (await cells.home).client.query('delete from platform.bucket_moves where bucket = $1', [bucket])
+  return `The move of bucket ${bucket} to ${to_cell} is taken back: it lives in ${from_cell}, as before.`
+}
+
+async function next(home: Cell, bucket: number, step: Move['step']): Promise<void> {
+  await home.client.query('update platform.bucket_moves set step = $2, step_at = now() where bucket = $1', [
+    bucket,
+    step,
+  ])
+}
+
+/** Changes which buckets a cell admits, in the transaction that is open. */
+export async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
+  const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell for update')
+  if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
+  const before = row.buckets ?? Array.from({ length: bucketCount }, (_, bucket) => bucket)
+  const after = change(before)
+  if (row.buckets === null || after.length !== before.length)
+    await cell.client.query('select platform.own_buckets($1)', [[...after].sort((a, b) => a - b)])
+}
+
+/** Deletes the rows of a bucket from a cell that does not admit it, a few at a time, jobs first. */
+async function removeRows(cell: Cell, bucket: number, say: Say): Promise<void> {
+  const leaves = await rowsOf<{ name: string }>(
+    cell,
+    `select l.relid::regclass::text as name from platform.tenant_tables() t(name), pg_partition_tree(t.name) l
+      where l.isleaf order by t.name <> 'work.jobs'::regclass, 1`,
+  )
+  let gone = 0
+  for (const { name } of leaves)
+    for (let rows = deletedAtOnce; rows === deletedAtOnce; gone += rows)
+      rows = await inTransaction(cell, async () => {
+        await requireNotOwned(cell, bucket)
+        await cell.client.query('set local session_replication_role = replica')
+        const { rowCount } = await cell.client.query(
+          `delete from ${name} where ctid = any(array(select ctid from ${name} where bucket = $1 limit ${deletedAtOnce}))`,
+          [bucket],
+        )
+        return rowCount ?? 0
+      })
+  if (gone > 0) say(`Deleted ${gone} rows of bucket ${bucket} in ${cell.name}`)
+}
+
+async function requireNotOwned(cell: Cell, bucket: number): Promise<void> {
+  const [row] = await rowsOf<{ owned: boolean }>(
+    cell,
+    'select $1 = any(buckets) is not false as owned from platform.this_cell for share',
+    [bucket],
+  )
+  if (row?.owned !== false) throw new Error(`bucket ${bucket} lives in ${cell.name}: its rows are not deleted there`)
+}
+
+interface Sequence {
+  name: string
+  last: string
+}
+
+async function sequencesOf(cell: Cell): Promise<Sequence[]> {
+  return rowsOf<Sequence>(
+    cell,
+    `select format('%I.%I', schemaname, sequencename) as name, last_value::text as last from pg_sequences
+      where last_value is not null and schemaname not in ('public', 'information_schema') and schemaname !~ '^pg_'`,
+  )
+}
+
+/** Room for numbers that are drawn at the source after they were read, and here while they are passed. */
+const sequenceRoom = 100_000n
+
+/** Lets sequences go on behind the numbers that moved rows may have. */
+async function passSequences(cell: Cell, sequences: readonly Sequence[]): Promise<void> {
+  for (const { name, last } of sequences)
+    await cell.client.query(`select setval($1, $2::bigint) where (select last_value from ${name}) < $3::bigint`, [
+      name,
+      BigInt(last) + sequenceRoom,
+      last,
+    ])
+}
