@@ -70,7 +70,7 @@ export async function createInstallation(): Promise<TestDatabase> {
   const template = process.env.PAMOJA_TEST_TEMPLATE ?? (await createTemplate(server.url)).name
   const stays = { url: server.url, stop: async () => undefined }
   const [home, east] = [await create(stays, template), await create(stays, template)]
-  const { joinCells } = await import('./cells.ts')
+  const { joinCells } = await import('./two-cells.ts')
   const leave = await joinCells(home, east)
   return {
     ...home,

@@ -3,7 +3,7 @@
 // database, which is most installations, every cell is `home`.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
-import { bucketCount } from '../kernel/ids.ts'
+import { bucketCount, buckets } from '../kernel/ids.ts'
 import { Enlisted } from './db/across.ts'
 import { answerWithin, Cell, type CellOptions, copied, run, within } from './db/cell.ts'
 import { isMoving, isReadOnly, isUnanswered } from './db/failures.ts'
@@ -92,6 +92,7 @@ export class Database implements Queryable {
   #cells: readonly Cell[]
   /** Cell of each bucket; null with one cell. */
   #places: readonly (Cell | null)[] | null = null
+  #own: ReadonlyMap<Cell, readonly number[]> = new Map()
   readonly #replica: Replica | null
   #lateReads = 0
   readonly #movedListeners: (() => void)[] = []
@@ -147,6 +148,14 @@ export class Database implements Queryable {
       const name = places.get(bucket) ?? 'home'
       return this.#cells.find((cell) => cell.name === name) ?? null
     })
+    const own = new Map<Cell, number[]>(this.#cells.map((cell) => [cell, []]))
+    for (const [bucket, cell] of this.#places.entries()) if (cell) own.get(cell)?.push(bucket)
+    this.#own = own
+  }
+
+  /** Buckets of a cell. Beside them it may have rows of one that is on its way in or out, which nobody may see or touch. */
+  bucketsIn(cell: Cell): readonly number[] {
+    return this.#places === null ? buckets : (this.#own.get(cell) ?? [])
   }
 
   /** Called when a cell refused a bucket that is no longer its own. */
@@ -179,7 +188,7 @@ export class Database implements Queryable {
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    if (this.#places !== null) return this.#routed(statement, parameters, (cell) => cell.query(statement, parameters))
+    if (this.#places !== null) return this.#routed(statement, parameters, (cell, own) => cell.query(statement, own))
     const late = statement.mayBeLate ? await this.#late(statement, parameters) : null
     return late ?? this.home.query(statement, parameters)
   }
@@ -189,7 +198,9 @@ export class Database implements Queryable {
     statement: Statement<P, R, 'everywhere'>,
     parameters: P,
   ): Promise<{ rows: R[]; failure: unknown }> {
-    const answers = await Promise.allSettled(this.#cells.map((cell) => cell.query(statement, parameters)))
+    const answers = await Promise.allSettled(
+      this.#cells.map((cell) => cell.query(statement, this.#ownOf(cell, parameters))),
+    )
     return {
       rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
       failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
@@ -200,22 +211,33 @@ export class Database implements Queryable {
   async #routed<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
-    ask: (cell: Cell) => Promise<R[]>,
+    ask: (cell: Cell, own: P) => Promise<R[]>,
     { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
   ): Promise<R[]> {
     const [cell = this.home, ...others] =
       statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
     try {
       if (others.length === 0) {
-        const rows = await ask(cell)
+        const rows = await ask(cell, this.#ownOf(cell, parameters))
         if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
         return rows
       }
-      return merged(statement, parameters, await settled([cell, ...others].map(ask)))
+      return merged(
+        statement,
+        parameters,
+        await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters)))),
+      )
     } catch (error) {
       this.noticeMoved(error)
       throw error
     }
+  }
+
+  /** Parameters for a cell: all buckets are its own. */
+  #ownOf<P extends object>(cell: Cell, parameters: P): P {
+    return 'buckets' in parameters && parameters.buckets === buckets
+      ? { ...parameters, buckets: this.bucketsIn(cell) }
+      : parameters
   }
 
   #cellsOf({ name, where }: Statement<never, object>, parameters: object): readonly Cell[] {
@@ -266,7 +288,7 @@ export class Database implements Queryable {
     parameters: P,
   ): Promise<R[]> {
     if (this.#places === null) return this.home.queryBeside(statement, parameters)
-    return this.#routed(statement, parameters, (cell) => cell.queryBeside(statement, parameters))
+    return this.#routed(statement, parameters, (cell, own) => cell.queryBeside(statement, own))
   }
 
   /**
@@ -409,8 +431,8 @@ export class Database implements Queryable {
         this.#routed(
           statement,
           parameters,
-          async (cell) =>
-            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, parameters),
+          async (cell, own) =>
+            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
           { isInside: true, ...(only ? { everywhere: [only] } : {}) },
         ),
       copyIn: async (bucket, table, columns, rows) => {
