@@ -24,7 +24,7 @@ export interface Replication {
 const pollMs = 20
 const lockTriesMs = 100
 
-/** Copies the rows of this moment. The publication and the slot keep what changes from then on. Returns the number of rows. */
+/** Copies the rows of this moment; whole tables are emptied first. The publication and the slot keep what changes from then on. Returns the number of rows. */
 export async function copyRows(replication: Replication): Promise<number> {
   const { from, to, name } = replication
   const tables = await tablesOf(replication)
@@ -46,6 +46,7 @@ export async function copyRows(replication: Replication): Promise<number> {
     await reader.query('savepoint between_tables')
     return await inTransaction(to, async () => {
       await to.client.query('set local session_replication_role = replica')
+      if (replication.bucket === null) await to.client.query(`truncate ${tables.join(', ')}`)
       let copied = 0
       for (const table of tables) copied += await copyTable(reader, replication, table)
       return copied
@@ -165,7 +166,10 @@ export async function caughtUp(replication: Replication, bytes: number | 'now'):
 async function requireNoErrors(to: Cell, name: string): Promise<void> {
   const [row] = await rowsOf<{ errors: number }>(
     to,
-    `select s.apply_error_count::int as errors from pg_stat_subscription_stats s where s.subname = $1`,
+    `select t.apply_error_count::int as errors
+       from pg_subscription s join pg_stat_subscription_stats t on t.subid = s.oid
+       join pg_database d on d.oid = s.subdbid and d.datname = current_database()
+      where s.subname = $1`,
     [name],
   )
   if (row && row.errors > 0)
