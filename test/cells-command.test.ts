@@ -3,24 +3,24 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CellServer, startCells } from './cells.ts'
-import { createMigratedDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { type Ended, endAll, newHome, run } from './program.ts'
 
 let server: CellServer
-let ordinary: TestDatabase
+/** A server with PostgreSQL's own settings. */
+let ordinary: CellServer
 let home: Awaited<ReturnType<typeof newHome>>
 
 before(async () => {
   server = await startCells(['east', 'west'])
-  ordinary = await createMigratedDatabase()
+  ordinary = await startCells(['east'], { wal_level: 'replica', max_prepared_transactions: '0' })
   home = await newHome()
 })
 
 after(async () => {
   await endAll()
   await server.stop()
-  await ordinary.drop()
+  await ordinary.stop()
   await home.remove()
 })
 
@@ -41,12 +41,12 @@ test('what cannot be added is refused in a sentence', async () => {
   await refuses(['add', 'north'], east, /^PAMOJA_CELLS names no cell north: add north=postgres:/)
   await refuses(['add', 'east'], `east=${server.url('home')}`, /leads to the home database/)
   await refuses(['add', 'east'], `east=${server.url('nowhere')}`, /^The cell east cannot be reached: .*nowhere/)
-  await refuses(['add', 'east'], `east=${ordinary.url}`, /^The server of east has max_prepared_transactions = 0,/)
-  await refuses(['add', 'east'], east, /^The server of home has wal_level = replica,/, ordinary.url)
+  await refuses(['add', 'east'], `east=${ordinary.url('east')}`, /^The server of east has max_prepared_transactions = 0,/)
+  await refuses(['add', 'east'], east, /^The server of home has wal_level = replica,/, ordinary.url('home'))
   await refuses(['move', '256', 'east'], east, /^"256" is no bucket/)
   await refuses(['move', '7', 'east'], east, /^east is no cell of this installation yet: `npm start -- cells add east`/)
   await refuses(['drain', 'east'], east, /^east is no cell that can be drained/)
-  await refuses(['list'], 'home=postgres://db/x', /PAMOJA_CELLS must be names with a URL each/)
+  await refuses(['list'], 'home=postgres://db/x', /PAMOJA_CELLS must be such as east=postgres:/)
 })
 
 test('a database that holds data of tenants is refused', async () => {

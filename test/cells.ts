@@ -8,7 +8,7 @@ import pg from 'pg'
 import { prepareSchema } from '../src/node/database.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
-import { unsynced } from './database.ts'
+import { serverSettings } from './database.ts'
 import { type Ended, Program } from './program.ts'
 
 /** What a server of cells needs beside PostgreSQL's own settings. */
@@ -32,10 +32,16 @@ export interface CellServer {
   stop(): Promise<void>
 }
 
-export async function startCells(names: readonly string[]): Promise<CellServer> {
+export async function startCells(
+  names: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<CellServer> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-cells-'))
   await chmod(dir, 0o755)
-  const postgres = await startPostgres({ dir, settings: { ...unsynced, ...replicating, shared_buffers: '64MB' } })
+  const postgres = await startPostgres({
+    dir,
+    settings: { ...serverSettings, ...replicating, shared_buffers: '64MB', ...settings },
+  })
   const url = (name: string): string => postgres.url.replace(/^([a-z]+:\/\/[^/]*\/)[^?]*/, `$1${name}`)
   const sql = async <Row extends object>(name: string, text: string, values: unknown[] = []): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: url(name) })

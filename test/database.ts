@@ -12,8 +12,19 @@ import { schemaFiles } from '../src/platform/db/schema-files.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 
-/** A server for tests alone does not wait for the disk: what it holds may be lost with the machine, not with a process. */
-export const unsynced = { fsync: 'off', full_page_writes: 'off' } as const
+/**
+ * Settings of a server for tests alone. It does not wait for the disk: what it holds may be lost with the machine, not with a
+ * process. Its databases may be cells of one installation.
+ */
+export const serverSettings = {
+  ...{ fsync: 'off', full_page_writes: 'off', max_prepared_transactions: '50' },
+  ...(process.env.PAMOJA_TEST_CELLS === undefined
+    ? {}
+    : {
+        ...{ wal_level: 'logical', max_replication_slots: '100', max_wal_senders: '100' },
+        ...{ max_logical_replication_workers: '100', max_worker_processes: '120' },
+      }),
+} as const
 
 export interface TestDatabase {
   url: string
@@ -124,7 +135,7 @@ async function ownServer(): Promise<Server> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   // The database may run as another user, who must be able to come in.
   await chmod(dir, 0o755)
-  const postgres = await startPostgres({ dir, settings: { ...unsynced, shared_buffers: '64MB' } })
+  const postgres = await startPostgres({ dir, settings: { ...serverSettings, shared_buffers: '64MB' } })
   return {
     url: postgres.url,
     async stop() {

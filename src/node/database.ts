@@ -7,6 +7,7 @@ import { serversIn } from '../config/setting.ts'
 import { type Config, isProduction } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
+import type { Cell } from '../platform/db/cell.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
 import { schemaFiles } from '../platform/db/schema-files.ts'
 import { Database } from '../platform/db.ts'
@@ -92,7 +93,7 @@ export type Schema = 'migrate' | 'require' | 'as it is'
 
 export const migrationsFolder = new URL('src/migrations/', root)
 
-export async function prepareSchema(db: Database, schema: Schema, extra?: URL): Promise<void> {
+export async function prepareSchema(db: Pick<Cell, 'connect'>, schema: Schema, extra?: URL): Promise<void> {
   const files = { ...schemaFiles(migrationsFolder, ...(extra ? [extra] : [])), version: packageVersion() }
   if (schema === 'migrate') await migrate(db, files)
   if (schema === 'require') await requireMigrated(db, files)
@@ -107,7 +108,13 @@ export async function withDatabase(
   const { url, release } = await startDatabase(config, () => undefined)
   // A command may take longer than any request, and has the database to itself: it needs no pooler.
   const direct = { url: config.PAMOJA_DATABASE_DIRECT_URL ?? url }
-  const options = { ...direct, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs: 0, applicationName }
+  const options = {
+    ...direct,
+    cells: config.PAMOJA_CELLS,
+    poolSize: config.PAMOJA_DATABASE_POOL,
+    statementTimeoutMs: 0,
+    applicationName,
+  }
   const db = new Database(options, () => undefined)
   try {
     await db.find()

@@ -5,7 +5,8 @@
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
-import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, within } from './db.ts'
+import type { Cell } from './db/cell.ts'
+import { type Database, isLost, isMoving, one, type Statement, sqlState, type Tx, within } from './db.ts'
 
 export type { Columns, PlainColumns, RowOf }
 
@@ -114,19 +115,71 @@ export interface CommitStats {
   items: number
 }
 
+/** Committer: the queues and lanes of each cell, opened with its first item. */
 export class Committer {
+  readonly #db: Database
   readonly #nodeId: string
+  readonly #lanes: number
+  readonly #home: CellCommitter
+  readonly #cells = new Map<Cell, CellCommitter>()
+  #stopped = false
+  readonly stats: CommitStats = { commits: 0, items: 0 }
+
+  constructor(db: Database, nodeId: string, lanes: number) {
+    this.#db = db
+    this.#nodeId = nodeId
+    this.#lanes = lanes
+    this.#home = this.#open(db.home)
+  }
+
+  /** Adds an item to the next commit of its operation, in the cell of its bucket; resolves with its verdict once durable. */
+  commit<Item extends Columns, Verdict extends PlainColumns>(
+    operation: Operation<Item, Verdict>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>> {
+    if (operation.where === 'home' || this.#db.cells.length === 1) return this.#home.commit(operation, item)
+    try {
+      const cell = this.#db.cellOf(Number(item.bucket))
+      return (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Refuses new items, commits the queued ones, then closes the lanes. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all([...this.#cells.values()].map((each) => each.stop()))
+  }
+
+  waiting(): number {
+    return [...this.#cells.values()].reduce((total, each) => total + each.waiting(), 0)
+  }
+
+  #open(cell: Cell): CellCommitter {
+    if (this.#stopped) throw new AppError('SERVICE_UNAVAILABLE', 'the node is stopping', { retryAfterSeconds: 1 })
+    const opened = new CellCommitter(this.#db, cell, this.#nodeId, this.#lanes, this.stats)
+    this.#cells.set(cell, opened)
+    return opened
+  }
+}
+
+class CellCommitter {
+  readonly #db: Database
+  readonly #nodeId: string
+  readonly #stats: CommitStats
   readonly #queues = new Map<string, Queue>()
   readonly #ready: Queue[] = []
   readonly #lanes: Lane[]
   readonly #free: Lane[]
   #scheduled = false
   #stopped = false
-  readonly stats: CommitStats = { commits: 0, items: 0 }
 
-  constructor(db: Database, nodeId: string, lanes: number) {
+  constructor(db: Database, cell: Cell, nodeId: string, lanes: number, stats: CommitStats) {
+    this.#db = db
     this.#nodeId = nodeId
-    this.#lanes = Array.from({ length: lanes }, () => new Lane(db))
+    this.#stats = stats
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(cell))
     this.#free = [...this.#lanes]
   }
 
@@ -213,8 +266,8 @@ export class Committer {
       ])
       if (rows.length !== batch.length)
         throw new Error(`${operation.name} gave ${rows.length} rows for ${batch.length} items`)
-      this.stats.commits++
-      this.stats.items += batch.length
+      this.#stats.commits++
+      this.#stats.items += batch.length
       for (let i = 0; i < batch.length; i++) batch[i]?.resolve(rows[i] ?? {})
     } catch (error) {
       await this.#failed(lane, operation, batch, error)
@@ -223,8 +276,8 @@ export class Committer {
 
   /**
    * Batch failed. After a lost connection the outcome is unknown: callers get 503 and may retry with their idempotency
-   * key. After a deadlock or serialisation failure the batch is retried. Any other error is one bad item, found by
-   * halving, so that the others do not fail with it.
+   * key. After a deadlock or serialisation failure the batch is retried. Any other error is one bad item, or one whose bucket
+   * the cell gave away, found by halving, so that the others do not fail with it.
    */
   async #failed(
     lane: Lane,
@@ -235,7 +288,8 @@ export class Committer {
     const repeatable =
       ['40001', '40P01'].includes(sqlState(error)) && batch.every((waiting) => ++waiting.tries < maxTries)
     if (repeatable) return this.#send(lane, operation, batch)
-    if (isUnavailable(error)) {
+    if (isMoving(error)) this.#db.noticeMoved(error)
+    if (isLost(error) || (isMoving(error) && batch.length === 1)) {
       for (const waiting of batch) waiting.reject(unavailable(error))
     } else if (batch.length === 1) {
       batch[0]?.reject(new Error(`commit ${operation.name}`, { cause: error }))
@@ -253,23 +307,23 @@ function unavailable(cause: unknown): AppError {
 
 /** Lane: a connection opened at first use and reopened when lost. */
 class Lane {
-  readonly #db: Database
+  readonly #cell: Cell
   #client: pg.Client | null = null
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(db: Database) {
-    this.#db = db
+  constructor(cell: Cell) {
+    this.#cell = cell
   }
 
   async query({ name, text }: Operation<Columns, PlainColumns>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
       const { rows } = await client.query<object>(
-        within(this.#db.answerMs, { ...(this.#db.isPreparing ? { name } : {}), text, values }),
+        within(this.#cell.answerMs, { ...(this.#cell.isPreparing ? { name } : {}), text, values }),
       )
       return rows
     } catch (error) {
-      if (isUnavailable(error)) this.#drop(client)
+      if (isLost(error)) this.#drop(client)
       throw error
     }
   }
@@ -284,7 +338,7 @@ class Lane {
     const waitMs = this.#failedAt + reconnectMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     try {
-      const client = await this.#db.connectLane()
+      const client = await this.#cell.connectLane()
       client.on('end', () => this.#drop(client))
       this.#client = client
       return client

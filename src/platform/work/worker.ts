@@ -5,6 +5,7 @@ import { bucketCount, buckets, newUuid, nilUuid } from '../../kernel/ids.ts'
 import type { Clock } from '../clock.ts'
 import { encodeItems } from '../commit/row-encoding.ts'
 import type { Committer } from '../commit.ts'
+import type { Cell } from '../db/cell.ts'
 import { type Database, one, type Queryable } from '../db.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { type Tracer, traceIn, withTrace } from '../telemetry/tracing.ts'
@@ -65,7 +66,8 @@ export class Work<Context> {
   readonly #held = new Map<string, Held>()
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
-  #polling: Promise<void> | null = null
+  /** Polls in progress, by cell. */
+  readonly #polling = new Map<Cell, Promise<void>>()
   #isExtending = false
   #stopped = false
 
@@ -174,14 +176,15 @@ export class Work<Context> {
 
   /** Poll for due jobs now rather than at the next tick. */
   poke(): void {
-    if (this.#stopped || this.#polling || this.#context === null) return
-    this.#polling = this.#poll()
-      .catch((error) =>
-        this.#options.log.warn({ error }, 'jobs not claimed: tried again; check the database if this repeats'),
-      )
-      .finally(() => {
-        this.#polling = null
-      })
+    for (const cell of this.#options.db.cells) {
+      if (this.#stopped || this.#polling.has(cell) || this.#context === null) continue
+      const polling = this.#poll(cell)
+        .catch((error) =>
+          this.#options.log.warn({ error }, 'jobs not claimed: tried again; check the database if this repeats'),
+        )
+        .finally(() => this.#polling.delete(cell))
+      this.#polling.set(cell, polling)
+    }
   }
 
   /** Brings a test account's waiting jobs forward by the distance its clock moved. */
@@ -229,7 +232,7 @@ export class Work<Context> {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true
     for (const timer of this.#timers) clearInterval(timer)
-    await this.#polling
+    await Promise.all(this.#polling.values())
     for (const lane of this.#lanes.values()) for (const { id } of lane.empty()) this.#held.delete(id)
     const until = performance.now() + deadlineMs
     while (this.#held.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -241,7 +244,7 @@ export class Work<Context> {
     })
   }
 
-  async #poll(): Promise<void> {
+  async #poll(cell: Cell): Promise<void> {
     const context = this.#context
     if (context === null) return
     for (let isMore = true; isMore; ) {
@@ -253,17 +256,21 @@ export class Work<Context> {
         }))
         .filter(({ most }) => most > 0)
       if (this.#stopped) return
-      const isCrowded = ({ lane, passedOver }: (typeof open)[number]) => lane.isCrowded || passedOver.length > 0
-      isMore = await this.#claimByAge(open.filter((each) => !isCrowded(each)))
+      const isCrowded = ({ lane, passedOver }: (typeof open)[number]) =>
+        lane.claimsIn(cell.name).isCrowded || passedOver.length > 0
+      isMore = await this.#claimByAge(
+        cell,
+        open.filter((each) => !isCrowded(each)),
+      )
       for (const { lane, most, passedOver } of open.filter(isCrowded))
-        if (await this.#claimInTurn(lane, most, passedOver)) isMore = true
+        if (await this.#claimInTurn(cell, lane, most, passedOver)) isMore = true
     }
   }
 
   /** Claims the oldest jobs of each lane. Returns whether there may be more. */
-  async #claimByAge(room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
+  async #claimByAge(cell: Cell, room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
     if (room.length === 0) return false
-    const rows = await this.#options.db.query(claim, {
+    const rows = await cell.query(claim, {
       node: this.#options.nodeId,
       buckets,
       lanes: room.map(({ lane }) => lane.name),
@@ -272,25 +279,31 @@ export class Work<Context> {
     })
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
-    for (const { lane } of full) lane.isCrowded = lane.place !== null
+    for (const { lane } of full) lane.claimsIn(cell.name).isCrowded = lane.place !== null
     return full.length > 0
   }
 
   /** Claim jobs of a shared lane, account by account. Returns whether there may be more. */
-  async #claimInTurn(lane: Lane<Job<Context>>, most: number, passedOver: readonly string[]): Promise<boolean> {
-    const rows = await this.#options.db.query(claimInTurn, {
+  async #claimInTurn(
+    cell: Cell,
+    lane: Lane<Job<Context>>,
+    most: number,
+    passedOver: readonly string[],
+  ): Promise<boolean> {
+    const claims = lane.claimsIn(cell.name)
+    const rows = await cell.query(claimInTurn, {
       node: this.#options.nodeId,
       buckets,
       lane: lane.name,
       most,
       lease: this.leaseSeconds,
-      since: lane.lastAccount,
+      since: claims.lastAccount,
       passedOver,
     })
     this.#claimed(rows)
-    const wasLast = rows.length === 0 && lane.lastAccount === nilUuid
-    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
-    lane.isCrowded = !wasLast || passedOver.length > 0
+    const wasLast = rows.length === 0 && claims.lastAccount === nilUuid
+    claims.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
+    claims.isCrowded = !wasLast || passedOver.length > 0
     return !wasLast
   }
 
