@@ -12,7 +12,7 @@ import { serverSettings } from './database.ts'
 import { type Ended, Program } from './program.ts'
 
 /** What a server of cells needs beside PostgreSQL's own settings. */
-const replicating = {
+export const replicating = {
   wal_level: 'logical',
   max_prepared_transactions: '50',
   max_replication_slots: '20',
