@@ -6,6 +6,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import type { Config } from '../src/config.ts'
 import { migrationsFolder, prepareSchema } from '../src/node/database.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { schemaFiles } from '../src/platform/db/schema-files.ts'
@@ -28,8 +29,8 @@ export const serverSettings = {
 
 export interface TestDatabase {
   url: string
-  /** Further databases of the installation, as PAMOJA_CELLS names them; null for none. */
-  cells: string | null
+  /** Further databases of the installation. */
+  cells: Config['PAMOJA_CELLS']
   /** Runs plain SQL, for setting up and looking. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A pool as the program uses it; closed by `drop`. */
@@ -74,7 +75,7 @@ export async function createInstallation(): Promise<TestDatabase> {
   const leave = await joinCells(home, east)
   return {
     ...home,
-    cells: `east=${east.url}`,
+    cells: [{ name: 'east', url: east.url }],
     async drop() {
       await leave()
       await east.drop()
@@ -117,7 +118,7 @@ async function create(server: Server, template: string): Promise<TestDatabase> {
   const pools: Database[] = []
   return {
     url,
-    cells: null,
+    cells: [],
     sql: (text, values) => run(url, text, values),
     connect() {
       const pool = new Database(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cells`: the databases of an installation, and which buckets live in which. The commands run beside the nodes.
-import { cellsIn } from '../config/setting.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { applicationName, prepareSchema, startDatabase } from '../node/database.ts'
 import { Database } from '../platform/db.ts'
@@ -18,7 +17,7 @@ export async function withCells(
 ): Promise<void> {
   const { url, release } = await startDatabase(config, () => undefined)
   const home = config.PAMOJA_DATABASE_DIRECT_URL ?? url
-  const others = cellsIn(config.PAMOJA_CELLS)
+  const others = new Map(config.PAMOJA_CELLS.map((cell) => [cell.name, cell.url]))
   const cells = new Cells(new Map([[homeName, home], ...others]))
   try {
     await prepare(home, 'require')

@@ -2,7 +2,7 @@
 // List of the cells of an installation: their buckets, their size, how far their copies of home are behind, and what moves.
 import { StartError } from '../../kernel/start-error.ts'
 import { bucketCount, type Cell, type Cells, homeName, rowsOf } from './cells.ts'
-import { homeCopies } from './members.ts'
+import { homeCopies, isComplete } from './members.ts'
 import { lagOf } from './replication.ts'
 
 interface Member {
@@ -50,16 +50,21 @@ async function lineOf(cells: Cells, home: Cell, { name, state, buckets }: Member
       cell,
       'select pg_size_pretty(pg_database_size(current_database())) as size',
     )
-    const lag = name === homeName ? null : await lagOf(homeCopies(home, cell))
-    return [...beginning, size?.size ?? '', lag === null ? '' : `${Math.ceil(lag / 1024)} kB`]
+    return [...beginning, size?.size ?? '', name === homeName ? '' : await copyOf(home, cell)]
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     return [...beginning, 'not reached', error.message]
   }
 }
 
+async function copyOf(home: Cell, cell: Cell): Promise<string> {
+  const copies = homeCopies(home, cell)
+  if (!(await isComplete(copies))) return `does not follow: npm start -- cells add ${cell.name}`
+  return `${Math.ceil(((await lagOf(copies)) ?? 0) / 1024)} kB`
+}
+
 /** Numbers with the runs among them in short: 0-6, 8. */
-export function ranges(numbers: readonly number[]): string {
+function ranges(numbers: readonly number[]): string {
   const runs: [first: number, last: number][] = []
   for (const number of numbers) {
     const run = runs.at(-1)

@@ -56,23 +56,19 @@ async function requireEmpty(cell: Cell): Promise<void> {
     )
 }
 
-/** Makes the copy and lets it follow; one that follows is left as it is, unless a table is missing in it. */
+/** Makes the copy and lets it follow. One that follows is left as it is. */
 async function copyHome(home: Cell, cell: Cell, say: Say): Promise<void> {
   const copies = homeCopies(home, cell)
   if (await isComplete(copies)) return
   say(`Copying what belongs to no tenant from ${homeName} to ${cell.name}`)
   await unsubscribe(copies)
-  await inTransaction(cell, async () => {
-    await cell.client.query(
-      `do $$ begin execute 'truncate ' || (select string_agg(name::text, ', ') from platform.home_tables() t(name)); end $$`,
-    )
-  })
   await copyRows(copies)
   await subscribe(copies)
   await caughtUp(copies, 'now')
 }
 
-async function isComplete(copies: Replication): Promise<boolean> {
+/** Whether a copy of home follows it without errors, with every table that this version has. */
+export async function isComplete(copies: Replication): Promise<boolean> {
   if ((await lagOf(copies)) === null) return false
   const [row] = await rowsOf<{ published: boolean }>(
     copies.from,
@@ -84,7 +80,9 @@ async function isComplete(copies: Replication): Promise<boolean> {
   const [there] = await rowsOf<{ subscribed: boolean }>(
     copies.to,
     `select exists (select from pg_subscription s join pg_database d on d.oid = s.subdbid
-                     where s.subname = $1 and s.subenabled and d.datname = current_database()) as subscribed`,
+                     where s.subname = $1 and s.subenabled and d.datname = current_database()
+                       and not exists (select from pg_stat_subscription_stats t
+                                        where t.subid = s.oid and t.apply_error_count > 0)) as subscribed`,
     [copies.name],
   )
   return row?.published === true && there?.subscribed === true

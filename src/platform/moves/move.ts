@@ -187,8 +187,9 @@ export async function own(cell: Cell, change: (owned: readonly number[]) => read
 async function removeRows(cell: Cell, bucket: number, say: Say): Promise<void> {
   const leaves = await rowsOf<{ name: string }>(
     cell,
-    `select l.relid::regclass::text as name from platform.tenant_tables() t(name), pg_partition_tree(t.name) l
-      where l.isleaf order by t.name <> 'work.jobs'::regclass, 1`,
+    `select coalesce(l.relid, t.name)::regclass::text as name
+       from platform.tenant_tables() t(name) left join pg_partition_tree(t.name) l on true
+      where l.isleaf is not false order by t.name <> 'work.jobs'::regclass, 1`,
   )
   let gone = 0
   for (const { name } of leaves)

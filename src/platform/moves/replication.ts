@@ -24,7 +24,7 @@ export interface Replication {
 const pollMs = 20
 const lockTriesMs = 100
 
-/** Copies the rows of this moment. The publication and the slot keep what changes from then on. Returns the number of rows. */
+/** Copies the rows of this moment; whole tables are emptied first. The publication and the slot keep what changes from then on. Returns the number of rows. */
 export async function copyRows(replication: Replication): Promise<number> {
   const { from, to, name } = replication
   const tables = await tablesOf(replication)
@@ -34,19 +34,21 @@ export async function copyRows(replication: Replication): Promise<number> {
     `create publication ${name} for table ${tables.map((table) => `${table}${where}`).join(', ')}
        with (publish_via_partition_root = true)`,
   )
-  const line = replicating(from)
-  await line.connect()
+  // Both end with the copy, also when it fails and there is more to be read.
+  const [line, reader] = [another(from, { replication: 'database' }), another(from)]
   try {
+    await Promise.all([line.connect(), reader.connect()])
     const { rows } = await line.query<{ snapshot_name: string }>(
       `CREATE_REPLICATION_SLOT ${await slotOf(replication)} LOGICAL pgoutput (SNAPSHOT 'export')`,
     )
-    await from.client.query('begin isolation level repeatable read read only')
-    await from.client.query(`set transaction snapshot '${rows[0]?.snapshot_name}'`)
-    await from.client.query('savepoint between_tables')
+    await reader.query('begin isolation level repeatable read read only')
+    await reader.query(`set transaction snapshot '${rows[0]?.snapshot_name}'`)
+    await reader.query('savepoint between_tables')
     return await inTransaction(to, async () => {
       await to.client.query('set local session_replication_role = replica')
+      if (replication.bucket === null) await to.client.query(`truncate ${tables.join(', ')}`)
       let copied = 0
-      for (const table of tables) copied += await copyTable(replication, table)
+      for (const table of tables) copied += await copyTable(reader, replication, table)
       return copied
     })
   } catch (error) {
@@ -56,12 +58,11 @@ export async function copyRows(replication: Replication): Promise<number> {
       )
     throw error
   } finally {
-    await from.client.query('rollback').catch(() => undefined)
-    await line.end()
+    await Promise.all([line.end(), reader.end()])
   }
 }
 
-async function copyTable(replication: Replication, table: string): Promise<number> {
+async function copyTable(reader: pg.Client, replication: Replication, table: string): Promise<number> {
   const { from, to } = replication
   const [described] = await rowsOf<{ columns: string }>(
     from,
@@ -70,10 +71,10 @@ async function copyTable(replication: Replication, table: string): Promise<numbe
     [table],
   )
   const columns = described?.columns ?? ''
-  const rows = from.client.query(copyTo(`copy (select ${columns} from ${table}${filterOf(replication)}) to stdout`))
+  const rows = reader.query(copyTo(`copy (select ${columns} from ${table}${filterOf(replication)}) to stdout`))
   await pipeline(rows, to.client.query(copyFrom(`copy ${table} (${columns}) from stdin`)))
   // What has been read is unlocked at once, for those who make and drop partitions meanwhile.
-  await from.client.query('rollback to savepoint between_tables')
+  await reader.query('rollback to savepoint between_tables')
   return rows.rowCount
 }
 
@@ -165,7 +166,10 @@ export async function caughtUp(replication: Replication, bytes: number | 'now'):
 async function requireNoErrors(to: Cell, name: string): Promise<void> {
   const [row] = await rowsOf<{ errors: number }>(
     to,
-    `select s.apply_error_count::int as errors from pg_stat_subscription_stats s where s.subname = $1`,
+    `select t.apply_error_count::int as errors
+       from pg_subscription s join pg_stat_subscription_stats t on t.subid = s.oid
+       join pg_database d on d.oid = s.subdbid and d.datname = current_database()
+      where s.subname = $1`,
     [name],
   )
   if (row && row.errors > 0)
@@ -240,19 +244,10 @@ async function slotOf({ from, to, name }: Replication): Promise<string> {
   return `pamoja_${row?.oid}_${name.replace('pamoja_', '')}_${to.name.replaceAll('-', '_')}`
 }
 
-/** Connection that speaks the protocol of replication, which the types of pg lack. */
-function replicating({ client }: Cell): pg.Client {
+/** Another connection to a cell; the types of pg lack the parameter by which it speaks the protocol of replication. */
+function another({ client }: Cell, parameters: { replication?: 'database' } = {}): pg.Client {
   const { host, port, user, password, database, ssl } = client
-  const config: pg.ClientConfig & { replication: string } = {
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl,
-    replication: 'database',
-  }
-  const made = new pg.Client(config)
+  const made = new pg.Client({ host, port, user, password, database, ssl, ...parameters })
   made.on('error', () => undefined)
   return made
 }
