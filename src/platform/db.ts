@@ -102,7 +102,7 @@ export class Database implements Queryable {
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
     const {
-      cells = new Map<string, string>(),
+      cells = [],
       replicaUrl,
       poolSize: max,
       statementTimeoutMs: statement_timeout,
