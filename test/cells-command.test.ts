@@ -41,7 +41,11 @@ test('what cannot be added is refused in a sentence', async () => {
   await refuses(['add', 'north'], east, /^PAMOJA_CELLS names no cell north: add north=postgres:/)
   await refuses(['add', 'east'], `east=${server.url('home')}`, /leads to the home database/)
   await refuses(['add', 'east'], `east=${server.url('nowhere')}`, /^The cell east cannot be reached: .*nowhere/)
-  await refuses(['add', 'east'], `east=${ordinary.url('east')}`, /^The server of east has max_prepared_transactions = 0,/)
+  await refuses(
+    ['add', 'east'],
+    `east=${ordinary.url('east')}`,
+    /^The server of east has max_prepared_transactions = 0,/,
+  )
   await refuses(['add', 'east'], east, /^The server of home has wal_level = replica,/, ordinary.url('home'))
   await refuses(['move', '256', 'east'], east, /^"256" is no bucket/)
   await refuses(['move', '7', 'east'], east, /^east is no cell of this installation yet: `npm start -- cells add east`/)

@@ -28,6 +28,8 @@ export const serverSettings = {
 
 export interface TestDatabase {
   url: string
+  /** Further databases of the installation, as PAMOJA_CELLS names them; null for none. */
+  cells: string | null
   /** Runs plain SQL, for setting up and looking. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A pool as the program uses it; closed by `drop`. */
@@ -56,6 +58,30 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
   const database = await createTestDatabase()
   await migrateAll(database.url)
   return database
+}
+
+/**
+ * Makes the databases of an installation: one, or with PAMOJA_TEST_CELLS=2 two on one server, of which the second has the buckets
+ * of odd numbers.
+ */
+export async function createInstallation(): Promise<TestDatabase> {
+  if (process.env.PAMOJA_TEST_CELLS === undefined) return createMigratedDatabase()
+  const server = await chooseServer()
+  const template = process.env.PAMOJA_TEST_TEMPLATE ?? (await createTemplate(server.url)).name
+  const stays = { url: server.url, stop: async () => undefined }
+  const [home, east] = [await create(stays, template), await create(stays, template)]
+  const { joinCells } = await import('./two-cells.ts')
+  const leave = await joinCells(home, east)
+  return {
+    ...home,
+    cells: `east=${east.url}`,
+    async drop() {
+      await leave()
+      await east.drop()
+      await home.drop()
+      await server.stop()
+    },
+  }
 }
 
 /** Makes, once for a test run, what `createMigratedDatabase` copies. */
@@ -91,6 +117,7 @@ async function create(server: Server, template: string): Promise<TestDatabase> {
   const pools: Database[] = []
   return {
     url,
+    cells: null,
     sql: (text, values) => run(url, text, values),
     connect() {
       const pool = new Database(

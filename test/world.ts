@@ -16,7 +16,7 @@ import type { Area } from '../src/platform/area.ts'
 import type { Chore } from '../src/platform/nodes/maintenance.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { Client } from './client.ts'
-import { createMigratedDatabase } from './database.ts'
+import { createInstallation } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
 export { eventually } from './eventually.ts'
@@ -58,12 +58,18 @@ export async function startWorld(
   overrides: Partial<Config> | Reached = {},
   more: readonly Area[] = [],
 ): Promise<World> {
-  const database = await createMigratedDatabase()
+  const database = await createInstallation()
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig(
     {},
     {
-      ...{ ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url },
+      ...{
+        ...quiet,
+        PAMOJA_RATE_LIMITS: 'off',
+        PAMOJA_HOME: home,
+        DATABASE_URL: database.url,
+        PAMOJA_CELLS: database.cells,
+      },
       ...(typeof overrides === 'function' ? await overrides(database.url) : overrides),
     },
   )

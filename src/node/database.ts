@@ -3,10 +3,11 @@
 // shared by several processes and may have outlived the one that started it, so the last to leave stops it.
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { serversIn } from '../config/setting.ts'
+import { cellsIn, serversIn } from '../config/setting.ts'
 import { type Config, isProduction } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
+import { Cells } from '../platform/cells.ts'
 import type { Cell } from '../platform/db/cell.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
 import { schemaFiles } from '../platform/db/schema-files.ts'
@@ -110,7 +111,7 @@ export async function withDatabase(
   const direct = { url: config.PAMOJA_DATABASE_DIRECT_URL ?? url }
   const options = {
     ...direct,
-    cells: config.PAMOJA_CELLS,
+    cells: cellsIn(config.PAMOJA_CELLS),
     poolSize: config.PAMOJA_DATABASE_POOL,
     statementTimeoutMs: 0,
     applicationName,
@@ -118,11 +119,34 @@ export async function withDatabase(
   const db = new Database(options, () => undefined)
   try {
     await db.find()
-    await prepareSchema(db, schema)
+    if (schema === 'as it is') await requireOneDatabase(db)
+    else {
+      const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
+      await prepare(db.home)
+      await new Cells({ db, log: silent, prepare }).open()
+    }
     await work(db)
   } finally {
     await db.close()
     await release()
+  }
+}
+
+const silent = { warn: () => undefined }
+
+/** Refuses to back up one database of several as if it were all. */
+async function requireOneDatabase(db: Database): Promise<void> {
+  const client = await db.connect()
+  try {
+    const { rows: there } = await client.query(`select where to_regclass('platform.cells') is not null`)
+    if (there.length === 0) return
+    const { rows: cells } = await client.query('select name from platform.cells')
+    if (cells.length > 0)
+      throw new StartError(
+        'The tenants of this installation are divided among several databases, which this command does not back up together: archive each of them with the means of PostgreSQL, such as pgBackRest.',
+      )
+  } finally {
+    await client.end()
   }
 }
 

@@ -6,21 +6,32 @@ import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
 import type { Cell } from './db/cell.ts'
-import { type Database, isLost, isMoving, one, type Statement, sqlState, type Tx, within } from './db.ts'
+import {
+  type Database,
+  isLost,
+  isMoving,
+  one,
+  type Statement,
+  settled,
+  sqlState,
+  type Tx,
+  type Where,
+  within,
+} from './db.ts'
 
 export type { Columns, PlainColumns, RowOf }
 
 /** SQL function that handles a batch in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
-export interface Operation<Item extends Columns, Verdict extends PlainColumns> {
+export interface Operation<Item extends Columns, Verdict extends PlainColumns, W extends Where = 'tenant' | 'home'> {
   readonly name: string
   readonly text: string
-  readonly where: 'tenant' | 'home'
+  readonly where: W
   readonly takes: Item
   readonly gives: Verdict
 }
 
 /** All operations, for the test that has PostgreSQL describe each of them. */
-export const operations = new Map<string, Operation<Columns, PlainColumns>>()
+export const operations = new Map<string, Operation<Columns, PlainColumns, Where>>()
 
 /**
  * Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. A column
@@ -35,14 +46,17 @@ export const operation = {
   ) => declared('tenant', sqlFunction, takes, gives),
   home: <Item extends Columns, Verdict extends PlainColumns>(sqlFunction: string, takes: Item, gives: Verdict) =>
     declared('home', sqlFunction, takes, gives),
+  /** Is committed in every cell, by `commitEverywhere`. */
+  everywhere: <Item extends Columns, Verdict extends PlainColumns>(sqlFunction: string, takes: Item, gives: Verdict) =>
+    declared('everywhere', sqlFunction, takes, gives),
 }
 
-function declared<Item extends Columns, Verdict extends PlainColumns>(
-  where: 'tenant' | 'home',
+function declared<Item extends Columns, Verdict extends PlainColumns, W extends Where>(
+  where: W,
   sqlFunction: string,
   takes: Item,
   gives: Verdict,
-): Operation<Item, Verdict> {
+): Operation<Item, Verdict, W> {
   const made = {
     name: sqlFunction,
     where,
@@ -105,7 +119,7 @@ interface Waiting {
 }
 
 interface Queue {
-  operation: Operation<Columns, PlainColumns>
+  operation: Operation<Columns, PlainColumns, Where>
   waiting: Waiting[]
   inFlight: number
 }
@@ -144,6 +158,16 @@ export class Committer {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** Commits an item in every cell; resolves with their verdicts once all are durable. */
+  commitEverywhere<Item extends Columns, Verdict extends PlainColumns>(
+    operation: Operation<Item, Verdict, 'everywhere'>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>[]> {
+    return settled(
+      this.#db.cells.map(async (cell) => (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)),
+    )
   }
 
   /** Refuses new items, commits the queued ones, then closes the lanes. */
@@ -185,7 +209,7 @@ class CellCommitter {
 
   /** Adds an item to the next commit of its operation; resolves with its verdict once durable. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
-    operation: Operation<Item, Verdict>,
+    operation: Operation<Item, Verdict, Where>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>> {
     return new Promise((resolve, reject) => {
@@ -213,7 +237,7 @@ class CellCommitter {
     return total
   }
 
-  #queue(operation: Operation<Columns, PlainColumns>): Queue {
+  #queue(operation: Operation<Columns, PlainColumns, Where>): Queue {
     let queue = this.#queues.get(operation.name)
     if (!queue) {
       queue = { operation, waiting: [], inFlight: 0 }
@@ -255,7 +279,7 @@ class CellCommitter {
     }
   }
 
-  async #send(lane: Lane, operation: Operation<Columns, PlainColumns>, batch: Waiting[]): Promise<void> {
+  async #send(lane: Lane, operation: Operation<Columns, PlainColumns, Where>, batch: Waiting[]): Promise<void> {
     try {
       const rows = await lane.query(operation, [
         this.#nodeId,
@@ -281,7 +305,7 @@ class CellCommitter {
    */
   async #failed(
     lane: Lane,
-    operation: Operation<Columns, PlainColumns>,
+    operation: Operation<Columns, PlainColumns, Where>,
     batch: Waiting[],
     error: unknown,
   ): Promise<void> {
@@ -315,7 +339,7 @@ class Lane {
     this.#cell = cell
   }
 
-  async query({ name, text }: Operation<Columns, PlainColumns>, values: (string | Buffer)[]): Promise<object[]> {
+  async query({ name, text }: Operation<Columns, PlainColumns, Where>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
       const { rows } = await client.query<object>(

@@ -3,7 +3,7 @@
 // database, which is most installations, every cell is `home`.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
-import { bucketCount } from '../kernel/ids.ts'
+import { bucketCount, buckets } from '../kernel/ids.ts'
 import { Enlisted } from './db/across.ts'
 import { answerWithin, Cell, type CellOptions, copied, run, within } from './db/cell.ts'
 import { isMoving, isReadOnly, isUnanswered } from './db/failures.ts'
@@ -56,6 +56,9 @@ export interface AcrossTx extends Tx {
 /** Place of a transaction: a bucket's cell, home, or both. */
 type Place = number | 'home' | 'across'
 
+/** Wait for copies of home in other cells, and how often they are asked. */
+const copiedWithinMs = 1_000
+const copyPollMs = 3
 /** Connections for cached lookups, and for reads of home inside a transaction of another cell. */
 const besideSize = 1
 const besideSizeOfMany = 4
@@ -63,8 +66,8 @@ const besideSizeOfMany = 4
 export interface DatabaseOptions extends Omit<CellOptions, 'besideSize'> {
   /** Standby for statements that may be late. */
   replicaUrl?: string | undefined
-  /** Further databases, of which those are used that `place` names. */
-  cells?: readonly { readonly name: string; readonly url: string }[]
+  /** Addresses of further databases by name, of which those are used that `place` names. */
+  cells?: ReadonlyMap<string, string>
 }
 
 export interface TxOptions {
@@ -89,6 +92,7 @@ export class Database implements Queryable {
   #cells: readonly Cell[]
   /** Cell of each bucket; null with one cell. */
   #places: readonly (Cell | null)[] | null = null
+  #own: ReadonlyMap<Cell, readonly number[]> = new Map()
   readonly #replica: Replica | null
   #lateReads = 0
   readonly #movedListeners: (() => void)[] = []
@@ -97,12 +101,17 @@ export class Database implements Queryable {
   readonly #acrossWaiting: (() => void)[] = []
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
-    const { cells = [], replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
-    const size = cells.length === 0 ? besideSize : besideSizeOfMany
+    const {
+      cells = new Map<string, string>(),
+      replicaUrl,
+      poolSize: max,
+      statementTimeoutMs: statement_timeout,
+    } = options
+    const size = cells.size === 0 ? besideSize : besideSizeOfMany
     this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
     this.#cells = [this.home]
     this.further = new Map(
-      cells.map(({ name, url }) => {
+      [...cells].map(([name, url]) => {
         const own = { ...options, url, directUrl: undefined, besideSize: size }
         return [name, new Cell(name, own, onIdleError)]
       }),
@@ -139,6 +148,14 @@ export class Database implements Queryable {
       const name = places.get(bucket) ?? 'home'
       return this.#cells.find((cell) => cell.name === name) ?? null
     })
+    const own = new Map<Cell, number[]>(this.#cells.map((cell) => [cell, []]))
+    for (const [bucket, cell] of this.#places.entries()) if (cell) own.get(cell)?.push(bucket)
+    this.#own = own
+  }
+
+  /** Buckets of a cell. Beside them it may have rows of one that is on its way in or out, which nobody may see or touch. */
+  bucketsIn(cell: Cell): readonly number[] {
+    return this.#places === null ? buckets : (this.#own.get(cell) ?? [])
   }
 
   /** Called when a cell refused a bucket that is no longer its own. */
@@ -171,27 +188,56 @@ export class Database implements Queryable {
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    if (this.#places !== null) return this.#routed(statement, parameters, (cell) => cell.query(statement, parameters))
+    if (this.#places !== null) return this.#routed(statement, parameters, (cell, own) => cell.query(statement, own))
     const late = statement.mayBeLate ? await this.#late(statement, parameters) : null
     return late ?? this.home.query(statement, parameters)
+  }
+
+  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. */
+  async queryReached<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R, 'everywhere'>,
+    parameters: P,
+  ): Promise<{ rows: R[]; failure: unknown }> {
+    const answers = await Promise.allSettled(
+      this.#cells.map((cell) => cell.query(statement, this.#ownOf(cell, parameters))),
+    )
+    return {
+      rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
+    }
   }
 
   /** Asks every cell that a statement is about; one that is away fails it when all others have answered. */
   async #routed<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
-    ask: (cell: Cell) => Promise<R[]>,
-    everywhere: readonly Cell[] = this.#cells,
+    ask: (cell: Cell, own: P) => Promise<R[]>,
+    { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
   ): Promise<R[]> {
     const [cell = this.home, ...others] =
       statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
     try {
-      if (others.length === 0) return await ask(cell)
-      return merged(statement, parameters, await settled([cell, ...others].map(ask)))
+      if (others.length === 0) {
+        const rows = await ask(cell, this.#ownOf(cell, parameters))
+        if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
+        return rows
+      }
+      return merged(
+        statement,
+        parameters,
+        await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters)))),
+      )
     } catch (error) {
       this.noticeMoved(error)
       throw error
     }
+  }
+
+  /** Parameters for a cell: all buckets are its own. */
+  #ownOf<P extends object>(cell: Cell, parameters: P): P {
+    return 'buckets' in parameters && parameters.buckets === buckets
+      ? { ...parameters, buckets: this.bucketsIn(cell) }
+      : parameters
   }
 
   #cellsOf({ name, where }: Statement<never, object>, parameters: object): readonly Cell[] {
@@ -242,7 +288,7 @@ export class Database implements Queryable {
     parameters: P,
   ): Promise<R[]> {
     if (this.#places === null) return this.home.queryBeside(statement, parameters)
-    return this.#routed(statement, parameters, (cell) => cell.queryBeside(statement, parameters))
+    return this.#routed(statement, parameters, (cell, own) => cell.queryBeside(statement, own))
   }
 
   /**
@@ -277,6 +323,7 @@ export class Database implements Queryable {
       await client.query(within(answerMs, { text: beginWith(options) }))
       const result = await work(this.#transaction(cell, client, answerMs, afterwards, place))
       await client.query(within(answerMs, { text: 'commit' }))
+      if (place === 'home') await this.#whenCopied()
       for (const run of afterwards) run()
       return result
     } catch (error) {
@@ -302,7 +349,7 @@ export class Database implements Queryable {
     const afterwards: (() => void)[] = []
     try {
       const result = await work(this.#transactionAcross(enlisted, answerMs, afterwards, options.only))
-      await enlisted.commit()
+      if (await enlisted.commit()) await this.#whenCopied()
       for (const run of afterwards) run()
       return result
     } catch (error) {
@@ -312,6 +359,32 @@ export class Database implements Queryable {
     } finally {
       await enlisted.release()
       this.#acrossEnded()
+    }
+  }
+
+  /**
+   * Waits until the cells have copied what was written at home, so that who changed it finds it changed everywhere. A cell that is
+   * away or far behind is not waited for.
+   */
+  async #whenCopied(): Promise<void> {
+    if (this.#cells.length === 1) return
+    const untilMs = performance.now() + copiedWithinMs
+    try {
+      const { rows: now } = await this.home.beside.query<{ lsn: string }>(
+        'select pg_current_wal_flush_lsn()::text as lsn',
+      )
+      while (performance.now() < untilMs) {
+        const { rows } = await this.home.beside.query<{ behind: number }>(
+          `select count(*)::int as behind from pg_replication_slots
+            where active and confirmed_flush_lsn < $1::pg_lsn and slot_name like
+                  (select 'pamoja\\_' || oid || '\\_home\\_%' from pg_database where datname = current_database())`,
+          [now[0]?.lsn],
+        )
+        if (rows[0]?.behind === 0) return
+        await new Promise((resolve) => setTimeout(resolve, copyPollMs))
+      }
+    } catch {
+      // It is written, whatever became of the question.
     }
   }
 
@@ -358,9 +431,9 @@ export class Database implements Queryable {
         this.#routed(
           statement,
           parameters,
-          async (cell) =>
-            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, parameters),
-          only && [only],
+          async (cell, own) =>
+            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
+          { isInside: true, ...(only ? { everywhere: [only] } : {}) },
         ),
       copyIn: async (bucket, table, columns, rows) => {
         await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
@@ -441,7 +514,7 @@ function beginWith({ lockTimeoutMs, statementTimeoutMs }: TxOptions): string {
 }
 
 /** Results of all, once all have ended; the first failure, if any. */
-async function settled<T>(works: readonly Promise<T>[]): Promise<T[]> {
+export async function settled<T>(works: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(works)
   return results.map((result) => {
     if (result.status === 'rejected') throw result.reason

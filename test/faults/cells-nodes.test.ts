@@ -54,7 +54,14 @@ before(async () => {
     ]),
   )
   const operator = installation.operator()
-  const bind = { name: 'centre', host: '127.0.0.1', port: smsc.port, system_id: 'pamoja', password: 'secret', window: 10 }
+  const bind = {
+    name: 'centre',
+    host: '127.0.0.1',
+    port: smsc.port,
+    system_id: 'pamoja',
+    password: 'secret',
+    window: 10,
+  }
   assert.equal((await operator.post('/v1/operator/sms/binds', bind)).status, 201)
   await operator.post('/v1/operator/sms/routes', { environment: 'test', tiers: [[{ bind: 'centre' }]] })
   await eventually(
@@ -90,9 +97,14 @@ test('an account moves under load to a cell that is added while nodes run, and b
     assert.deepEqual((await delivered(account)).sort(), [...accepted].sort())
     const again = accepted.filter((text) => arrivals.get(text) !== 1).map((text) => `${text}: ${arrivals.get(text)}`)
     assert.deepEqual(again, [], 'each arrives once')
-    assert.equal(await installation.balance(account), Math.round((account.credited - accepted.length * price) * 100) / 100)
+    assert.equal(
+      await installation.balance(account),
+      Math.round((account.credited - accepted.length * price) * 100) / 100,
+    )
     assert.deepEqual(
-      [...answers.keys()].filter((answer) => !['200', '503 SERVICE_UNAVAILABLE', '409 REQUEST_IN_PROGRESS'].includes(answer)),
+      [...answers.keys()].filter(
+        (answer) => !['200', '503 SERVICE_UNAVAILABLE', '409 REQUEST_IN_PROGRESS'].includes(answer),
+      ),
       [],
     )
   }

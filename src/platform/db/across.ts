@@ -58,7 +58,8 @@ export class Enlisted {
     return member
   }
 
-  async commit(): Promise<void> {
+  /** Returns whether it changed rows at home. */
+  async commit(): Promise<boolean> {
     const members = await Promise.all(this.#members.values())
     const changed = members.length > 1 ? await this.#changed(members) : members
     if (changed.length > 1) await this.#commitInTwoPhases(members, changed)
@@ -66,6 +67,7 @@ export class Enlisted {
       for (const member of changed) await this.#conclude(member, 'commit', 'COMMIT')
       await this.#end(members.filter((member) => !changed.includes(member)))
     }
+    return changed.some(({ cell }) => cell === this.#home)
   }
 
   /** Rolls everything back that has not been committed. Never throws. */

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { encodeItems } from '../commit/row-encoding.ts'
 import type { Committer } from '../commit.ts'
 import type { Cell } from '../db/cell.ts'
-import { type Database, one, type Queryable } from '../db.ts'
+import { type Database, one, type Queryable, settled } from '../db.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { type Tracer, traceIn, withTrace } from '../telemetry/tracing.ts'
 import type { Tenant } from '../tenant.ts'
@@ -95,21 +95,29 @@ export class Work<Context> {
     if (!lane) return
     this.#lanes.delete(lane.name)
     const rows = lane.empty()
-    if (rows.length === 0) return
     for (const { id } of rows) this.#held.delete(id)
-    await this.#options.db
-      .query(releaseSome, {
+    const release = async (part: readonly Row[]): Promise<void> => {
+      await this.#options.db.cellOf(part[0]?.bucket ?? -1).query(releaseSome, {
         node: this.#options.nodeId,
-        buckets: rows.map(({ bucket }) => bucket),
-        ids: rows.map(({ id }) => id),
-        attempts: rows.map(({ attempt }) => attempt),
+        buckets: part.map(({ bucket }) => bucket),
+        ids: part.map(({ id }) => id),
+        attempts: part.map(({ attempt }) => attempt),
       })
-      .catch((error) =>
-        this.#options.log.warn(
-          { error },
-          'leases of jobs not released: they run out by themselves; check the database if this repeats',
-        ),
-      )
+    }
+    await this.#inParts(rows, release).catch((error) =>
+      this.#options.log.warn(
+        { error },
+        'leases of jobs not released: they run out by themselves; check the database if this repeats',
+      ),
+    )
+  }
+
+  /** Does something to jobs, those of each cell apart. */
+  async #inParts<Job extends { bucket: number }>(
+    jobs: readonly Job[],
+    work: (part: readonly Job[]) => Promise<void>,
+  ): Promise<void> {
+    await settled(this.#options.db.apart(jobs, ({ bucket }) => bucket).map(work))
   }
 
   #open(job: Job<Context>, place: string | null): void {
@@ -272,7 +280,7 @@ export class Work<Context> {
     if (room.length === 0) return false
     const rows = await cell.query(claim, {
       node: this.#options.nodeId,
-      buckets,
+      buckets: this.#options.db.bucketsIn(cell),
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
       leases: room.map(() => this.leaseSeconds),
@@ -293,7 +301,7 @@ export class Work<Context> {
     const claims = lane.claimsIn(cell.name)
     const rows = await cell.query(claimInTurn, {
       node: this.#options.nodeId,
-      buckets,
+      buckets: this.#options.db.bucketsIn(cell),
       lane: lane.name,
       most,
       lease: this.leaseSeconds,
@@ -394,13 +402,14 @@ export class Work<Context> {
 
   /** Extends the leases of jobs on this node. */
   async extend(jobs: readonly Pick<Row, 'bucket' | 'id' | 'attempt'>[]): Promise<void> {
-    if (jobs.length === 0) return
-    await this.#options.db.query(extend, {
-      node: this.#options.nodeId,
-      buckets: jobs.map(({ bucket }) => bucket),
-      ids: jobs.map(({ id }) => id),
-      attempts: jobs.map(({ attempt }) => attempt),
-      leases: jobs.map(() => this.leaseSeconds),
+    await this.#inParts(jobs, async (part) => {
+      await this.#options.db.cellOf(part[0]?.bucket ?? -1).query(extend, {
+        node: this.#options.nodeId,
+        buckets: part.map(({ bucket }) => bucket),
+        ids: part.map(({ id }) => id),
+        attempts: part.map(({ attempt }) => attempt),
+        leases: part.map(() => this.leaseSeconds),
+      })
     })
   }
 
