@@ -14,9 +14,9 @@ import { voiceSettings } from './areas/voice/settings.ts'
 import {
   addresses,
   boolean,
-  cells,
   choice,
   database,
+  databases,
   decimal,
   formed,
   host,
@@ -70,8 +70,8 @@ export const settings = {
     ),
   ),
   PAMOJA_CELLS: secret(
-    cells(
-      'Further databases of the installation by name, separated by spaces, such as east=postgres://user:password@host/database; the same on every node. Default: none.',
+    databases(
+      'Further databases among which `npm start -- cells` divides the tenants of DATABASE_URL: east=postgres://user:password@host/database, separated by spaces. The same for every node.',
     ),
   ),
   PAMOJA_DATABASE_POOL: integer(

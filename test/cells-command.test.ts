@@ -50,7 +50,7 @@ test('what cannot be added is refused in a sentence', async () => {
   await refuses(['move', '256', 'east'], east, /^"256" is no bucket/)
   await refuses(['move', '7', 'east'], east, /^east is no cell of this installation yet: `npm start -- cells add east`/)
   await refuses(['drain', 'east'], east, /^east is no cell that can be drained/)
-  await refuses(['list'], 'home=postgres://db/x', /PAMOJA_CELLS must be names with a URL each/)
+  await refuses(['list'], 'home=postgres://db/x', /PAMOJA_CELLS must be such as east=postgres:/)
 })
 
 test('a database that holds data of tenants is refused', async () => {

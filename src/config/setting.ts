@@ -47,33 +47,37 @@ export function serversIn(url: string): readonly string[] {
   return hosts.split(',').map((host) => `${before}${host}${rest}`)
 }
 
-const cellForm = /^[a-z][a-z0-9-]{0,30}$/
+export interface NamedDatabase {
+  readonly name: string
+  readonly url: string
+}
 
-/** Databases by name, such as `east=postgres://user@host/database`, with spaces or commas between them. */
-export function cells(help: string): Setting<string | null> {
-  const areCells = (given: string): boolean => {
-    const pairs = pairsIn(given)
-    const names = pairs.map(([name]) => name)
-    return (
-      new Set(names).size === names.length &&
-      pairs.every(([name, address]) => cellForm.test(name) && name !== 'home' && 'value' in database('').parse(address))
-    )
-  }
-  return formed(
+/** Databases with a name each; none by default. */
+export function databases(help: string): Setting<readonly NamedDatabase[]> {
+  const { parse } = database(help)
+  return {
+    default: [],
     help,
-    areCells,
-    'must be names with a URL each, such as east=postgres://user:password@host/database; a name has small letters, digits and hyphens, and is not home',
-  )
+    parse(given) {
+      const found: NamedDatabase[] = []
+      // A URL may name several hosts with commas, so a comma separates only before the next name.
+      for (const one of given.trim().split(/[\s,]+(?=[a-z][a-z0-9-]*=)/)) {
+        const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(.*)$/.exec(one) ?? []
+        const problem = problemOf(parse(url))
+        if (name === '' || name === 'home' || problem !== null)
+          return {
+            problem: `must be such as east=postgres://user:password@host/database; a name is not home${problem === null ? '' : `, and a URL ${problem}`}`,
+          }
+        if (found.some((known) => known.name === name)) return { problem: `must name ${name} once` }
+        found.push({ name, url })
+      }
+      return { value: found }
+    },
+  }
 }
 
-/** Addresses of cells by their names. */
-export function cellsIn(given: string | null): ReadonlyMap<string, string> {
-  return new Map(given === null ? [] : pairsIn(given))
-}
-
-function pairsIn(given: string): [name: string, address: string][] {
-  const pairs = given.trim().split(/[\s,]+(?=[^=\s,/]*=postgres)/)
-  return pairs.map((pair) => [pair.split('=')[0] ?? '', pair.slice(pair.indexOf('=') + 1)])
+function problemOf(parsed: { value: unknown } | { problem: string }): string | null {
+  return 'problem' in parsed ? parsed.problem : null
 }
 
 export function testKey(help: string): Setting<string | null> {
