@@ -3,7 +3,7 @@
 // shared by several processes and may have outlived the one that started it, so the last to leave stops it.
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { cellsIn, serversIn } from '../config/setting.ts'
+import { serversIn } from '../config/setting.ts'
 import { type Config, isProduction } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
@@ -111,7 +111,7 @@ export async function withDatabase(
   const direct = { url: config.PAMOJA_DATABASE_DIRECT_URL ?? url }
   const options = {
     ...direct,
-    cells: cellsIn(config.PAMOJA_CELLS),
+    cells: config.PAMOJA_CELLS,
     poolSize: config.PAMOJA_DATABASE_POOL,
     statementTimeoutMs: 0,
     applicationName,

@@ -5,7 +5,6 @@ import { X509Certificate } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { answersOf, Dispatcher } from '../areas/webhooks/area.ts'
-import { cellsIn } from '../config/setting.ts'
 import type { Config } from '../config.ts'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
@@ -152,7 +151,7 @@ function openDatabase(url: string, config: Config, log: Logger): Database {
       directUrl: config.PAMOJA_DATABASE_DIRECT_URL ?? undefined,
       poolerPrepares: config.PAMOJA_DATABASE_POOLER_PREPARES,
       replicaUrl: config.PAMOJA_DATABASE_REPLICA_URL ?? undefined,
-      cells: cellsIn(config.PAMOJA_CELLS),
+      cells: config.PAMOJA_CELLS,
       poolSize: config.PAMOJA_DATABASE_POOL,
       waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
       statementTimeoutMs,

@@ -66,8 +66,8 @@ const besideSizeOfMany = 4
 export interface DatabaseOptions extends Omit<CellOptions, 'besideSize'> {
   /** Standby for statements that may be late. */
   replicaUrl?: string | undefined
-  /** Addresses of further databases by name, of which those are used that `place` names. */
-  cells?: ReadonlyMap<string, string>
+  /** Further databases, of which those are used that `place` names. */
+  cells?: readonly { readonly name: string; readonly url: string }[]
 }
 
 export interface TxOptions {
@@ -102,16 +102,16 @@ export class Database implements Queryable {
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
     const {
-      cells = new Map<string, string>(),
+      cells = [],
       replicaUrl,
       poolSize: max,
       statementTimeoutMs: statement_timeout,
     } = options
-    const size = cells.size === 0 ? besideSize : besideSizeOfMany
+    const size = cells.length === 0 ? besideSize : besideSizeOfMany
     this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
     this.#cells = [this.home]
     this.further = new Map(
-      [...cells].map(([name, url]) => {
+      cells.map(({ name, url }) => {
         const own = { ...options, url, directUrl: undefined, besideSize: size }
         return [name, new Cell(name, own, onIdleError)]
       }),

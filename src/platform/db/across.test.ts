@@ -173,7 +173,7 @@ type Ends = { after(run: () => Promise<unknown>): void }
 
 function open(t: Ends, url: string, eastUrl: string): Database {
   const options = { url, poolSize: 4, statementTimeoutMs: 0, applicationName: 'trial' }
-  const db = new Database({ ...options, cells: new Map([['east', eastUrl]]) }, () => undefined)
+  const db = new Database({ ...options, cells: [{ name: 'east', url: eastUrl }] }, () => undefined)
   db.place(['east'], places)
   t.after(() => db.close())
   return db
