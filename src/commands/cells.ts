@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `cells`: the databases of an installation, and which buckets live in which. The commands run beside the nodes.
 import { type Config, ConfigError } from '../config.ts'
+import { bucketCount } from '../kernel/ids.ts'
 import { applicationName, prepareSchema, startDatabase } from '../node/database.ts'
 import { Database } from '../platform/db.ts'
-import { bucketCount, Cells, homeName } from '../platform/moves/cells.ts'
+import { Cells, homeName } from '../platform/moves/cells.ts'
 
 export { listCells } from '../platform/moves/list.ts'
 export { addCell, drainCell } from '../platform/moves/members.ts'

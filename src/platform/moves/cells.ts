@@ -3,12 +3,12 @@
 // leads to another cell than its name says.
 import pg from 'pg'
 import { errorCode } from '../../kernel/error-code.ts'
+import { bucketCount } from '../../kernel/ids.ts'
 import { StartError } from '../../kernel/start-error.ts'
 import { Database, isUnavailable } from '../db.ts'
 
 /** Name of the cell of DATABASE_URL. */
 export const homeName = 'home'
-export const bucketCount = 256
 
 const lockWaitMs = 30_000
 /** First key of the advisory locks, the same in every version. */

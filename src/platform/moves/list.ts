@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // List of the cells of an installation: their buckets, their size, how far their copies of home are behind, and what moves.
+import { buckets as allBuckets } from '../../kernel/ids.ts'
 import { StartError } from '../../kernel/start-error.ts'
-import { bucketCount, type Cell, type Cells, homeName, rowsOf } from './cells.ts'
+import { type Cell, type Cells, homeName, rowsOf } from './cells.ts'
 import { homeCopies, isComplete } from './members.ts'
 import { lagOf } from './replication.ts'
 
@@ -38,7 +39,7 @@ async function membersOf(home: Cell): Promise<Member[]> {
        from platform.cells c order by c.added_at, c.name`,
   )
   const away = new Set(members.flatMap(({ buckets }) => buckets))
-  const buckets = Array.from({ length: bucketCount }, (_, bucket) => bucket).filter((bucket) => !away.has(bucket))
+  const buckets = allBuckets.filter((bucket) => !away.has(bucket))
   return [{ name: homeName, state: 'open', buckets }, ...members]
 }
 

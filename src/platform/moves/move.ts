@@ -10,8 +10,9 @@
 // The step to be done next is in platform.bucket_moves, and each may be repeated: a command that was killed is run again. Until
 // it is on hold, a move can also be taken back, by moving the bucket to where it is.
 import { setTimeout as pause } from 'node:timers/promises'
+import { buckets } from '../../kernel/ids.ts'
 import { StartError } from '../../kernel/start-error.ts'
-import { bucketCount, type Cell, type Cells, homeName, inTransaction, rowsOf } from './cells.ts'
+import { type Cell, type Cells, homeName, inTransaction, rowsOf } from './cells.ts'
 import { caughtUp, copyRows, type Replication, subscribe, unsubscribe, whenUnlocked } from './replication.ts'
 import { requireMovable } from './requirements.ts'
 
@@ -177,7 +178,7 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
 export async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
   const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell for update')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
-  const before = row.buckets ?? Array.from({ length: bucketCount }, (_, bucket) => bucket)
+  const before = row.buckets ?? buckets
   const after = change(before)
   if (row.buckets === null || after.length !== before.length)
     await cell.client.query('select platform.own_buckets($1)', [[...after].sort((a, b) => a - b)])
