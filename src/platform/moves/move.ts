@@ -209,7 +209,7 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
 }
 
 /** Changes which buckets a cell admits, in the transaction that is open. */
-export async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
+async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
   const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell for update')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
   const before = row.buckets ?? buckets
