@@ -96,7 +96,8 @@ export class Cells {
     if (names.length === 0) return this.#db.place([], new Map())
     const rows = await this.#db.query(listPlaces, {})
     const places = new Map(rows.flatMap(({ bucket, cell }) => (cell === 'home' ? [] : [[bucket, cell] as const])))
-    for (const name of names) if (!this.#checked.has(name)) void this.#check(name)
+    for (const name of names)
+      if (!this.#checked.has(name)) void this.#check(name).catch((error) => this.#warn(name, error))
     this.#db.place(
       names.filter((name) => this.#checked.has(name)),
       places,
@@ -114,10 +115,14 @@ export class Cells {
       this.#checked.add(name)
     } catch (error) {
       if (error instanceof StartError) throw error
-      this.#log.warn({ error, cell: name }, 'cell not opened: its accounts get 503 until it is; check its database')
+      this.#warn(name, error)
     } finally {
       this.#checking.delete(name)
     }
+  }
+
+  #warn(cell: string, error: unknown): void {
+    this.#log.warn({ error, cell }, 'cell not opened: its accounts get 503 until it is; check its database')
   }
 
   async #settle(): Promise<void> {

@@ -101,12 +101,7 @@ export class Database implements Queryable {
   readonly #acrossWaiting: (() => void)[] = []
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
-    const {
-      cells = [],
-      replicaUrl,
-      poolSize: max,
-      statementTimeoutMs: statement_timeout,
-    } = options
+    const { cells = [], replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
     const size = cells.length === 0 ? besideSize : besideSizeOfMany
     this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
     this.#cells = [this.home]

@@ -929,7 +929,13 @@ test('what waits for a slow endpoint is counted among what is pending, whichever
   // A node without the sandbox would forward what is asked with a test key.
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'sandbox'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api', 'sandbox'],
+    },
   )
   const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), key)
@@ -963,7 +969,13 @@ test('a receiver that accepts and says nothing is a failure, and delays nobody e
 test('a node that does not deliver leaves it to one that does', async () => {
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'dispatch'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api', 'dispatch'],
+    },
   )
   const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   try {
