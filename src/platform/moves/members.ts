@@ -18,8 +18,9 @@ export function homeCopies(home: Cell, cell: Cell): Replication {
 export async function addCell(cells: Cells, name: string, say: Say): Promise<string> {
   const home = await cells.home
   const cell = await cells.open(name)
-  await cells.lock([home, cell])
+  // Asked first: two names of one database would wait for each other.
   await requireCell(home, cell)
+  await cells.lock([home, cell])
   if ((await givenName(cell)) === null) await requireEmpty(cell)
   await inTransaction(home, () =>
     home.client.query(`insert into platform.this_cell (name) values ('${homeName}') on conflict do nothing`),
