@@ -5,6 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { newUuid } from '../src/kernel/ids.ts'
 import { prepareSchema } from '../src/node/database.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
@@ -138,8 +139,7 @@ export class Writer {
   /** One transaction: an event, a job that takes the place of the one before, and one more on the balance. */
   async #write(): Promise<string | null> {
     const client = await this.#client(this.#cell)
-    const { rows } = await client.query<{ id: string }>('select platform.uuid_at(clock_timestamp()) as id')
-    const id = rows[0]?.id ?? ''
+    const id = newUuid(Date.now())
     try {
       await client.query('begin')
       const owner = [this.#bucket, account]
@@ -185,6 +185,8 @@ export class Writer {
     const there = this.#clients.get(cell)
     if (there) return there
     const client = new pg.Client({ connectionString: this.#server.url(cell) })
+    // A lost connection fails its statements; without a listener Node would exit.
+    client.on('error', () => undefined)
     await client.connect()
     this.#clients.set(cell, client)
     return client

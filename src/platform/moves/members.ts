@@ -18,8 +18,9 @@ export function homeCopies(home: Cell, cell: Cell): Replication {
 export async function addCell(cells: Cells, name: string, say: Say): Promise<string> {
   const home = await cells.home
   const cell = await cells.open(name)
-  await cells.lock([home, cell])
+  // Asked first: two names of one database would wait for each other.
   await requireCell(home, cell)
+  await cells.lock([home, cell])
   if ((await givenName(cell)) === null) await requireEmpty(cell)
   await inTransaction(home, () =>
     home.client.query(`insert into platform.this_cell (name) values ('${homeName}') on conflict do nothing`),
@@ -98,7 +99,7 @@ export async function drainCell(cells: Cells, name: string, say: Say): Promise<s
   const left = await bucketsOf(home, name)
   if (left.length === 0 && was.state === 'draining') return takeOut(cells, name)
   for (const { bucket, to } of left) say(await moveBucket(cells, bucket, to ?? (await emptiest(home, name)), say))
-  return `${name} holds no bucket any more. Once nothing is awaited for what it sent, such as receipts of texts, run this again to take it out.`
+  return `${name} holds no bucket any more: run this again to take it out of the installation.`
 }
 
 /** Buckets in a cell or on their way into it, and where those that move are going; null: to be chosen. */

@@ -8,16 +8,25 @@
 //   drop    the subscription ends, and the old rows are deleted
 //
 // The step to be done next is in platform.bucket_moves, and each may be repeated: a command that was killed is run again. Until
-// it is on hold, a move can also be taken back, by moving the bucket to where it is.
+// the flip no node writes into the new cell, so a move can also be taken back, by moving the bucket to where it is.
 import { setTimeout as pause } from 'node:timers/promises'
 import { buckets } from '../../kernel/ids.ts'
 import { StartError } from '../../kernel/start-error.ts'
 import { type Cell, type Cells, homeName, inTransaction, rowsOf } from './cells.ts'
-import { caughtUp, copyRows, type Replication, subscribe, unsubscribe, whenUnlocked } from './replication.ts'
+import {
+  caughtUp,
+  copyRows,
+  forgetChanges,
+  lagOf,
+  type Replication,
+  subscribe,
+  unsubscribe,
+  whenUnlocked,
+} from './replication.ts'
 import { requireMovable } from './requirements.ts'
 
 /** How far behind the copy may be when the bucket is held: what is left is applied in a fraction of a second. */
-const followedBytes = 1_000_000
+const followedBytes = 8_000_000
 /** Nodes read every second where buckets live; one that does not know yet reads the old rows until then. */
 const keepOldRowsMs = 3_000
 const deletedAtOnce = 5_000
@@ -35,7 +44,7 @@ export async function moveBucket(cells: Cells, bucket: number, to: string, say: 
   const home = await cells.home
   await cells.lock([home], bucket)
   const begun = await moveOf(home, bucket)
-  if (begun && begun.from_cell === to && ['copy', 'follow'].includes(begun.step)) return takeBack(cells, bucket, begun)
+  if (begun && begun.from_cell === to && begun.step !== 'drop') return takeBack(cells, bucket, begun)
   if (begun && begun.to_cell !== to)
     throw new StartError(
       `Bucket ${bucket} is on its way from ${begun.from_cell} to ${begun.to_cell} (${begun.step}): finish that first, with \`npm start -- cells move ${bucket} ${begun.to_cell}\`.`,
@@ -45,9 +54,15 @@ export async function moveBucket(cells: Cells, bucket: number, to: string, say: 
   const [source, target] = [await cells.open(move.from_cell), await cells.open(move.to_cell)]
   await cells.lock([source, target], bucket)
   const replication = replicationOf(source, target, bucket)
-  if (move.step === 'copy') await copy(home, replication, bucket, say)
-  if (['copy', 'follow'].includes(move.step)) await follow(home, replication, bucket, say)
-  const heldMs = move.step === 'drop' ? null : await holdAndFlip(home, replication, bucket, say)
+  let { step } = move
+  // A slot does not outlive every failover: then the move begins again.
+  if (['follow', 'hold'].includes(step) && (await lagOf(replication)) === null) {
+    await admitAgain(home, source, bucket)
+    step = 'copy'
+  }
+  if (step === 'copy') await copy(home, replication, bucket, say)
+  if (['copy', 'follow'].includes(step)) await follow(home, replication, bucket, say)
+  const heldMs = step === 'drop' ? null : await holdAndFlip(home, replication, bucket, say)
   await drop(home, replication, bucket, say)
   return heldMs === null
     ? `Bucket ${bucket} lives in ${to}.`
@@ -91,15 +106,18 @@ async function begin(cells: Cells, bucket: number, to: string): Promise<Move | n
 }
 
 function replicationOf(from: Cell, to: Cell, bucket: number): Replication {
-  return { from, to, name: `pamoja_bucket_${bucket}`, tables: 'platform.tenant_tables()', bucket }
+  return { from, to, name: nameOf(bucket), tables: 'platform.tenant_tables()', bucket }
+}
+
+function nameOf(bucket: number): string {
+  return `pamoja_bucket_${bucket}`
 }
 
 async function copy(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
   const { from, to } = replication
   say(`Copying bucket ${bucket} from ${from.name} to ${to.name}`)
   // An earlier attempt may have come to any point: all of it is taken back.
-  await unsubscribe(replication)
-  await removeRows(to, bucket, say)
+  await emptyTarget(replication, bucket, say)
   const rows = await copyRows(replication)
   say(`Copied ${rows} rows`)
   await next(home, bucket, 'follow')
@@ -158,13 +176,29 @@ async function drop(home: Cell, replication: Replication, bucket: number, say: S
   await home.client.query('delete from platform.bucket_moves where bucket = $1', [bucket])
 }
 
+/** Takes back a move before the flip. The old cell admits the bucket first, whether the new one can be reached or not. */
 async function takeBack(cells: Cells, bucket: number, { from_cell, to_cell }: Move): Promise<string> {
-  const [source, target] = [await cells.open(from_cell), await cells.open(to_cell)]
-  await cells.lock([source, target], bucket)
-  await unsubscribe(replicationOf(source, target, bucket))
-  await removeRows(target, bucket, () => undefined)
-  await (await cells.home).client.query('delete from platform.bucket_moves where bucket = $1', [bucket])
+  const [home, source] = [await cells.home, await cells.open(from_cell)]
+  await cells.lock([source], bucket)
+  await admitAgain(home, source, bucket)
+  await forgetChanges(source, to_cell, nameOf(bucket))
+  const target = await cells.open(to_cell)
+  await cells.lock([target], bucket)
+  await emptyTarget(replicationOf(source, target, bucket), bucket, () => undefined)
+  await home.client.query('delete from platform.bucket_moves where bucket = $1', [bucket])
   return `The move of bucket ${bucket} to ${to_cell} is taken back: it lives in ${from_cell}, as before.`
+}
+
+async function admitAgain(home: Cell, source: Cell, bucket: number): Promise<void> {
+  await whenUnlocked(source, () => own(source, (owned) => [...new Set([...owned, bucket])]))
+  await next(home, bucket, 'copy')
+}
+
+async function emptyTarget(replication: Replication, bucket: number, say: Say): Promise<void> {
+  const { to } = replication
+  await unsubscribe(replication)
+  await whenUnlocked(to, () => own(to, (owned) => owned.filter((one) => one !== bucket)))
+  await removeRows(to, bucket, say)
 }
 
 async function next(home: Cell, bucket: number, step: Move['step']): Promise<void> {
@@ -175,12 +209,12 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
 }
 
 /** Changes which buckets a cell admits, in the transaction that is open. */
-export async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
+async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
   const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell for update')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
   const before = row.buckets ?? buckets
   const after = change(before)
-  if (row.buckets === null || after.length !== before.length)
+  if (after.length !== before.length)
     await cell.client.query('select platform.own_buckets($1)', [[...after].sort((a, b) => a - b)])
 }
 

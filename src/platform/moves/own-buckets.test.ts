@@ -72,11 +72,11 @@ test('a bucket of another cell is neither inserted nor updated nor deleted, in p
 })
 
 test('a partition that is made later refuses them too', async () => {
-  await client.query(`select platform.ensure_partitions('events.events', 'week', 60)`)
+  await client.query(`select platform.ensure_partitions('events.events', 'month', 12)`)
   await assert.rejects(
     client.query(
       `insert into events.events (bucket, account_id, environment, id, type, resource_id, body)
-       values (7, $1, 'live', platform.uuid_at(now() + interval '50 weeks'), 'trial', 'r', '{}')`,
+       values (7, $1, 'live', platform.uuid_at(now() + interval '10 months'), 'trial', 'r', '{}')`,
       [account],
     ),
     refusal,

@@ -39,7 +39,7 @@ export async function copyRows(replication: Replication): Promise<number> {
   try {
     await Promise.all([line.connect(), reader.connect()])
     const { rows } = await line.query<{ snapshot_name: string }>(
-      `CREATE_REPLICATION_SLOT ${await slotOf(replication)} LOGICAL pgoutput (SNAPSHOT 'export')`,
+      `CREATE_REPLICATION_SLOT ${await slotOf(replication.from, replication.to.name, replication.name)} LOGICAL pgoutput (SNAPSHOT 'export')`,
     )
     await reader.query('begin isolation level repeatable read read only')
     await reader.query(`set transaction snapshot '${rows[0]?.snapshot_name}'`)
@@ -85,7 +85,7 @@ export async function subscribe(replication: Replication): Promise<void> {
   try {
     await to.client.query(
       `create subscription ${name} connection ${pg.escapeLiteral(from.url)} publication ${name}
-         with (create_slot = false, slot_name = ${await slotOf(replication)}, copy_data = false, streaming = off,
+         with (create_slot = false, slot_name = ${await slotOf(replication.from, replication.to.name, replication.name)}, copy_data = false, streaming = off,
                synchronous_commit = 'on')`,
     )
   } catch (error) {
@@ -109,7 +109,12 @@ export async function unsubscribe(replication: Replication): Promise<void> {
     await to.client.query(`alter subscription ${name} set (slot_name = none)`)
     await to.client.query(`drop subscription ${name}`)
   }
-  await dropSlot(from, await slotOf(replication))
+  await forgetChanges(from, to.name, name)
+}
+
+/** Ends it where it reads, which needs the other side no more: nothing of the log is kept for it. */
+export async function forgetChanges(from: Cell, to: string, name: string): Promise<void> {
+  await dropSlot(from, await slotOf(from, to, name))
   await from.client.query(`drop publication if exists ${name}`)
 }
 
@@ -132,13 +137,13 @@ async function dropSlot(from: Cell, slot: string): Promise<void> {
   }
 }
 
-/** Bytes of log that the copy is behind; null while there is no slot. */
+/** Bytes of log that the copy is behind; null if nothing is kept for it, or no longer all. */
 export async function lagOf(replication: Replication): Promise<number | null> {
   const [row] = await rowsOf<{ lag: number | null }>(
     replication.from,
     `select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), confirmed_flush_lsn)::float8 as lag
-       from pg_replication_slots where slot_name = $1`,
-    [await slotOf(replication)],
+       from pg_replication_slots where slot_name = $1 and wal_status <> 'lost'`,
+    [await slotOf(replication.from, replication.to.name, replication.name)],
   )
   return row?.lag ?? null
 }
@@ -146,14 +151,14 @@ export async function lagOf(replication: Replication): Promise<number | null> {
 /** Waits until the copy has stored everything up to this moment, or is less than `bytes` behind. */
 export async function caughtUp(replication: Replication, bytes: number | 'now'): Promise<void> {
   const { from, to, name } = replication
-  const slot = await slotOf(replication)
+  const slot = await slotOf(replication.from, replication.to.name, replication.name)
   const [end] = await rowsOf<{ lsn: string }>(from, 'select pg_current_wal_flush_lsn()::text as lsn')
   for (let waited = 0; ; waited += pollMs) {
     const [row] = await rowsOf<{ isThere: boolean; lag: number }>(
       from,
       `select confirmed_flush_lsn >= $2::pg_lsn as "isThere",
               pg_wal_lsn_diff(pg_current_wal_flush_lsn(), confirmed_flush_lsn)::float8 as lag
-         from pg_replication_slots where slot_name = $1`,
+         from pg_replication_slots where slot_name = $1 and wal_status <> 'lost'`,
       [slot, end?.lsn],
     )
     if (!row) throw new StartError(`The replication slot ${slot} of ${from.name} is gone: run the command again.`)
@@ -236,12 +241,12 @@ function filterOf({ bucket }: Replication): string {
 }
 
 /** Slots belong to the server, which may have several databases of ours. */
-async function slotOf({ from, to, name }: Replication): Promise<string> {
+async function slotOf(from: Cell, to: string, name: string): Promise<string> {
   const [row] = await rowsOf<{ oid: string }>(
     from,
     'select oid::text from pg_database where datname = current_database()',
   )
-  return `pamoja_${row?.oid}_${name.replace('pamoja_', '')}_${to.name.replaceAll('-', '_')}`
+  return `pamoja_${row?.oid}_${name.replace('pamoja_', '')}_${to.replaceAll('-', '_')}`
 }
 
 /** Another connection to a cell; the types of pg lack the parameter by which it speaks the protocol of replication. */
