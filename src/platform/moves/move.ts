@@ -30,6 +30,8 @@ const followedBytes = 8_000_000
 /** Nodes read every second where buckets live; one that does not know yet reads the old rows until then. */
 const keepOldRowsMs = 3_000
 const deletedAtOnce = 5_000
+/** Number of the advisory lock of a cell's owners, the same in every version. */
+const ownersLock = 7_266_564
 
 type Say = (sentence: string) => void
 
@@ -137,18 +139,13 @@ async function holdAndFlip(home: Cell, replication: Replication, bucket: number,
   // Once the bucket is held the other cell is to have it soon, so what is slow to begin with is done before.
   await caughtUp(replication, followedBytes)
   const sequences = await sequencesOf(from)
-  let since = performance.now()
-  await whenUnlocked(from, async () => {
-    since = performance.now()
-    await own(from, (owned) => owned.filter((one) => one !== bucket))
-  })
+  const since = performance.now()
+  await refuse(from, bucket)
   say('Waiting for the last changes')
   await caughtUp(replication, 'now')
   say('Admitting the bucket')
-  await whenUnlocked(to, async () => {
-    await passSequences(to, sequences)
-    await own(to, (owned) => [...new Set([...owned, bucket])])
-  })
+  await whenUnlocked(to, () => passSequences(to, sequences))
+  await admit(to, bucket)
   say('Telling every node')
   await inTransaction(home, async () => {
     await home.client.query(
@@ -190,14 +187,14 @@ async function takeBack(cells: Cells, bucket: number, { from_cell, to_cell }: Mo
 }
 
 async function admitAgain(home: Cell, source: Cell, bucket: number): Promise<void> {
-  await whenUnlocked(source, () => own(source, (owned) => [...new Set([...owned, bucket])]))
+  await admit(source, bucket)
   await next(home, bucket, 'copy')
 }
 
 async function emptyTarget(replication: Replication, bucket: number, say: Say): Promise<void> {
   const { to } = replication
   await unsubscribe(replication)
-  await whenUnlocked(to, () => own(to, (owned) => owned.filter((one) => one !== bucket)))
+  if ((await ownedBy(to)).includes(bucket)) await refuse(to, bucket)
   await removeRows(to, bucket, say)
 }
 
@@ -208,14 +205,59 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
   ])
 }
 
-/** Changes which buckets a cell admits, in the transaction that is open. */
-async function own(cell: Cell, change: (owned: readonly number[]) => readonly number[]): Promise<void> {
-  const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell for update')
+/**
+ * Lets every table of a cell refuse a bucket, one after the other: what began before in a table has ended when it is the next
+ * one's turn, and what touches one that refuses fails as a whole. The last commit brings all of that to the disk.
+ */
+function refuse(cell: Cell, bucket: number): Promise<void> {
+  return alone(cell, async () => {
+    const owned = (await ownedBy(cell)).filter((one) => one !== bucket)
+    await note(cell, owned)
+    await inEveryTable(cell, owned)
+    await note(cell, owned)
+  })
+}
+
+/** Lets every table of a cell admit a bucket, before the cell says that it owns it. */
+function admit(cell: Cell, bucket: number): Promise<void> {
+  return alone(cell, async () => {
+    const owned = await ownedBy(cell)
+    if (owned.includes(bucket)) return
+    const after = [...owned, bucket].sort((a, b) => a - b)
+    await inEveryTable(cell, after)
+    await note(cell, after)
+  })
+}
+
+/** Commands that move other buckets change what this cell owns before or after. */
+async function alone(cell: Cell, work: () => Promise<void>): Promise<void> {
+  await cell.client.query(`select pg_advisory_lock(${ownersLock})`)
+  try {
+    await work()
+  } finally {
+    await cell.client.query(`select pg_advisory_unlock(${ownersLock})`)
+  }
+}
+
+async function ownedBy(cell: Cell): Promise<readonly number[]> {
+  const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
-  const before = row.buckets ?? buckets
-  const after = change(before)
-  if (after.length !== before.length)
-    await cell.client.query('select platform.own_buckets($1)', [[...after].sort((a, b) => a - b)])
+  return row.buckets ?? buckets
+}
+
+async function note({ client }: Cell, owned: readonly number[]): Promise<void> {
+  await client.query('update platform.this_cell set buckets = $1, epoch = epoch + 1', [owned])
+}
+
+async function inEveryTable(cell: Cell, owned: readonly number[]): Promise<void> {
+  for (const { name } of await rowsOf<{ name: string }>(
+    cell,
+    'select name::text from platform.tenant_tables() t(name)',
+  ))
+    await whenUnlocked(cell, async () => {
+      await cell.client.query('set local synchronous_commit = off')
+      await cell.client.query('select platform.own_buckets_in($1::regclass, $2::smallint[])', [name, owned])
+    })
 }
 
 /** Deletes the rows of a bucket from a cell that does not admit it, a few at a time, jobs first. */
