@@ -16,6 +16,7 @@ import {
   boolean,
   choice,
   database,
+  databases,
   decimal,
   formed,
   host,
@@ -66,6 +67,11 @@ export const settings = {
   PAMOJA_DATABASE_REPLICA_URL: secret(
     database(
       'URL of a streaming standby of the database, for analytics, reports, usage and the request log, which may then lag by seconds.',
+    ),
+  ),
+  PAMOJA_CELLS: secret(
+    databases(
+      'Further databases among which `npm start -- cells` divides the tenants of DATABASE_URL: east=postgres://user:password@host/database, separated by spaces. The same for every node.',
     ),
   ),
   PAMOJA_DATABASE_POOL: integer(

@@ -22,6 +22,7 @@ import { requireLogFile } from './node/directories.ts'
 import type { RunningNode } from './node/server.ts'
 import { packageVersion } from './node/version.ts'
 import { systemClock } from './platform/clock.ts'
+import type { Cells } from './platform/moves/cells.ts'
 
 /** A second signal within this time is the same one: npm passes on a Ctrl-C that the terminal has already sent us. */
 const sameSignalMs = 500
@@ -85,6 +86,38 @@ const commands: readonly Command[] = [
         say(`${wallets} wallets, ${transfers} transfers: ${ok ? 'everything adds up.' : 'NOT everything adds up.'}`)
         if (!ok) process.exitCode = 1
       })
+    },
+  },
+  {
+    usage: 'cells list',
+    summary: 'List the databases of the installation with their buckets, sizes, lags and moves.',
+    async run({ config }) {
+      const { listCells } = await import('./commands/cells.ts')
+      await onCells(config, listCells)
+    },
+  },
+  {
+    usage: 'cells add <name>',
+    summary: 'Add a database of PAMOJA_CELLS to the installation, or open it again after it was drained.',
+    async run({ config }, [name = '']) {
+      const { addCell } = await import('./commands/cells.ts')
+      await onCells(config, (cells, tell) => addCell(cells, name, tell), name)
+    },
+  },
+  {
+    usage: 'cells move <bucket> <cell>',
+    summary: 'Move a bucket (0 to 255) into another database, or go on with a move that was cut off.',
+    async run({ config }, [bucket = '', name = '']) {
+      const { bucketIn, moveBucket } = await import('./commands/cells.ts')
+      await onCells(config, (cells, tell) => moveBucket(cells, bucketIn(bucket), name, tell))
+    },
+  },
+  {
+    usage: 'cells drain <name>',
+    summary: 'Move every bucket out of a database; the second time, take it out of the installation.',
+    async run({ config }, [name = '']) {
+      const { drainCell } = await import('./commands/cells.ts')
+      await onCells(config, (cells, tell) => drainCell(cells, name, tell))
     },
   },
   {
@@ -315,6 +348,18 @@ async function serve(config: Config): Promise<void> {
     progress.end()
   }
   exit(0)
+}
+
+/** Runs a command about cells: its steps are told as they are taken, and its result is printed. `added` is migrated first. */
+async function onCells(
+  config: Config,
+  work: (cells: Cells, tell: (step: string) => void) => Promise<string>,
+  added?: string,
+): Promise<void> {
+  const { withCells } = await import('./commands/cells.ts')
+  await withCells(config, added ?? null, async (cells) => {
+    say(await work(cells, (step) => void stderr.write(`${step}\n`)))
+  })
 }
 
 /** Hands on events until it is interrupted, which is how it is meant to end. */

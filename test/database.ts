@@ -6,17 +6,32 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import type { Config } from '../src/config.ts'
 import { migrationsFolder, prepareSchema } from '../src/node/database.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { schemaFiles } from '../src/platform/db/schema-files.ts'
 import { Database } from '../src/platform/db.ts'
 import { startPostgres } from '../src/platform/postgres.ts'
 
-/** A server for tests alone does not wait for the disk: what it holds may be lost with the machine, not with a process. */
-export const unsynced = { fsync: 'off', full_page_writes: 'off' } as const
+/** Settings by which databases of a server follow each other. */
+const replicating = {
+  ...{ wal_level: 'logical', max_replication_slots: '100', max_wal_senders: '100' },
+  ...{ max_logical_replication_workers: '100', max_worker_processes: '120' },
+} as const
+
+/**
+ * Settings of a server for tests alone. It does not wait for the disk: what it holds may be lost with the machine, not with a
+ * process. Its databases may be cells of one installation.
+ */
+export const serverSettings = {
+  ...{ fsync: 'off', full_page_writes: 'off', max_prepared_transactions: '50' },
+  ...(process.env.PAMOJA_TEST_CELLS === undefined ? {} : replicating),
+} as const
 
 export interface TestDatabase {
   url: string
+  /** Further databases of the installation. */
+  cells: Config['PAMOJA_CELLS']
   /** Runs plain SQL, for setting up and looking. */
   sql<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A pool as the program uses it; closed by `drop`. */
@@ -45,6 +60,35 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
   const database = await createTestDatabase()
   await migrateAll(database.url)
   return database
+}
+
+/**
+ * Makes the databases of an installation: one, or with PAMOJA_TEST_CELLS=2 two on one server, of which the second has the buckets
+ * of odd numbers.
+ */
+export async function createInstallation(): Promise<TestDatabase> {
+  return process.env.PAMOJA_TEST_CELLS === undefined ? createMigratedDatabase() : createTwoCells()
+}
+
+/** Makes two databases that are one installation, on a server of their own unless that of the test run can do it. */
+export async function createTwoCells(): Promise<TestDatabase> {
+  const server = process.env.PAMOJA_TEST_CELLS === undefined ? await ownServer(replicating) : await chooseServer()
+  const isShared = server.url === process.env.PAMOJA_TEST_DATABASE_URL
+  const template = (isShared && process.env.PAMOJA_TEST_TEMPLATE) || (await createTemplate(server.url)).name
+  const stays = { url: server.url, stop: async () => undefined }
+  const [home, east] = [await create(stays, template), await create(stays, template)]
+  const { joinCells } = await import('./two-cells.ts')
+  const leave = await joinCells(home, east)
+  return {
+    ...home,
+    cells: [{ name: 'east', url: east.url }],
+    async drop() {
+      await leave()
+      await east.drop()
+      await home.drop()
+      await server.stop()
+    },
+  }
 }
 
 /** Makes, once for a test run, what `createMigratedDatabase` copies. */
@@ -80,6 +124,7 @@ async function create(server: Server, template: string): Promise<TestDatabase> {
   const pools: Database[] = []
   return {
     url,
+    cells: [],
     sql: (text, values) => run(url, text, values),
     connect() {
       const pool = new Database(
@@ -120,11 +165,11 @@ async function chooseServer(): Promise<Server> {
   return given ? { url: given, stop: async () => undefined } : ownServer()
 }
 
-async function ownServer(): Promise<Server> {
+async function ownServer(more: Readonly<Record<string, string>> = {}): Promise<Server> {
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   // The database may run as another user, who must be able to come in.
   await chmod(dir, 0o755)
-  const postgres = await startPostgres({ dir, settings: { ...unsynced, shared_buffers: '64MB' } })
+  const postgres = await startPostgres({ dir, settings: { ...serverSettings, ...more, shared_buffers: '64MB' } })
   return {
     url: postgres.url,
     async stop() {

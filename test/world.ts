@@ -16,7 +16,7 @@ import type { Area } from '../src/platform/area.ts'
 import type { Chore } from '../src/platform/nodes/maintenance.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { Client } from './client.ts'
-import { createMigratedDatabase } from './database.ts'
+import { createInstallation, type TestDatabase } from './database.ts'
 import { notes, notesMigrations } from './notes/area.ts'
 
 export { eventually } from './eventually.ts'
@@ -57,13 +57,20 @@ export type Reached = (databaseUrl: string) => Promise<Partial<Config>>
 export async function startWorld(
   overrides: Partial<Config> | Reached = {},
   more: readonly Area[] = [],
+  created: Promise<TestDatabase> = createInstallation(),
 ): Promise<World> {
-  const database = await createMigratedDatabase()
+  const database = await created
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
   const { config } = loadConfig(
     {},
     {
-      ...{ ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: home, DATABASE_URL: database.url },
+      ...{
+        ...quiet,
+        PAMOJA_RATE_LIMITS: 'off',
+        PAMOJA_HOME: home,
+        DATABASE_URL: database.url,
+        PAMOJA_CELLS: database.cells,
+      },
       ...(typeof overrides === 'function' ? await overrides(database.url) : overrides),
     },
   )

@@ -7,6 +7,8 @@
 const reasons = {
   'kills nodes and databases again and again under load; faults/payments stands for it': [
     'test/faults/campaigns.test.ts',
+    'test/faults/cells-move.test.ts',
+    'test/faults/cells-nodes.test.ts',
     'test/faults/database.test.ts',
     'test/faults/email.test.ts',
     'test/faults/imports.test.ts',
@@ -48,6 +50,7 @@ const reasons = {
     'test/interop/sipp.test.ts',
   ],
   'starts the program dozens of times, with wrong settings and broken surroundings': [
+    'test/cells-command.test.ts',
     'test/commands.test.ts',
     'test/journeys/listen.test.ts',
     'test/refusals.test.ts',

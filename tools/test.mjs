@@ -69,12 +69,12 @@ try {
 async function onServer(run) {
   if (process.env.DATABASE_URL) return onTemplate(process.env.DATABASE_URL, run)
   const { startPostgres } = await import('../dist/src/platform/postgres.js')
-  const { unsynced } = await import('../dist/test/database.js')
+  const { serverSettings } = await import('../dist/test/database.js')
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-test-'))
   try {
     // Started by root, PostgreSQL runs as another user, who has to reach its data in here.
     await chmod(dir, 0o755)
-    const settings = { ...unsynced, shared_buffers: '128MB', max_connections: '500' }
+    const settings = { ...serverSettings, shared_buffers: '128MB', max_connections: '500' }
     const postgres = await startPostgres({ dir, settings })
     try {
       return await onTemplate(postgres.url, run)

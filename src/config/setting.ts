@@ -47,6 +47,39 @@ export function serversIn(url: string): readonly string[] {
   return hosts.split(',').map((host) => `${before}${host}${rest}`)
 }
 
+export interface NamedDatabase {
+  readonly name: string
+  readonly url: string
+}
+
+/** Databases with a name each; none by default. */
+export function databases(help: string): Setting<readonly NamedDatabase[]> {
+  const { parse } = database(help)
+  return {
+    default: [],
+    help,
+    parse(given) {
+      const found: NamedDatabase[] = []
+      // A URL may name several hosts with commas, so a comma separates only before the next name.
+      for (const one of given.trim().split(/[\s,]+(?=[a-z][a-z0-9-]*=)/)) {
+        const [, name = '', url = ''] = /^([a-z][a-z0-9-]{0,30})=(.*)$/.exec(one) ?? []
+        const problem = problemOf(parse(url))
+        if (name === '' || name === 'home' || problem !== null)
+          return {
+            problem: `must be such as east=postgres://user:password@host/database; a name is not home${problem === null ? '' : `, and a URL ${problem}`}`,
+          }
+        if (found.some((known) => known.name === name)) return { problem: `must name ${name} once` }
+        found.push({ name, url })
+      }
+      return { value: found }
+    },
+  }
+}
+
+function problemOf(parsed: { value: unknown } | { problem: string }): string | null {
+  return 'problem' in parsed ? parsed.problem : null
+}
+
 export function testKey(help: string): Setting<string | null> {
   const form = /^pmj_test_[0-9A-Za-z]{38}$/
   return formed(help, (given) => form.test(given), 'must be pmj_test_ and 38 letters and digits')

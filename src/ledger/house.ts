@@ -61,6 +61,7 @@ const sumAll = statement.everywhere<{ environment: string; name: string; currenc
             where t.environment = $environment and t.currency = $currency
               and t.id >= coalesce(m.upto, '${nilUuid}')) s
     where $name in (s.debit, s.credit)`,
+  { merge: (rows) => [{ micros: rows.reduce((total, row) => total + row.micros, 0n) }] },
 )
 
 /** Posts many movements between contra accounts at once; those that were posted before move nothing. */

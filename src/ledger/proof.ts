@@ -44,6 +44,7 @@ const countUnrolled = statement.everywhere<{ buckets: readonly number[]; before:
     where exists (select 1 from ledger.transfers t
                    where t.bucket = w.bucket and t.account_id = w.account_id and t.environment = w.environment
                      and t.id >= coalesce(m.upto, '${firstId}') and t.id < $before::uuid)`,
+  { merge: (rows) => [{ tenants: rows.reduce((total, row) => total + row.tenants, 0) }] },
 )
 
 /** Proves what is new, or all of it when that was last done a week ago. */

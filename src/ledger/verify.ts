@@ -7,8 +7,9 @@
 // From a day on, it reads only what was transferred since, all of whatever that was about, and all that has an open hold;
 // for what is older it relies on the roll-ups, which an earlier proof has held against the transfers.
 import type pg from 'pg'
-import { buckets, idOf } from '../kernel/ids.ts'
+import { idOf } from '../kernel/ids.ts'
 import { formatMicros } from '../kernel/money.ts'
+import type { Cell } from '../platform/db/cell.ts'
 import { type Database, type Statement, statement } from '../platform/db.ts'
 
 const maxProblems = 100
@@ -260,31 +261,39 @@ const [checksOfAll, checksOfNew] = [checksOf(everything), checksOf(whatIsNew)]
 /** Holds the ledger against its transfers: all of it, or from the first transfer of a UTC day on. */
 export async function verifyLedger(db: Database, since = firstId): Promise<Verification> {
   const verification: Verification = { ok: true, wallets: 0, transfers: 0, problems: [] }
-  const client = await db.connect()
+  for (const cell of db.cells) await verifyCell(cell, db.bucketsIn(cell), since, verification)
+  verification.ok = verification.problems.length === 0
+  verification.problems.length = Math.min(verification.problems.length, maxProblems)
+  return verification
+}
+
+async function verifyCell(
+  cell: Cell,
+  buckets: readonly number[],
+  since: string,
+  verification: Verification,
+): Promise<void> {
+  const client = await cell.connect()
   try {
     await client.query('begin isolation level repeatable read, read only')
     // A large ledger takes longer to add up than any customer may wait.
     await client.query('set local statement_timeout = 0')
     // What is new is found by indexes, however little PostgreSQL knows of how much of it there is.
     if (since !== firstId) await client.query('set local enable_seqscan = off')
-    await verifySince(client, since, verification)
+    await verifySince(client, { buckets, since }, verification)
     await client.query('commit')
   } finally {
     await client.end()
   }
-  verification.ok = verification.problems.length === 0
-  verification.problems.length = Math.min(verification.problems.length, maxProblems)
-  return verification
 }
 
-async function verifySince(client: pg.Client, since: string, verification: Verification): Promise<void> {
-  const checks = since === firstId ? checksOfAll : checksOfNew
-  const scope: Scope = { buckets, since }
+async function verifySince(client: pg.Client, scope: Scope, verification: Verification): Promise<void> {
+  const checks = scope.since === firstId ? checksOfAll : checksOfNew
   const ask = async <R extends object>({ name, text, parameters }: Statement<Scope, R>): Promise<R[]> =>
     (await client.query<R>({ name, text, values: parameters.map((parameter) => scope[parameter]) })).rows
   const [counted] = await ask(checks.counts)
-  verification.wallets = counted?.wallets ?? 0
-  verification.transfers = counted?.transfers ?? 0
+  verification.wallets += counted?.wallets ?? 0
+  verification.transfers += counted?.transfers ?? 0
   verification.problems.push(
     ...(await ask(checks.wallets)).flatMap(aboutWallet),
     ...(await ask(checks.holds)).map(aboutHold),

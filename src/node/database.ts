@@ -7,6 +7,8 @@ import { serversIn } from '../config/setting.ts'
 import { type Config, isProduction } from '../config.ts'
 import { errorCode } from '../kernel/error-code.ts'
 import { StartError } from '../kernel/start-error.ts'
+import { Cells } from '../platform/cells.ts'
+import type { Cell } from '../platform/db/cell.ts'
 import { migrate, requireMigrated } from '../platform/db/migrate.ts'
 import { schemaFiles } from '../platform/db/schema-files.ts'
 import { Database } from '../platform/db.ts'
@@ -92,7 +94,7 @@ export type Schema = 'migrate' | 'require' | 'as it is'
 
 export const migrationsFolder = new URL('src/migrations/', root)
 
-export async function prepareSchema(db: Database, schema: Schema, extra?: URL): Promise<void> {
+export async function prepareSchema(db: Pick<Cell, 'connect'>, schema: Schema, extra?: URL): Promise<void> {
   const files = { ...schemaFiles(migrationsFolder, ...(extra ? [extra] : [])), version: packageVersion() }
   if (schema === 'migrate') await migrate(db, files)
   if (schema === 'require') await requireMigrated(db, files)
@@ -107,15 +109,44 @@ export async function withDatabase(
   const { url, release } = await startDatabase(config, () => undefined)
   // A command may take longer than any request, and has the database to itself: it needs no pooler.
   const direct = { url: config.PAMOJA_DATABASE_DIRECT_URL ?? url }
-  const options = { ...direct, poolSize: config.PAMOJA_DATABASE_POOL, statementTimeoutMs: 0, applicationName }
+  const options = {
+    ...direct,
+    cells: config.PAMOJA_CELLS,
+    poolSize: config.PAMOJA_DATABASE_POOL,
+    statementTimeoutMs: 0,
+    applicationName,
+  }
   const db = new Database(options, () => undefined)
   try {
     await db.find()
-    await prepareSchema(db, schema)
+    if (schema === 'as it is') await requireOneDatabase(db)
+    else {
+      const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
+      await prepare(db.home)
+      await new Cells({ db, log: silent, prepare }).open()
+    }
     await work(db)
   } finally {
     await db.close()
     await release()
+  }
+}
+
+const silent = { warn: () => undefined }
+
+/** Refuses to back up one database of several as if it were all. */
+async function requireOneDatabase(db: Database): Promise<void> {
+  const client = await db.connect()
+  try {
+    const { rows: there } = await client.query(`select where to_regclass('platform.cells') is not null`)
+    if (there.length === 0) return
+    const { rows: cells } = await client.query('select name from platform.cells')
+    if (cells.length > 0)
+      throw new StartError(
+        'The tenants of this installation are divided among several databases, which this command does not back up together: archive each of them with the means of PostgreSQL, such as pgBackRest.',
+      )
+  } finally {
+    await client.end()
   }
 }
 

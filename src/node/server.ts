@@ -8,7 +8,9 @@ import { answersOf, Dispatcher } from '../areas/webhooks/area.ts'
 import type { Config } from '../config.ts'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
+import { Cells } from '../platform/cells.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import type { Cell } from '../platform/db/cell.ts'
 import { keepRoleSettings, type RoleSettings } from '../platform/db/role-settings.ts'
 import { Database } from '../platform/db.ts'
 import { type ServerIdentity, serverIdentity, watchIdentity } from '../platform/http/certificates.ts'
@@ -82,7 +84,11 @@ export async function startNode({
     if (config.PAMOJA_DATABASE_DIRECT_URL !== null) await keepRoleSettings(db, roleSettings(config))
     await requireSameDatabase(config)
     progress('Bringing the tables up to date')
-    await prepareSchema(db, config.PAMOJA_MIGRATE ? 'migrate' : 'require', extraMigrations)
+    const prepare = (cell: Cell): Promise<void> =>
+      prepareSchema(cell, config.PAMOJA_MIGRATE ? 'migrate' : 'require', extraMigrations)
+    await prepare(db.home)
+    const cells = new Cells({ db, log, prepare })
+    await cells.open()
     stop?.throwIfAborted()
 
     progress('Opening the doors')
@@ -98,6 +104,8 @@ export async function startNode({
     const app = await buildApp({ config, areas, clock, log, db, address, dispatcher, simulators })
     if (app.tracer) stops.push(app.tracer.stop)
     await startWorkers(app, areas, dispatcher, stops)
+    await cells.start(app.signals, log)
+    stops.push(() => cells.stop())
 
     const doors = await openDoors(app, areas, identity)
     stops.push(doors.drain)
@@ -143,6 +151,7 @@ function openDatabase(url: string, config: Config, log: Logger): Database {
       directUrl: config.PAMOJA_DATABASE_DIRECT_URL ?? undefined,
       poolerPrepares: config.PAMOJA_DATABASE_POOLER_PREPARES,
       replicaUrl: config.PAMOJA_DATABASE_REPLICA_URL ?? undefined,
+      cells: config.PAMOJA_CELLS,
       poolSize: config.PAMOJA_DATABASE_POOL,
       waitMs: config.PAMOJA_DATABASE_WAIT_SECONDS * 1_000,
       statementTimeoutMs,

@@ -5,21 +5,33 @@
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
-import { type Database, isUnavailable, one, type Statement, sqlState, type Tx, within } from './db.ts'
+import type { Cell } from './db/cell.ts'
+import {
+  type Database,
+  isLost,
+  isMoving,
+  one,
+  type Statement,
+  settled,
+  sqlState,
+  type Tx,
+  type Where,
+  within,
+} from './db.ts'
 
 export type { Columns, PlainColumns, RowOf }
 
 /** SQL function that handles a batch in one commit: `fn(node uuid, items fn_item[])`, one result row per item. */
-export interface Operation<Item extends Columns, Verdict extends PlainColumns> {
+export interface Operation<Item extends Columns, Verdict extends PlainColumns, W extends Where = 'tenant' | 'home'> {
   readonly name: string
   readonly text: string
-  readonly where: 'tenant' | 'home'
+  readonly where: W
   readonly takes: Item
   readonly gives: Verdict
 }
 
 /** All operations, for the test that has PostgreSQL describe each of them. */
-export const operations = new Map<string, Operation<Columns, PlainColumns>>()
+export const operations = new Map<string, Operation<Columns, PlainColumns, Where>>()
 
 /**
  * Declares an operation: the SQL function it calls, the columns of its `_item` type in their order, and of a verdict. A column
@@ -34,14 +46,17 @@ export const operation = {
   ) => declared('tenant', sqlFunction, takes, gives),
   home: <Item extends Columns, Verdict extends PlainColumns>(sqlFunction: string, takes: Item, gives: Verdict) =>
     declared('home', sqlFunction, takes, gives),
+  /** Is committed in every cell, by `commitEverywhere`. */
+  everywhere: <Item extends Columns, Verdict extends PlainColumns>(sqlFunction: string, takes: Item, gives: Verdict) =>
+    declared('everywhere', sqlFunction, takes, gives),
 }
 
-function declared<Item extends Columns, Verdict extends PlainColumns>(
-  where: 'tenant' | 'home',
+function declared<Item extends Columns, Verdict extends PlainColumns, W extends Where>(
+  where: W,
   sqlFunction: string,
   takes: Item,
   gives: Verdict,
-): Operation<Item, Verdict> {
+): Operation<Item, Verdict, W> {
   const made = {
     name: sqlFunction,
     where,
@@ -104,7 +119,7 @@ interface Waiting {
 }
 
 interface Queue {
-  operation: Operation<Columns, PlainColumns>
+  operation: Operation<Columns, PlainColumns, Where>
   waiting: Waiting[]
   inFlight: number
 }
@@ -114,25 +129,87 @@ export interface CommitStats {
   items: number
 }
 
+/** Committer: the queues and lanes of each cell, opened with its first item. */
 export class Committer {
+  readonly #db: Database
   readonly #nodeId: string
+  readonly #lanes: number
+  readonly #home: CellCommitter
+  readonly #cells = new Map<Cell, CellCommitter>()
+  #stopped = false
+  readonly stats: CommitStats = { commits: 0, items: 0 }
+
+  constructor(db: Database, nodeId: string, lanes: number) {
+    this.#db = db
+    this.#nodeId = nodeId
+    this.#lanes = lanes
+    this.#home = this.#open(db.home)
+  }
+
+  /** Adds an item to the next commit of its operation, in the cell of its bucket; resolves with its verdict once durable. */
+  commit<Item extends Columns, Verdict extends PlainColumns>(
+    operation: Operation<Item, Verdict>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>> {
+    if (operation.where === 'home' || this.#db.cells.length === 1) return this.#home.commit(operation, item)
+    try {
+      const cell = this.#db.cellOf(Number(item.bucket))
+      return (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Commits an item in every cell; resolves with their verdicts once all are durable. */
+  commitEverywhere<Item extends Columns, Verdict extends PlainColumns>(
+    operation: Operation<Item, Verdict, 'everywhere'>,
+    item: RowOf<Item>,
+  ): Promise<RowOf<Verdict>[]> {
+    return settled(
+      this.#db.cells.map(async (cell) => (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)),
+    )
+  }
+
+  /** Refuses new items, commits the queued ones, then closes the lanes. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all([...this.#cells.values()].map((each) => each.stop()))
+  }
+
+  waiting(): number {
+    return [...this.#cells.values()].reduce((total, each) => total + each.waiting(), 0)
+  }
+
+  #open(cell: Cell): CellCommitter {
+    if (this.#stopped) throw new AppError('SERVICE_UNAVAILABLE', 'the node is stopping', { retryAfterSeconds: 1 })
+    const opened = new CellCommitter(this.#db, cell, this.#nodeId, this.#lanes, this.stats)
+    this.#cells.set(cell, opened)
+    return opened
+  }
+}
+
+class CellCommitter {
+  readonly #db: Database
+  readonly #nodeId: string
+  readonly #stats: CommitStats
   readonly #queues = new Map<string, Queue>()
   readonly #ready: Queue[] = []
   readonly #lanes: Lane[]
   readonly #free: Lane[]
   #scheduled = false
   #stopped = false
-  readonly stats: CommitStats = { commits: 0, items: 0 }
 
-  constructor(db: Database, nodeId: string, lanes: number) {
+  constructor(db: Database, cell: Cell, nodeId: string, lanes: number, stats: CommitStats) {
+    this.#db = db
     this.#nodeId = nodeId
-    this.#lanes = Array.from({ length: lanes }, () => new Lane(db))
+    this.#stats = stats
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(cell))
     this.#free = [...this.#lanes]
   }
 
   /** Adds an item to the next commit of its operation; resolves with its verdict once durable. */
   commit<Item extends Columns, Verdict extends PlainColumns>(
-    operation: Operation<Item, Verdict>,
+    operation: Operation<Item, Verdict, Where>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>> {
     return new Promise((resolve, reject) => {
@@ -160,7 +237,7 @@ export class Committer {
     return total
   }
 
-  #queue(operation: Operation<Columns, PlainColumns>): Queue {
+  #queue(operation: Operation<Columns, PlainColumns, Where>): Queue {
     let queue = this.#queues.get(operation.name)
     if (!queue) {
       queue = { operation, waiting: [], inFlight: 0 }
@@ -202,7 +279,7 @@ export class Committer {
     }
   }
 
-  async #send(lane: Lane, operation: Operation<Columns, PlainColumns>, batch: Waiting[]): Promise<void> {
+  async #send(lane: Lane, operation: Operation<Columns, PlainColumns, Where>, batch: Waiting[]): Promise<void> {
     try {
       const rows = await lane.query(operation, [
         this.#nodeId,
@@ -213,8 +290,8 @@ export class Committer {
       ])
       if (rows.length !== batch.length)
         throw new Error(`${operation.name} gave ${rows.length} rows for ${batch.length} items`)
-      this.stats.commits++
-      this.stats.items += batch.length
+      this.#stats.commits++
+      this.#stats.items += batch.length
       for (let i = 0; i < batch.length; i++) batch[i]?.resolve(rows[i] ?? {})
     } catch (error) {
       await this.#failed(lane, operation, batch, error)
@@ -223,19 +300,20 @@ export class Committer {
 
   /**
    * Batch failed. After a lost connection the outcome is unknown: callers get 503 and may retry with their idempotency
-   * key. After a deadlock or serialisation failure the batch is retried. Any other error is one bad item, found by
-   * halving, so that the others do not fail with it.
+   * key. After a deadlock or serialisation failure the batch is retried. Any other error is one bad item, or one whose bucket
+   * the cell gave away, found by halving, so that the others do not fail with it.
    */
   async #failed(
     lane: Lane,
-    operation: Operation<Columns, PlainColumns>,
+    operation: Operation<Columns, PlainColumns, Where>,
     batch: Waiting[],
     error: unknown,
   ): Promise<void> {
     const repeatable =
       ['40001', '40P01'].includes(sqlState(error)) && batch.every((waiting) => ++waiting.tries < maxTries)
     if (repeatable) return this.#send(lane, operation, batch)
-    if (isUnavailable(error)) {
+    if (isMoving(error)) this.#db.noticeMoved(error)
+    if (isLost(error) || (isMoving(error) && batch.length === 1)) {
       for (const waiting of batch) waiting.reject(unavailable(error))
     } else if (batch.length === 1) {
       batch[0]?.reject(new Error(`commit ${operation.name}`, { cause: error }))
@@ -253,23 +331,23 @@ function unavailable(cause: unknown): AppError {
 
 /** Lane: a connection opened at first use and reopened when lost. */
 class Lane {
-  readonly #db: Database
+  readonly #cell: Cell
   #client: pg.Client | null = null
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(db: Database) {
-    this.#db = db
+  constructor(cell: Cell) {
+    this.#cell = cell
   }
 
-  async query({ name, text }: Operation<Columns, PlainColumns>, values: (string | Buffer)[]): Promise<object[]> {
+  async query({ name, text }: Operation<Columns, PlainColumns, Where>, values: (string | Buffer)[]): Promise<object[]> {
     const client = await this.#connected()
     try {
       const { rows } = await client.query<object>(
-        within(this.#db.answerMs, { ...(this.#db.isPreparing ? { name } : {}), text, values }),
+        within(this.#cell.answerMs, { ...(this.#cell.isPreparing ? { name } : {}), text, values }),
       )
       return rows
     } catch (error) {
-      if (isUnavailable(error)) this.#drop(client)
+      if (isLost(error)) this.#drop(client)
       throw error
     }
   }
@@ -284,7 +362,7 @@ class Lane {
     const waitMs = this.#failedAt + reconnectMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     try {
-      const client = await this.#db.connectLane()
+      const client = await this.#cell.connectLane()
       client.on('end', () => this.#drop(client))
       this.#client = client
       return client

@@ -1,95 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgreSQL access: named statements with named parameters, and transactions. SQL stays SQL; `statement` turns `$name`
-// into `$1` once at start and ties the text to its types.
-import { pipeline } from 'node:stream/promises'
-import pg from 'pg'
-import { from as copyFrom } from 'pg-copy-streams'
-import { errorCode } from '../kernel/error-code.ts'
+// PostgreSQL access: statements, transactions and dedicated connections, each in the cell where its rows are. With one
+// database, which is most installations, every cell is `home`.
+import type pg from 'pg'
+import { AppError } from '../kernel/errors.ts'
+import { bucketCount, buckets } from '../kernel/ids.ts'
+import { Enlisted } from './db/across.ts'
+import { answerWithin, Cell, type CellOptions, copied, run, within } from './db/cell.ts'
+import { isMoving, isReadOnly, isUnanswered } from './db/failures.ts'
 import { Replica } from './db/replica.ts'
-import { Servers } from './db/servers.ts'
+import { bucketsIn, type Statement, type Value } from './db/statement.ts'
 
-export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[]
-
-/**
- * Where a statement runs, once an installation has several databases ("cells") and each bucket lives in one of them:
- *   tenant      where the bucket lives that its parameters name;
- *   home        where the installation keeps what belongs to no tenant: accounts, keys, prices, binds;
- *   everywhere  in every cell: what operators list, chores do, and workers claim.
- */
-export type Where = 'tenant' | 'home' | 'everywhere'
-
-/** Named, prepared statement. `P` are its parameters, `R` is a result row. */
-export interface Statement<P extends object, R extends object, W extends Where = Where> {
-  readonly name: string
-  readonly text: string
-  readonly where: W
-  /** Whether it writes or locks rows. */
-  readonly changes: boolean
-  /** Joins tenant rows with installation rows, which is impossible between cells. */
-  readonly joinsHome: boolean
-  /** May be some seconds late, so that a replica answers it where there is one. Never what something is decided on. */
-  readonly mayBeLate?: boolean
-  /**
-   * Planned for each call instead of once: a plan for any value of the parameters cannot know the order of the rows, and reads and
-   * sorts all of a tenant's for one page.
-   */
-  readonly isPlannedEachTime?: boolean
-  readonly parameters: readonly (keyof P & string)[]
-  /** Types only; never set. */
-  readonly row?: R
-}
-
-/** All statements, for the test that has PostgreSQL describe each of them. */
-export const statements = new Map<string, Statement<never, object>>()
-
-/** Bucket or buckets of a tenant statement; the text need not use them. */
-type OfTenant = { readonly bucket: number } | { readonly buckets: readonly number[] }
-
-interface Traits {
-  readonly joinsHome?: boolean
-  readonly mayBeLate?: boolean
-}
-
-/** Declares a statement. `$name` in the text is the parameter `name`, and may occur several times. */
-export const statement = {
-  tenant: <P extends OfTenant, R extends object>(name: string, text: string, traits?: Traits) =>
-    declared<P, R, 'tenant'>('tenant', name, text, traits),
-  home: <P extends object, R extends object>(name: string, text: string) => declared<P, R, 'home'>('home', name, text),
-  everywhere: <P extends object, R extends object>(name: string, text: string, traits?: Traits) =>
-    declared<P, R, 'everywhere'>('everywhere', name, text, traits),
-}
-
-const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
-
-const orderedByParameter = /\border by case when \$/
-
-function declared<P extends object, R extends object, W extends Where>(
-  where: W,
-  name: string,
-  text: string,
-  { joinsHome = false, mayBeLate = false }: Traits = {},
-): Statement<P, R, W> {
-  if (statements.has(name)) throw new Error(`two statements are named ${name}`)
-  const parameters: (keyof P & string)[] = []
-  const numbered = text.replace(/\$([a-z][a-zA-Z0-9_]*)/g, (_, parameter: keyof P & string) => {
-    if (!parameters.includes(parameter)) parameters.push(parameter)
-    return `$${parameters.indexOf(parameter) + 1}`
-  })
-  const written = numbered.trim()
-  const made: Statement<P, R, W> = {
-    name,
-    text: written,
-    where,
-    changes: changing.test(written),
-    joinsHome,
-    mayBeLate,
-    isPlannedEachTime: orderedByParameter.test(written),
-    parameters,
-  }
-  if (mayBeLate && made.changes) throw new Error(`${name} writes, and so cannot be late`)
-  statements.set(name, made)
-  return made
-}
+export { within } from './db/cell.ts'
+export { isLost, isMoving, isUnavailable, refusesWrites, sqlState, temporaryFailure } from './db/failures.ts'
+export { type Statement, statement, statements, type Value, type Where } from './db/statement.ts'
 
 /** Runs statements: the pool for single reads, a transaction for what belongs together. */
 export interface Queryable {
@@ -97,6 +20,8 @@ export interface Queryable {
     statement: Statement<P, R>,
     parameters: NoInfer<P>,
   ): Promise<R[]>
+  /** Parts of items that one statement writes: one part for each cell, and for none of no items. */
+  apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[]
 }
 
 declare const insideTransaction: unique symbol
@@ -131,33 +56,18 @@ export interface AcrossTx extends Tx {
 /** Place of a transaction: a bucket's cell, home, or both. */
 type Place = number | 'home' | 'across'
 
-const defaultWaitMs = 5_000
-/** Connections for cached lookups. */
+/** Wait for copies of home in other cells, and how often they are asked. */
+const copiedWithinMs = 1_000
+const copyPollMs = 3
+/** Connections for cached lookups, and for reads of home inside a transaction of another cell. */
 const besideSize = 1
-/** TCP keep-alive delay of an idle connection. */
-const keepAliveMs = 10_000
-/** Grace added to the statement timeout before a reply is given up: a host that vanished sends none. */
-const answerGraceMs = 5_000
+const besideSizeOfMany = 4
 
-export interface DatabaseOptions {
-  /** Address of the database, or of a pooler in front of it when `directUrl` is given. May name several hosts. */
-  url: string
-  /**
-   * Address of the database itself, for what keeps a session: LISTEN, migrations, locks, cursors. Given when `url` leads
-   * through a pooler in transaction mode, which is then sent no startup parameters.
-   */
-  directUrl?: string | undefined
-  /** Whether the pooler keeps prepared statements. Without a pooler they are always used. */
-  poolerPrepares?: boolean
+export interface DatabaseOptions extends Omit<CellOptions, 'besideSize'> {
   /** Standby for statements that may be late. */
   replicaUrl?: string | undefined
-  poolSize: number
-  /** Timeout for a free connection of the pool or for opening one. */
-  waitMs?: number
-  statementTimeoutMs: number
-  applicationName: string
-  /** Session settings, such as `pamoja.job_lease`: names and values without spaces. */
-  sessionSettings?: Readonly<Record<string, string>>
+  /** Further databases, of which those are used that `place` names. */
+  cells?: readonly { readonly name: string; readonly url: string }[]
 }
 
 export interface TxOptions {
@@ -165,61 +75,176 @@ export interface TxOptions {
   statementTimeoutMs?: number
 }
 
-/** Database: a pool for reads and transactions, and dedicated connections. */
+export interface AcrossOptions extends TxOptions {
+  /** The one cell in which its statements for everywhere run. */
+  only?: Cell
+}
+
+/** Where buckets live that are not at home: bucket → name of the cell. */
+export type Places = ReadonlyMap<number, string>
+
+/** The databases of an installation, as one: pools for reads and transactions, and dedicated connections. */
 export class Database implements Queryable {
-  readonly #pool: pg.Pool
-  /**
-   * Second pool, held for one statement at a time, so that transactions that hold all other connections cannot deadlock
-   * on it.
-   */
-  readonly #beside: pg.Pool
-  readonly #options: DatabaseOptions
-  readonly #servers: Servers
-  readonly #directServers: Servers
+  readonly home: Cell
+  /** Further cells that are configured, by name. */
+  readonly further: ReadonlyMap<string, Cell>
+  /** Cells in use, home first. */
+  #cells: readonly Cell[]
+  /** Cell of each bucket; null with one cell. */
+  #places: readonly (Cell | null)[] | null = null
+  #own: ReadonlyMap<Cell, readonly number[]> = new Map()
   readonly #replica: Replica | null
   #lateReads = 0
-  /** Whether statements are prepared under their names, or parsed each time. */
-  readonly isPreparing: boolean
-  /**
-   * Reply timeout of a statement; 0 for none. Dedicated connections, and transactions with their own timeout, are
-   * exempt.
-   */
-  readonly answerMs: number
+  readonly #movedListeners: (() => void)[] = []
+  /** Transactions over several cells in progress, and those that wait: each takes at most one connection of each cell. */
+  #acrossFree: number
+  readonly #acrossWaiting: (() => void)[] = []
 
   constructor(options: DatabaseOptions, onIdleError: (error: Error) => void) {
-    this.#options = options
-    this.answerMs = answerWithin(options.statementTimeoutMs)
-    this.#servers = new Servers(options.url, options.applicationName)
-    this.#directServers =
-      options.directUrl === undefined ? this.#servers : new Servers(options.directUrl, options.applicationName)
-    this.isPreparing = options.directUrl === undefined || options.poolerPrepares === true
-    const connection = (): pg.ClientConfig => this.#connection()
-    // The address is chosen for each new connection: it may have moved.
-    const Client = class extends pg.Client {
-      constructor() {
-        super(connection())
-      }
-    }
-    const pool = (max: number): pg.Pool =>
-      new pg.Pool({ Client, connectionTimeoutMillis: this.#waitMs, max, idleTimeoutMillis: 30_000 }).on(
-        'error',
-        onIdleError,
-      )
-    this.#pool = pool(options.poolSize)
-    this.#beside = pool(besideSize)
-    const { replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
+    const { cells = [], replicaUrl, poolSize: max, statementTimeoutMs: statement_timeout } = options
+    const size = cells.length === 0 ? besideSize : besideSizeOfMany
+    this.home = new Cell('home', { ...options, besideSize: size }, onIdleError)
+    this.#cells = [this.home]
+    this.further = new Map(
+      cells.map(({ name, url }) => {
+        const own = { ...options, url, directUrl: undefined, besideSize: size }
+        return [name, new Cell(name, own, onIdleError)]
+      }),
+    )
+    this.#acrossFree = max
     this.#replica =
       replicaUrl === undefined
         ? null
-        : new Replica({ ...this.#anyConnection(), connectionString: replicaUrl, statement_timeout, max }, onIdleError)
+        : new Replica(
+            { ...this.home.anyConnection(), connectionString: replicaUrl, statement_timeout, max },
+            onIdleError,
+          )
+  }
+
+  /** Whether statements at home are prepared under their names, or parsed each time. */
+  get isPreparing(): boolean {
+    return this.home.isPreparing
+  }
+
+  /** Cells in use, home first. */
+  get cells(): readonly Cell[] {
+    return this.#cells
+  }
+
+  /** Uses these cells beside home, with buckets where they live. Statements of a bucket in another one are refused. */
+  place(names: readonly string[], places: Places): void {
+    if (names.length === 0 && places.size === 0) {
+      this.#cells = [this.home]
+      this.#places = null
+      return
+    }
+    this.#cells = [this.home, ...names.flatMap((name) => this.further.get(name) ?? [])]
+    this.#places = Array.from({ length: bucketCount }, (_, bucket) => {
+      const name = places.get(bucket) ?? 'home'
+      return this.#cells.find((cell) => cell.name === name) ?? null
+    })
+    const own = new Map<Cell, number[]>(this.#cells.map((cell) => [cell, []]))
+    for (const [bucket, cell] of this.#places.entries()) if (cell) own.get(cell)?.push(bucket)
+    this.#own = own
+  }
+
+  /** Buckets of a cell. Beside them it may have rows of one that is on its way in or out, which nobody may see or touch. */
+  bucketsIn(cell: Cell): readonly number[] {
+    return this.#places === null ? buckets : (this.#own.get(cell) ?? [])
+  }
+
+  /** Called when a cell refused a bucket that is no longer its own. */
+  onMoved(listener: () => void): void {
+    this.#movedListeners.push(listener)
+  }
+
+  cellOf(bucket: number): Cell {
+    if (this.#places === null) return this.home
+    const cell = bucket === -1 ? this.home : this.#places[bucket]
+    if (cell) return cell
+    throw new AppError('SERVICE_UNAVAILABLE', 'the database of this account cannot be reached', {
+      retryAfterSeconds: 1,
+    })
+  }
+
+  apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[] {
+    if (this.#places === null) return items.length === 0 ? [] : [items]
+    const parts = new Map<Cell, T[]>()
+    for (const item of items) {
+      const cell = this.cellOf(bucketOf(item))
+      const part = parts.get(cell)
+      if (part) part.push(item)
+      else parts.set(cell, [item])
+    }
+    return [...parts.values()]
   }
 
   async query<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
+    if (this.#places !== null) return this.#routed(statement, parameters, (cell, own) => cell.query(statement, own))
     const late = statement.mayBeLate ? await this.#late(statement, parameters) : null
-    return late ?? this.#noticing(run(this.#pool, this, statement, parameters))
+    return late ?? this.home.query(statement, parameters)
+  }
+
+  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. */
+  async queryReached<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R, 'everywhere'>,
+    parameters: P,
+  ): Promise<{ rows: R[]; failure: unknown }> {
+    const answers = await Promise.allSettled(
+      this.#cells.map((cell) => cell.query(statement, this.#ownOf(cell, parameters))),
+    )
+    return {
+      rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
+    }
+  }
+
+  /** Asks every cell that a statement is about; one that is away fails it when all others have answered. */
+  async #routed<P extends { [K in keyof P]: Value }, R extends object>(
+    statement: Statement<P, R>,
+    parameters: P,
+    ask: (cell: Cell, own: P) => Promise<R[]>,
+    { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
+  ): Promise<R[]> {
+    const [cell = this.home, ...others] =
+      statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
+    try {
+      if (others.length === 0) {
+        const rows = await ask(cell, this.#ownOf(cell, parameters))
+        if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
+        return rows
+      }
+      return merged(
+        statement,
+        parameters,
+        await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters)))),
+      )
+    } catch (error) {
+      this.noticeMoved(error)
+      throw error
+    }
+  }
+
+  /** Parameters for a cell: all buckets are its own. */
+  #ownOf<P extends object>(cell: Cell, parameters: P): P {
+    return 'buckets' in parameters && parameters.buckets === buckets
+      ? { ...parameters, buckets: this.bucketsIn(cell) }
+      : parameters
+  }
+
+  #cellsOf({ name, where }: Statement<never, object>, parameters: object): readonly Cell[] {
+    if (where === 'home') return [this.home]
+    const cells = [...new Set(bucketsIn(parameters).map((bucket) => this.cellOf(bucket)))]
+    if (cells.length > 1) throw new Error(`${name} is about several cells at once: see \`apart\` in db.ts`)
+    return cells
+  }
+
+  /** Tells the listeners of `onMoved` where a failure says that a bucket is elsewhere. */
+  noticeMoved(error: unknown): void {
+    if (isMoving(error)) for (const moved of this.#movedListeners) moved()
   }
 
   /** Rows as the replica has them; null when the database has to be asked. */
@@ -229,7 +254,12 @@ export class Database implements Queryable {
   ): Promise<R[] | null> {
     if (!(await this.#replica?.follows()) || !this.#replica) return null
     try {
-      const rows = await run(this.#replica.pool, { answerMs: this.answerMs, isPreparing: true }, statement, parameters)
+      const rows = await run(
+        this.#replica.pool,
+        { answerMs: this.home.answerMs, isPreparing: true },
+        statement,
+        parameters,
+      )
       this.#lateReads++
       return rows
     } catch {
@@ -252,7 +282,8 @@ export class Database implements Queryable {
     statement: Statement<P, R>,
     parameters: P,
   ): Promise<R[]> {
-    return this.#noticing(run(this.#beside, this, statement, parameters))
+    if (this.#places === null) return this.home.queryBeside(statement, parameters)
+    return this.#routed(statement, parameters, (cell, own) => cell.queryBeside(statement, own))
   }
 
   /**
@@ -260,46 +291,39 @@ export class Database implements Queryable {
    * timeout and a statement timeout.
    */
   tx<T>({ bucket }: { readonly bucket: number }, work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
-    return this.#tx(bucket, work, options)
+    return this.#txIn(this.cellOf(bucket), bucket, work, options)
   }
 
   /** Transaction over installation rows. */
   homeTx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
-    return this.#tx('home', work, options)
+    return this.#txIn(this.home, 'home', work, options)
   }
 
   /**
-   * Transaction over rows of several tenants, or of a tenant and the installation. Only a single database can do that:
-   * cells would need another way for each caller.
+   * Transaction over rows of several tenants, or of a tenant and the installation. With several cells it takes part in
+   * those that it asks, and is committed in two phases where it changed more than one.
    */
-  acrossTx<T>(work: (tx: AcrossTx) => Promise<T>, options?: TxOptions): Promise<T> {
-    return this.#tx('across', work, options)
+  acrossTx<T>(work: (tx: AcrossTx) => Promise<T>, options?: AcrossOptions): Promise<T> {
+    return this.#places === null ? this.#txIn(this.home, 'across', work, options) : this.#txAcross(work, options)
   }
 
-  async #tx<T>(
-    place: Place,
-    work: (tx: AcrossTx) => Promise<T>,
-    { lockTimeoutMs, statementTimeoutMs }: TxOptions = {},
-  ): Promise<T> {
-    const answerMs = statementTimeoutMs === undefined ? this.answerMs : answerWithin(statementTimeoutMs)
-    const begin = [
-      'begin',
-      ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
-      ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
-    ].join('; ')
-    const client = await this.#noticing(this.#pool.connect())
+  async #txIn<T>(cell: Cell, place: Place, work: (tx: AcrossTx) => Promise<T>, options: TxOptions = {}): Promise<T> {
+    const answerMs = answerMsOf(cell, options)
+    const client = await cell.noticing(cell.pool.connect())
     // A lost connection fails its statements; without a listener Node would exit.
     client.on('error', ignore)
     let broken: Error | undefined
     const afterwards: (() => void)[] = []
     try {
-      await client.query(within(answerMs, { text: begin }))
-      const result = await work(transaction(client, { answerMs, isPreparing: this.isPreparing }, afterwards, place))
+      await client.query(within(answerMs, { text: beginWith(options) }))
+      const result = await work(this.#transaction(cell, client, answerMs, afterwards, place))
       await client.query(within(answerMs, { text: 'commit' }))
+      if (place === 'home') await this.#whenCopied()
       for (const run of afterwards) run()
       return result
     } catch (error) {
-      this.#notice(error)
+      cell.notice(error)
+      this.noticeMoved(error)
       // A connection that cannot roll back is discarded, and one to a server that takes no writes any more.
       if (isUnanswered(error) || isReadOnly(error)) broken = error
       else
@@ -313,17 +337,130 @@ export class Database implements Queryable {
     }
   }
 
-  /** Appends rows with COPY. They are written asynchronously: a crash may lose them. */
+  async #txAcross<T>(work: (tx: AcrossTx) => Promise<T>, options: AcrossOptions = {}): Promise<T> {
+    const answerMs = answerMsOf(this.home, options)
+    await this.#acrossTurn()
+    const enlisted = new Enlisted(this.home, beginWith(options), answerMs)
+    const afterwards: (() => void)[] = []
+    try {
+      const result = await work(this.#transactionAcross(enlisted, answerMs, afterwards, options.only))
+      if (await enlisted.commit()) await this.#whenCopied()
+      for (const run of afterwards) run()
+      return result
+    } catch (error) {
+      this.noticeMoved(error)
+      await enlisted.rollback(error)
+      throw error
+    } finally {
+      await enlisted.release()
+      this.#acrossEnded()
+    }
+  }
+
+  /**
+   * Waits until the cells have copied what was written at home, so that who changed it finds it changed everywhere. A cell that is
+   * away or far behind is not waited for.
+   */
+  async #whenCopied(): Promise<void> {
+    if (this.#cells.length === 1) return
+    const untilMs = performance.now() + copiedWithinMs
+    try {
+      const { rows: now } = await this.home.beside.query<{ lsn: string }>(
+        'select pg_current_wal_flush_lsn()::text as lsn',
+      )
+      while (performance.now() < untilMs) {
+        const { rows } = await this.home.beside.query<{ behind: number }>(
+          `select count(*)::int as behind from pg_replication_slots
+            where active and confirmed_flush_lsn < $1::pg_lsn and slot_name like
+                  (select 'pamoja\\_' || oid || '\\_home\\_%' from pg_database where datname = current_database())`,
+          [now[0]?.lsn],
+        )
+        if (rows[0]?.behind === 0) return
+        await new Promise((resolve) => setTimeout(resolve, copyPollMs))
+      }
+    } catch {
+      // It is written, whatever became of the question.
+    }
+  }
+
+  async #acrossTurn(): Promise<void> {
+    if (this.#acrossFree > 0) this.#acrossFree--
+    else await new Promise<void>((resolve) => this.#acrossWaiting.push(resolve))
+  }
+
+  #acrossEnded(): void {
+    const next = this.#acrossWaiting.shift()
+    if (next) next()
+    else this.#acrossFree++
+  }
+
+  #transaction(
+    cell: Cell,
+    client: pg.ClientBase,
+    answerMs: number,
+    afterwards: (() => void)[],
+    place: Place,
+  ): AcrossTx {
+    const asking = { answerMs, isPreparing: cell.isPreparing }
+    const own: Omit<AcrossTx, typeof insideTransaction> = {
+      query: async (statement, parameters) => {
+        requirePlace(place, statement, parameters)
+        if (cell === this.home || statement.where !== 'home') return run(client, asking, statement, parameters)
+        if (!statement.isAtCommit) return this.home.queryBeside(statement, parameters)
+        afterwards.push(() => void this.home.queryBeside(statement, parameters).catch(ignore))
+        return []
+      },
+      copyIn: async (bucket, table, columns, rows) => {
+        requireBuckets(place, `a copy into ${table}`, [bucket])
+        await copied(client, asking.answerMs, table, columns, rows)
+      },
+      apart: (items, bucketOf) => this.apart(items, bucketOf),
+      afterCommit: (later) => void afterwards.push(later),
+    }
+    return Object.assign(own, mark)
+  }
+
+  #transactionAcross(enlisted: Enlisted, answerMs: number, afterwards: (() => void)[], only?: Cell): AcrossTx {
+    const own: Omit<AcrossTx, typeof insideTransaction> = {
+      query: (statement, parameters) =>
+        this.#routed(
+          statement,
+          parameters,
+          async (cell, own) =>
+            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
+          { isInside: true, ...(only ? { everywhere: [only] } : {}) },
+        ),
+      copyIn: async (bucket, table, columns, rows) => {
+        await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
+      },
+      apart: (items, bucketOf) => this.apart(items, bucketOf),
+      afterCommit: (later) => void afterwards.push(later),
+    }
+    return Object.assign(own, mark)
+  }
+
+  /** Appends rows with COPY. They are written asynchronously: a crash may lose them. The first column is the bucket. */
   async copyIn(table: string, columns: readonly string[], rows: readonly string[]): Promise<void> {
-    const client = await this.#noticing(this.#pool.connect())
+    const parts = this.apart(rows, (row) => Number.parseInt(row, 10))
+    await settled(
+      parts.map((part) => {
+        const cell = this.#places === null ? this.home : this.cellOf(Number.parseInt(part[0] ?? '-1', 10))
+        return this.#copyInto(cell, table, columns, part)
+      }),
+    )
+  }
+
+  async #copyInto(cell: Cell, table: string, columns: readonly string[], rows: readonly string[]): Promise<void> {
+    const client = await cell.noticing(cell.pool.connect())
     client.on('error', ignore)
     let broken: Error | undefined
     try {
-      await client.query(within(this.answerMs, { text: 'begin; set local synchronous_commit = off' }))
-      await copied(client, this.answerMs, table, columns, rows)
-      await client.query(within(this.answerMs, { text: 'commit' }))
+      await client.query(within(cell.answerMs, { text: 'begin; set local synchronous_commit = off' }))
+      await copied(client, cell.answerMs, table, columns, rows)
+      await client.query(within(cell.answerMs, { text: 'commit' }))
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error))
+      this.noticeMoved(error)
       throw error
     } finally {
       client.off('error', ignore)
@@ -333,103 +470,60 @@ export class Database implements Queryable {
 
   /** Finds the server that takes writes, where the address names several. */
   async find(): Promise<void> {
-    await Promise.all([this.#servers.find(), this.#directServers.find()])
+    await this.home.find()
   }
 
-  /** Connection to the database itself, with a session of its own, for a listener, migrations or a bulk copy. The caller ends it. */
+  /** Connection to home itself, with a session of its own, for a listener, migrations or a bulk copy. The caller ends it. */
   async connect(): Promise<pg.Client> {
-    return this.#opened(new pg.Client(this.#directConnection()))
-  }
-
-  /** Connection outside the pool for a commit lane, whose statements keep nothing in the session. The caller ends it. */
-  async connectLane(): Promise<pg.Client> {
-    return this.#opened(new pg.Client(this.#connection()))
+    return this.home.connect()
   }
 
   stats(): { total: number; idle: number; waiting: number } {
-    return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount }
+    const pools = this.#cells.map(({ pool }) => pool)
+    const sum = (of: (pool: pg.Pool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
+    return {
+      total: sum(({ totalCount }) => totalCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
+    }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#pool.end(), this.#beside.end(), this.#replica?.pool.end()])
-  }
-
-  async #opened(client: pg.Client): Promise<pg.Client> {
-    client.on('error', () => client.end().catch(() => undefined))
-    await this.#noticing(client.connect())
-    return client
-  }
-
-  /** Passes a result on; a failure that tells of a lost server starts the search for another. */
-  async #noticing<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      this.#notice(error)
-      throw error
-    }
-  }
-
-  #notice(error: unknown): void {
-    if (!isUnavailable(error) && !isReadOnly(error)) return
-    this.#servers.lost()
-    this.#directServers.lost()
-  }
-
-  get #waitMs(): number {
-    return this.#options.waitMs ?? defaultWaitMs
-  }
-
-  /** Connection as the pool uses it: through the pooler, if there is one. */
-  #connection(): pg.ClientConfig {
-    if (this.#options.directUrl === undefined) return this.#directConnection()
-    return { ...this.#anyConnection(), connectionString: this.#servers.url }
-  }
-
-  #directConnection(): pg.ClientConfig {
-    const { statementTimeoutMs, sessionSettings, directUrl } = this.#options
-    // Said even when it is none: behind a pooler the role has a timeout of its own.
-    const none = directUrl !== undefined && statementTimeoutMs === 0 ? { statement_timeout: '0' } : {}
-    const settings = Object.entries({ ...none, ...sessionSettings })
-    return {
-      ...this.#anyConnection(),
-      connectionString: this.#directServers.url,
-      statement_timeout: statementTimeoutMs,
-      ...(settings.length > 0 ? { options: settings.map(([name, value]) => `-c ${name}=${value}`).join(' ') } : {}),
-    }
-  }
-
-  #anyConnection(): pg.ClientConfig {
-    return {
-      application_name: this.#options.applicationName,
-      connectionTimeoutMillis: this.#waitMs,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: keepAliveMs,
-      types: { getTypeParser },
-    }
+    const cells = [this.home, ...this.further.values()]
+    await Promise.all([...cells.map((cell) => cell.close()), this.#replica?.pool.end()])
   }
 }
 
 const ignore = (): void => undefined
 
-function answerWithin(statementTimeoutMs: number): number {
-  return statementTimeoutMs === 0 ? 0 : statementTimeoutMs + answerGraceMs
+function answerMsOf({ answerMs }: Cell, { statementTimeoutMs }: TxOptions): number {
+  return statementTimeoutMs === undefined ? answerMs : answerWithin(statementTimeoutMs)
 }
 
-/** Query with a reply timeout, which the types of pg lack. */
-export function within(answerMs: number, query: pg.QueryConfig): pg.QueryConfig {
-  const limited: pg.QueryConfig & { query_timeout: number } = { ...query, query_timeout: answerMs }
-  return limited
+function beginWith({ lockTimeoutMs, statementTimeoutMs }: TxOptions): string {
+  return [
+    'begin',
+    ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
+    ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
+  ].join('; ')
 }
 
-/** Whether the connection timed out and must be discarded. */
-function isUnanswered(error: unknown): error is Error {
-  return error instanceof Error && error.message === 'Query read timeout'
+/** Results of all, once all have ended; the first failure, if any. */
+export async function settled<T>(works: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(works)
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
 }
 
-/** Whether the server refused a write because it is a standby now. */
-function isReadOnly(error: unknown): error is Error {
-  return sqlState(error) === '25006'
+function merged<P extends { [K in keyof P]: Value }, R extends object>(
+  statement: Statement<P, R>,
+  parameters: P,
+  answers: readonly R[][],
+): R[] {
+  const rows = answers.flat()
+  return statement.merge ? statement.merge(rows, parameters) : rows
 }
 
 /** The single row of a statement. */
@@ -441,97 +535,6 @@ export async function one<R>(rows: Promise<R[]>): Promise<R> {
 
 export async function maybe<R>(rows: Promise<R[]>): Promise<R | null> {
   return (await rows)[0] ?? null
-}
-
-/** Whether the database is unreachable, restarting or full, as opposed to an error in the statement. */
-export function isUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = errorCode(error)
-  if (/^(08|53|57P0|58)/.test(code)) return true
-  if (unreachable.has(code)) return true
-  return unreachableMessages.test(error.message) || (error.cause !== undefined && isUnavailable(error.cause))
-}
-
-/** Whether the database is up but refuses writes: disk full or read-only. */
-export function refusesWrites(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  return ['53100', '58030', '25006'].includes(sqlState(error)) || refusesWrites(error.cause)
-}
-
-/** Reason of a temporary failure that a retry may solve; null otherwise. */
-export function temporaryFailure(error: unknown): string | null {
-  return passing.get(sqlState(error)) ?? null
-}
-
-const passing = new Map([
-  ['40001', 'another request changed the same at the same time'],
-  ['40P01', 'it and another request waited for each other'],
-  ['55P03', 'another request held what it needs'],
-  ['57014', 'the database took too long over it'],
-])
-
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-])
-const unreachableMessages =
-  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|server closed the connection|Connection ended|Query read timeout/i
-
-/** SQLSTATE of a database error, or an empty string. */
-export function sqlState(error: unknown): string {
-  return error instanceof pg.DatabaseError ? (error.code ?? '') : ''
-}
-
-/** How statements are asked: reply timeout, and whether they are prepared. */
-interface Asking {
-  readonly answerMs: number
-  readonly isPreparing: boolean
-}
-
-async function run<P extends { [K in keyof P]: Value }, R extends object>(
-  client: pg.Pool | pg.ClientBase,
-  { answerMs, isPreparing }: Asking,
-  { name, text, isPlannedEachTime, parameters: order }: Statement<P, R>,
-  parameters: P,
-): Promise<R[]> {
-  const values = order.map((parameter) => parameters[parameter])
-  const result = await client.query<R>(
-    within(answerMs, { ...(isPreparing && !isPlannedEachTime ? { name } : {}), text, values }),
-  )
-  return result.rows
-}
-
-async function copied(
-  client: pg.ClientBase,
-  answerMs: number,
-  table: string,
-  columns: readonly string[],
-  rows: readonly string[],
-): Promise<void> {
-  const copy = copyFrom(`copy ${table} (${columns.join()}) from stdin`)
-  // pg reads the query timeout from the stream.
-  await pipeline([rows.join('')], client.query(Object.assign(copy, { query_timeout: answerMs })))
-}
-
-function transaction(client: pg.ClientBase, asking: Asking, afterwards: (() => void)[], place: Place): AcrossTx {
-  const own: Omit<AcrossTx, typeof insideTransaction> = {
-    query: async (statement, parameters) => {
-      requirePlace(place, statement, parameters)
-      return run(client, asking, statement, parameters)
-    },
-    copyIn: async (bucket, table, columns, rows) => {
-      requireBuckets(place, `a copy into ${table}`, [bucket])
-      await copied(client, asking.answerMs, table, columns, rows)
-    },
-    afterCommit: (later) => void afterwards.push(later),
-  }
-  return Object.assign(own, mark)
 }
 
 /** Check that a statement runs at its place: between cells, a row written elsewhere would be lost silently. */
@@ -547,19 +550,5 @@ function requireBuckets(place: Place, what: string, buckets: readonly number[]):
   throw new Error(`${what} is about buckets ${buckets.join()}, and this is a transaction of ${place}`)
 }
 
-function bucketsIn(parameters: { readonly bucket?: number; readonly buckets?: readonly number[] }): readonly number[] {
-  return parameters.buckets ?? [parameters.bucket ?? -1]
-}
-
 /** The mark exists for the compiler only. */
 const mark: Pick<Tx, typeof insideTransaction> = Object.create(null)
-
-/**
- * Type parsers: bigint is money and becomes a BigInt; counters are cast to int in SQL. Dates stay text: a day has no
- * time zone.
- */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  if (oid === pg.types.builtins.INT8) return BigInt
-  if (oid === pg.types.builtins.DATE) return String
-  return pg.types.getTypeParser(oid, format ?? 'text')
-}

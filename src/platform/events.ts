@@ -250,17 +250,17 @@ export class Outbox {
     return event
   }
 
-  /** Emits prepared events with one statement. */
+  /** Emits prepared events with one statement for each cell. */
   async emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-    if (events.length === 0) return
-    const items = encodeItems(
-      eventRow.columns,
-      events.map(({ row }) => row),
-    )
-    const { deliveries } = await one(
-      tx.query(insertMany, { buckets: events.map(({ tenant }) => tenant.bucket), items }),
-    )
-    tx.afterCommit(() => events.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
+    for (const part of tx.apart(events, ({ tenant }) => tenant.bucket)) {
+      const items = encodeItems(
+        eventRow.columns,
+        part.map(({ row }) => row),
+      )
+      const buckets = part.map(({ tenant }) => tenant.bucket)
+      const { deliveries } = await one(tx.query(insertMany, { buckets, items }))
+      tx.afterCommit(() => part.forEach((event, i) => void this.begin(event, deliveries?.[i] ?? null)))
+    }
   }
 
   /** Emits a change under both names: the prepared `wide` event and the narrower one, which is returned. */

@@ -2,9 +2,11 @@
 // Envelope encryption. Each account has its own data keys, wrapped under the installation's root key, which is never in
 // the database: a stolen database reveals nothing, and deleting an account's data keys destroys its secrets. A sealed
 // value is bound to its account and place, so it cannot be moved to another row.
+
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { buckets, nilUuid } from '../kernel/ids.ts'
+import { firstBy } from './db/merging.ts'
 import { type Database, statement } from './db.ts'
 import type { RootKey, RootKeys } from './secrets/root-keys.ts'
 import {
@@ -50,7 +52,7 @@ const addDataKey = statement.tenant<Owner & { id: number; rootKey: string; wrapp
    on conflict (bucket, account_id, id) do nothing`,
 )
 
-const findDataKeysToRewrap = statement.tenant<
+const findDataKeysToRewrap = statement.everywhere<
   { buckets: readonly number[]; rootKey: string; bucket: number; account: string; id: number; limit: number },
   { bucket: number; account_id: string; id: number; wrapped: Buffer }
 >(
@@ -59,6 +61,12 @@ const findDataKeysToRewrap = statement.tenant<
     where bucket = any($buckets::smallint[]) and root_key <> $rootKey
       and (bucket, account_id, id) > ($bucket::smallint, $account::uuid, $id::smallint)
     order by bucket, account_id, id limit $limit::int`,
+  {
+    merge: firstBy(
+      ({ bucket, account_id, id }) => `${String(bucket).padStart(3, '0')} ${account_id} ${String(id).padStart(5, '0')}`,
+      ({ limit }) => limit,
+    ),
+  },
 )
 
 const rewrapDataKey = statement.tenant<

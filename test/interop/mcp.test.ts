@@ -25,7 +25,13 @@ before(async () => {
   ada = await world.account({ balance: 1_000 })
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'sandbox'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api', 'sandbox'],
+    },
   )
   other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
 })

@@ -27,7 +27,12 @@ let follows: (tell: (status: number) => void, again: () => void) => void
 
 before(async () => {
   world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
-  const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_RATE_LIMITS: 'off' } as const
+  const own = {
+    PAMOJA_HOME: world.home,
+    DATABASE_URL: world.databaseUrl,
+    PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+    PAMOJA_RATE_LIMITS: 'off',
+  } as const
   const { config } = loadConfig({}, { ...quiet, ...own, PAMOJA_VOICE_LATENESS_MS: 60_000 })
   second = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   network = await SipEndpoint.open({ host, ports: { udp: 0 }, invited: () => null })

@@ -44,6 +44,7 @@ before(async () => {
       ...quiet,
       PAMOJA_HOME: world.home,
       DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
       PAMOJA_RATE_LIMITS: 'off',
       PAMOJA_VOICE_LATENESS_MS: 60_000,
     },

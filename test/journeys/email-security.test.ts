@@ -359,7 +359,13 @@ describe('a restart', () => {
     await world.node.stop()
     const { config } = loadConfig(
       {},
-      { ...quiet, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl },
+      {
+        ...quiet,
+        PAMOJA_RATE_LIMITS: 'off',
+        PAMOJA_HOME: world.home,
+        DATABASE_URL: world.databaseUrl,
+        PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      },
     )
     const next = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
     const client = new Client(next.url, next.caFile && readFileSync(next.caFile, 'utf8'), ada.key)

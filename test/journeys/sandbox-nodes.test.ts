@@ -47,7 +47,10 @@ after(async () => {
 /** Another node of the installation; gives a client of the account there. */
 async function joinedBy(more: Partial<Config>): Promise<Client> {
   const own = { ...quiet, ...settings, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: world.home } as const
-  const { config } = loadConfig({}, { ...own, DATABASE_URL: world.databaseUrl, ...more })
+  const { config } = loadConfig(
+    {},
+    { ...own, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: world.app.config.PAMOJA_CELLS, ...more },
+  )
   const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   nodes.push(node)
   return new Client(node.url, readFileSync(node.caFile ?? '', 'utf8'), account.key)

@@ -189,7 +189,13 @@ test('what one node hears from the operator holds on the others', async () => {
   const ada = await world.account({ balance: 10 })
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api'],
+    },
   )
   const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), ada.key)

@@ -543,7 +543,13 @@ describe('over binds of the operator', () => {
     await changeRoute({ when_down: 'refuse' })
     const { config } = loadConfig(
       {},
-      { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api'] },
+      {
+        ...quiet,
+        PAMOJA_HOME: world.home,
+        DATABASE_URL: world.databaseUrl,
+        PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+        PAMOJA_ROLES: ['api'],
+      },
     )
     const api = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
     const elsewhere = new Client(api.url, api.caFile && readFileSync(api.caFile, 'utf8'), ada.key)

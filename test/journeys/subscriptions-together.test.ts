@@ -72,6 +72,7 @@ async function secondNode(): Promise<RunningNode> {
       ...quiet,
       PAMOJA_HOME: world.home,
       DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
       PAMOJA_RATE_LIMITS: 'off',
       PAMOJA_ROLES: ['timers'],
       PAMOJA_SANDBOX_TIME_SCALE: timeScale,

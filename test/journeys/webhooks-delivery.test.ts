@@ -5,13 +5,14 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { Webhook } from 'standardwebhooks'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startNode } from '../../src/node/server.ts'
 import { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, quiet, startWorld, type World } from '../world.ts'
@@ -35,7 +36,7 @@ before(async () => {
     if (answer) answer(response)
     else response.end('ok')
   })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {
@@ -929,7 +930,13 @@ test('what waits for a slow endpoint is counted among what is pending, whichever
   // A node without the sandbox would forward what is asked with a test key.
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'sandbox'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api', 'sandbox'],
+    },
   )
   const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), key)
@@ -963,7 +970,13 @@ test('a receiver that accepts and says nothing is a failure, and delays nobody e
 test('a node that does not deliver leaves it to one that does', async () => {
   const { config } = loadConfig(
     {},
-    { ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_ROLES: ['api', 'dispatch'] },
+    {
+      ...quiet,
+      PAMOJA_HOME: world.home,
+      DATABASE_URL: world.databaseUrl,
+      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
+      PAMOJA_ROLES: ['api', 'dispatch'],
+    },
   )
   const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
   try {

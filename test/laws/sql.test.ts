@@ -108,8 +108,8 @@ test('a statement runs where its tables are: with a tenant’s bucket, at home, 
     const touched = tablesIn(text)
     const home = touched.filter((table) => reference.has(table))
     const tenants = touched.filter((table) => !reference.has(table))
-    if (where === 'tenant' && touched.length > 0 && !parameters.some((one) => String(one) === 'bucket'))
-      says('name the bucket of the tenant')
+    if (where === 'tenant' && touched.length > 0 && !parameters.some((one) => /^buckets?$/.test(one)))
+      says('name the bucket of the tenant, or the buckets of one cell')
     if (where === 'home' && tenants.length > 0) says(`${tenants.join()} belongs to tenants`)
     if (where === 'tenant' && home.length > 0 && !joinsHome) says(`${home.join()} belongs to no tenant`)
     if (where === 'everywhere' && home.length > 0 && tenants.length === 0) says('ask at home')
@@ -146,8 +146,8 @@ test('jobs are looked up so that no plan can begin with all of them', async () =
 test('every tenant table has the bucket in its primary key, and leads it with the bucket unless its comment says why', () => {
   assert.ok(tables.length > 15)
   const broken = tables.filter(({ name, columns, comment }) => {
-    const leading = /^Keyed by (\w+): /.exec(comment ?? '')?.[1] ?? 'bucket'
-    return !reference.has(name) && (columns[0] !== leading || !columns.includes('bucket'))
+    const [, leading = 'bucket', alone] = /^Keyed by (\w+)( alone)?: /.exec(comment ?? '') ?? []
+    return !reference.has(name) && (columns[0] !== leading || (!alone && !columns.includes('bucket')))
   })
   assert.deepEqual(
     broken.map(({ name, columns }) => `${name} (${columns.join(', ')})`),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of shortcodes, and the settings a session copies.
+import { firstBy } from '../../platform/db/merging.ts'
 import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { defaultPageWords } from './screen.ts'
@@ -39,6 +40,13 @@ export const findShortcode = statement.everywhere<{ environment: Environment; co
   'ussd.find_shortcode',
   `select ${shortcodeColumns} from ussd.shortcodes
     where environment = $environment and code = any($codes::text[]) order by length(code) desc limit 1`,
+  {
+    merge: firstBy(
+      ({ code }) => String(code.length).padStart(4, '0'),
+      () => 1,
+      true,
+    ),
+  },
 )
 
 /** Settings a session copies from its shortcode, with this version of the menu. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of the wallet area: thresholds, what was told of them, and wallets that fill themselves. The money is read
 // through the ledger.
+import { firstBy } from '../../platform/db/merging.ts'
 import { statement } from '../../platform/db.ts'
 import { mine, type Tenant } from '../../platform/tenant.ts'
 
@@ -158,6 +159,12 @@ export const nextReadyRecharges = statement.everywhere<
       and not accounts.is_suspended(account_id)
       and (account_id, environment, currency) > ($account::uuid, $environment::text, $currency::text)
     order by account_id, environment, currency limit $most`,
+  {
+    merge: firstBy(
+      ({ account_id, environment, currency }) => `${account_id} ${environment} ${currency}`,
+      ({ most }) => most,
+    ),
+  },
 )
 
 /** Begins an automatic top-up, locked until its payment is named; no row while one runs or after the day's limit. */

@@ -61,9 +61,10 @@ export async function recordAs(
 
 /** Records several changes at once. */
 export async function recordAll(tx: Queryable, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  const buckets = changes.map(({ by }) => by.tenant.bucket)
-  await tx.query(insert, { buckets, items: encodeItems(auditRow.columns, changes.map(audited)) })
+  for (const part of tx.apart(changes, ({ by }) => by.tenant.bucket)) {
+    const buckets = part.map(({ by }) => by.tenant.bucket)
+    await tx.query(insert, { buckets, items: encodeItems(auditRow.columns, part.map(audited)) })
+  }
 }
 
 export interface Change {

@@ -3,16 +3,19 @@
 // then the changed functions, all in one. An applied migration may never change: its checksum is compared. A function
 // that a migration calls is applied before it.
 import type pg from 'pg'
-import { type Database, one, type Queryable, statement } from '../db.ts'
+import { one, type Queryable, statement } from '../db.ts'
 import { applyFunctions, changedFunctions, makeFunctionList } from './functions.ts'
 import { calledBy, hasTable, type Migration, MigrationError, type SchemaFiles } from './schema-files.ts'
 import { isHistory, takeOver } from './takeover.ts'
+
+/** Database that is migrated: one cell. */
+type Connectable = { connect(): Promise<pg.Client> }
 
 /** Advisory lock number, the same in every version. */
 const lockNumber = 7_266_562
 
 /** Applies what is missing or changed. Returns the names of applied migrations. */
-export async function migrate(db: Database, files: SchemaFiles): Promise<string[]> {
+export async function migrate(db: Connectable, files: SchemaFiles): Promise<string[]> {
   const client = await db.connect()
   try {
     await client.query('set statement_timeout = 0')
@@ -31,7 +34,7 @@ export async function migrate(db: Database, files: SchemaFiles): Promise<string[
 }
 
 /** Throws when the database is not at this program's version. */
-export async function requireMigrated(db: Database, files: SchemaFiles): Promise<void> {
+export async function requireMigrated(db: Connectable, files: SchemaFiles): Promise<void> {
   const client = await db.connect()
   try {
     requireNone('migrations', await pending(client, files.migrations))

@@ -27,7 +27,8 @@ export interface Readiness {
 /** Readiness: degraded still takes requests; unavailable does not. */
 export async function readiness(app: App, areas: readonly Area[], draining: boolean): Promise<Readiness> {
   const checks: Record<string, string> = {}
-  const database = await Promise.race([one(app.db.query(probe, {})).catch(() => null), later()])
+  const probed = app.db.cells.map((cell) => Promise.race([one(cell.query(probe, {})).catch(() => null), later()]))
+  const [database, ...others] = await Promise.all(probed)
   checks.database = database ? 'ok' : 'unreachable'
   checks.migrations = database ? 'ok' : 'unknown'
   if (database) {
@@ -36,6 +37,10 @@ export async function readiness(app: App, areas: readonly Area[], draining: bool
     const skew = Math.abs(now.getTime() - app.clock.nowMs()) / 1000
     checks.clock = skew > skewSeconds ? `differs from the database by ${Math.round(skew)} s` : 'ok'
   }
+  // Their accounts get 503; all others are served.
+  others.forEach((found, i) => {
+    checks[`database_${app.db.cells[i + 1]?.name}`] = found ? 'ok' : 'unreachable'
+  })
   // Report refused writes a few seconds longer, so that no write is routed here between two failures.
   const refusedAgoMs = app.clock.nowMs() - writeRefusals(app).lastMs
   checks.writes = refusedAgoMs < refusedForMs ? 'refused by the database' : 'ok'

@@ -33,7 +33,7 @@ const columns = [
   'response_body',
 ] as const
 
-const count = statement.everywhere<{ buckets: number[]; rows: string }, object>(
+const count = statement.tenant<{ buckets: number[]; rows: string }, object>(
   'platform.count_usage',
   `insert into platform.usage as u (bucket, account_id, environment, day, area, operation, requests, errors)
    select r.bucket, r.account_id, r.environment, r.day, r.area, r.operation, r.requests, r.errors
@@ -121,7 +121,7 @@ export class RequestLog {
   }
 
   /** Adds the counts of a failed write back to the buffer. */
-  #countAgain(counts: ReadonlyMap<string, Count>): void {
+  #countAgain(counts: readonly (readonly [string, Count])[]): void {
     for (const [name, missed] of counts) {
       const count = this.#counts.get(name)
       if (count) {
@@ -151,10 +151,16 @@ export class RequestLog {
   /** Writes counts; returns success. Counts not written are kept for the next write. */
   async #writeCounts(): Promise<boolean> {
     const counts = this.#counts
-    const buckets = [...new Set([...counts.values()].map(({ bucket }) => bucket))]
     this.#counts = new Map()
+    const parts = this.#db.apart([...counts], ([, { bucket }]) => bucket)
+    const written = await Promise.all(parts.map((part) => this.#writePart(part)))
+    return written.every((isWritten) => isWritten)
+  }
+
+  async #writePart(counts: readonly (readonly [string, Count])[]): Promise<boolean> {
+    const buckets = [...new Set(counts.map(([, { bucket }]) => bucket))]
     try {
-      await this.#db.query(count, { buckets, rows: JSON.stringify([...counts.values()]) })
+      await this.#db.query(count, { buckets, rows: JSON.stringify(counts.map(([, each]) => each)) })
       return true
     } catch (error) {
       this.#countAgain(counts)

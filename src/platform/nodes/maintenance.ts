@@ -6,7 +6,8 @@ import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs } from '../../kernel/time.ts'
 import type { App } from '../app.ts'
 import { atMost } from '../concurrency/at-most.ts'
-import { one, statement } from '../db.ts'
+import { gone } from '../db/merging.ts'
+import { type AcrossTx, one, statement } from '../db.ts'
 import { strandedLanes } from '../work/queues.ts'
 import { fence, type Term } from './leases.ts'
 import { forgetDeadNodes } from './nodes.ts'
@@ -26,10 +27,7 @@ export interface Chore {
 }
 
 /** Lock timeout: a waiting table lock blocks everyone behind it; the next round retries. */
-const waitBriefly = statement.home<Record<never, never>, object>(
-  'platform.wait_briefly',
-  `set local lock_timeout = '2s'`,
-)
+const lockTimeoutMs = 2_000
 
 const ensurePartitions = statement.everywhere<{ parent: string; period: string; ahead: number; fill: number }, object>(
   'platform.ensure_partitions',
@@ -51,6 +49,7 @@ const purgeKeys = statement.everywhere<{ buckets: readonly number[]; most: numbe
                               limit $most))
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )
 
 const purgeTestRequests = statement.everywhere<
@@ -67,6 +66,7 @@ const purgeTestRequests = statement.everywhere<
         and r.id < $before::uuid
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )
 
 /** Table partitioned by the time in its ids. */
@@ -122,7 +122,7 @@ export const platformChores = (partitioned: readonly Partitioned[]): readonly Ch
 
 /** Deletes in batches: after an outage there is more than one statement can do in time. */
 async function inBatches(purge: (most: number) => Promise<{ gone: number }[]>): Promise<void> {
-  while ((await one(purge(purgedAtOnce))).gone === purgedAtOnce);
+  while ((await one(purge(purgedAtOnce))).gone >= purgedAtOnce);
 }
 
 async function keepPartitions(
@@ -131,14 +131,16 @@ async function keepPartitions(
   partitioned: readonly Partitioned[],
 ): Promise<void> {
   for (const { table, period, ahead, keepDays, fill = 100 } of partitioned) {
-    await db.acrossTx(async (tx) => {
-      await tx.query(waitBriefly, {})
+    const inCell = async (tx: AcrossTx): Promise<void> => {
       await fence(tx, lease)
       await tx.query(ensurePartitions, { parent: table, period, ahead, fill })
       if (keepDays === null) return
       const days = typeof keepDays === 'number' ? keepDays : config[keepDays]
       await tx.query(dropPartitions, { parent: table, before: new Date(clock.nowMs() - days * dayMs) })
-    })
+    }
+    const works = db.cells.map((only) => db.acrossTx(inCell, { lockTimeoutMs, only }))
+    const failed = (await Promise.allSettled(works)).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 }
 

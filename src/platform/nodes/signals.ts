@@ -12,10 +12,12 @@ const reconnectMs = 250
 const provenForMs = 1_000
 const proofMs = 2_000
 
-const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`)
+const notify = statement.home<{ message: string }, object>('platform.notify', `select pg_notify('pamoja', $message)`, {
+  isAtCommit: true,
+})
 
-/** Topics of the platform: credentials, rate limit slots, prices, proofs that signals arrive, the node of the sandbox, wakes. */
-const platformTopics: readonly string[] = ['accounts', 'limits', 'prices', 'proofs', 'simulators', 'wakes']
+/** Topics of the platform: credentials, where buckets live, rate limit slots, prices, proofs that signals arrive, the node of the sandbox, wakes. */
+const platformTopics: readonly string[] = ['accounts', 'cells', 'limits', 'prices', 'proofs', 'simulators', 'wakes']
 
 export class Signals {
   readonly #db: Database

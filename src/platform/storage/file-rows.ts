@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of files.
+import { firstBy, gone } from '../db/merging.ts'
 import { statement } from '../db.ts'
 import { mine, type One, type Tenant } from '../tenant.ts'
 
@@ -68,6 +69,7 @@ export const dropExpired = statement.everywhere<
       where (f.bucket, f.account_id, f.environment, f.id) = (old.bucket, old.account_id, old.environment, old.id)
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )
 
 /** Deletes files that never completed or were not kept. */
@@ -84,6 +86,7 @@ export const dropOrphans = statement.everywhere<
       where (f.bucket, f.account_id, f.environment, f.id) = (old.bucket, old.account_id, old.environment, old.id)
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )
 
 export const findToRemove = statement.everywhere<
@@ -94,6 +97,12 @@ export const findToRemove = statement.everywhere<
   `select bucket, account_id, environment, id, kind, place from platform.files
     where bucket = any($buckets::smallint[]) and state = 'dropped' and removed_at is null and id > $after::uuid
     order by id limit $most`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ most }) => most,
+    ),
+  },
 )
 
 export const forgetRemoved = statement.everywhere<
@@ -109,4 +118,5 @@ export const forgetRemoved = statement.everywhere<
                               limit $most))
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )

@@ -31,6 +31,13 @@ interface Runnable {
   readonly concurrency: number
 }
 
+/** How jobs of a lane are claimed in a cell. */
+interface Claims {
+  /** Whether more jobs were due than claimed: then they are claimed account by account, after the last one served. */
+  isCrowded: boolean
+  lastAccount: string
+}
+
 export function laneName(lane: string, place: string | null): string {
   return place === null ? lane : `${lane}@${place}`
 }
@@ -42,9 +49,7 @@ export class Lane<Job extends Runnable> {
   /** Part after the @ of its name; only such lanes are shared between accounts. */
   readonly place: string | null
   running = 0
-  /** Whether more jobs were due than claimed: then they are claimed account by account, after the last one served. */
-  isCrowded = false
-  lastAccount = nilUuid
+  readonly #claims = new Map<string, Claims>()
   readonly #waiting = new Turns<Row>()
   readonly #held = new Map<string, number>()
   #total = 0
@@ -54,6 +59,16 @@ export class Lane<Job extends Runnable> {
     this.job = job
     this.check = Compile(job.payload)
     this.place = place
+  }
+
+  /** How its jobs in a cell are claimed. */
+  claimsIn(cell: string): Claims {
+    let claims = this.#claims.get(cell)
+    if (!claims) {
+      claims = { isCrowded: false, lastAccount: nilUuid }
+      this.#claims.set(cell, claims)
+    }
+    return claims
   }
 
   get waiting(): number {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of jobs: a transaction that did the work of many settles them and adds their successors with one statement
-// each.
+// each in every cell.
 
 import { encodeItems } from '../commit/row-encoding.ts'
 import { type Queryable, statement } from '../db.ts'
@@ -21,9 +21,10 @@ export interface Settlement {
 
 /** Adds prepared jobs; each is begun after the commit. */
 export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<void> {
-  if (jobs.length === 0) return
-  const buckets = jobs.map(({ bucket }) => bucket)
-  await tx.query(addAll, { buckets, jobs: encodeItems(jobRow.columns, jobs) })
+  for (const part of tx.apart(jobs, ({ bucket }) => bucket)) {
+    const buckets = part.map(({ bucket }) => bucket)
+    await tx.query(addAll, { buckets, jobs: encodeItems(jobRow.columns, part) })
+  }
 }
 
 /** Settle jobs in the transaction that did their work; their handlers return `settled`. Fenced by the attempt. */
@@ -34,6 +35,8 @@ export async function settleJobs(tx: Queryable, node: string, settlements: reado
     attempt,
     delay_ms: againMs === null ? null : BigInt(Math.max(0, Math.round(againMs))),
   }))
-  const buckets = items.map(({ bucket }) => bucket)
-  await tx.query(settleAll, { buckets, node, items: encodeItems(settle.takes, items) })
+  for (const part of tx.apart(items, ({ bucket }) => bucket)) {
+    const buckets = part.map(({ bucket }) => bucket)
+    await tx.query(settleAll, { buckets, node, items: encodeItems(settle.takes, part) })
+  }
 }

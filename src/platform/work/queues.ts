@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job queues for operators: backlog per lane, failed jobs to retry, and jobs of places that no longer exist.
+
 import { buckets } from '../../kernel/ids.ts'
+import { pageById, summed } from '../db/merging.ts'
 import { type Queryable, statement } from '../db.ts'
 import type { Window } from '../schema/lists.ts'
 
@@ -21,6 +23,19 @@ const countQueues = statement.everywhere<{ buckets: readonly number[] }, QueueSt
           count(*) filter (where run_at = 'infinity')::int as failed,
           coalesce(max(extract(epoch from now() - run_at)) filter (where run_at <= now()), 0)::float8 as oldest_seconds
      from work.jobs where bucket = any($buckets::smallint[]) group by lane order by lane`,
+  {
+    merge: summed(
+      ({ lane }) => lane,
+      (a, b) => ({
+        lane: a.lane,
+        due: a.due + b.due,
+        running: a.running + b.running,
+        scheduled: a.scheduled + b.scheduled,
+        failed: a.failed + b.failed,
+        oldest_seconds: Math.max(a.oldest_seconds, b.oldest_seconds),
+      }),
+    ),
+  },
 )
 
 export interface FailedJob {
@@ -52,6 +67,7 @@ const listFailed = statement.everywhere<
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
+  { merge: pageById(({ id }) => id) },
 )
 
 const reviveFailed = statement.everywhere<{ buckets: readonly number[]; id: string }, { id: string }>(
@@ -71,6 +87,12 @@ const countStranded = statement.everywhere<{ buckets: readonly number[] }, { lan
   'work.count_stranded',
   `select lane, count(*)::int as jobs from work.jobs j
     where bucket = any($buckets::smallint[]) and ${isStranded} group by lane order by lane`,
+  {
+    merge: summed(
+      ({ lane }) => lane,
+      (a, b) => ({ ...a, jobs: a.jobs + b.jobs }),
+    ),
+  },
 )
 
 /** Lanes of unserved places with their number of jobs. */

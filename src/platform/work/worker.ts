@@ -5,7 +5,8 @@ import { bucketCount, buckets, newUuid, nilUuid } from '../../kernel/ids.ts'
 import type { Clock } from '../clock.ts'
 import { encodeItems } from '../commit/row-encoding.ts'
 import type { Committer } from '../commit.ts'
-import { type Database, one, type Queryable } from '../db.ts'
+import type { Cell } from '../db/cell.ts'
+import { type Database, one, type Queryable, settled } from '../db.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { type Tracer, traceIn, withTrace } from '../telemetry/tracing.ts'
 import type { Tenant } from '../tenant.ts'
@@ -65,7 +66,8 @@ export class Work<Context> {
   readonly #held = new Map<string, Held>()
   #context: Context | null = null
   #timers: NodeJS.Timeout[] = []
-  #polling: Promise<void> | null = null
+  /** Polls in progress, by cell. */
+  readonly #polling = new Map<Cell, Promise<void>>()
   #isExtending = false
   #stopped = false
 
@@ -93,21 +95,29 @@ export class Work<Context> {
     if (!lane) return
     this.#lanes.delete(lane.name)
     const rows = lane.empty()
-    if (rows.length === 0) return
     for (const { id } of rows) this.#held.delete(id)
-    await this.#options.db
-      .query(releaseSome, {
+    const release = async (part: readonly Row[]): Promise<void> => {
+      await this.#options.db.cellOf(part[0]?.bucket ?? -1).query(releaseSome, {
         node: this.#options.nodeId,
-        buckets: rows.map(({ bucket }) => bucket),
-        ids: rows.map(({ id }) => id),
-        attempts: rows.map(({ attempt }) => attempt),
+        buckets: part.map(({ bucket }) => bucket),
+        ids: part.map(({ id }) => id),
+        attempts: part.map(({ attempt }) => attempt),
       })
-      .catch((error) =>
-        this.#options.log.warn(
-          { error },
-          'leases of jobs not released: they run out by themselves; check the database if this repeats',
-        ),
-      )
+    }
+    await this.#inParts(rows, release).catch((error) =>
+      this.#options.log.warn(
+        { error },
+        'leases of jobs not released: they run out by themselves; check the database if this repeats',
+      ),
+    )
+  }
+
+  /** Does something to jobs, those of each cell apart. */
+  async #inParts<Job extends { bucket: number }>(
+    jobs: readonly Job[],
+    work: (part: readonly Job[]) => Promise<void>,
+  ): Promise<void> {
+    await settled(this.#options.db.apart(jobs, ({ bucket }) => bucket).map(work))
   }
 
   #open(job: Job<Context>, place: string | null): void {
@@ -174,14 +184,15 @@ export class Work<Context> {
 
   /** Poll for due jobs now rather than at the next tick. */
   poke(): void {
-    if (this.#stopped || this.#polling || this.#context === null) return
-    this.#polling = this.#poll()
-      .catch((error) =>
-        this.#options.log.warn({ error }, 'jobs not claimed: tried again; check the database if this repeats'),
-      )
-      .finally(() => {
-        this.#polling = null
-      })
+    for (const cell of this.#options.db.cells) {
+      if (this.#stopped || this.#polling.has(cell) || this.#context === null) continue
+      const polling = this.#poll(cell)
+        .catch((error) =>
+          this.#options.log.warn({ error }, 'jobs not claimed: tried again; check the database if this repeats'),
+        )
+        .finally(() => this.#polling.delete(cell))
+      this.#polling.set(cell, polling)
+    }
   }
 
   /** Brings a test account's waiting jobs forward by the distance its clock moved. */
@@ -229,7 +240,7 @@ export class Work<Context> {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopped = true
     for (const timer of this.#timers) clearInterval(timer)
-    await this.#polling
+    await Promise.all(this.#polling.values())
     for (const lane of this.#lanes.values()) for (const { id } of lane.empty()) this.#held.delete(id)
     const until = performance.now() + deadlineMs
     while (this.#held.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -241,7 +252,7 @@ export class Work<Context> {
     })
   }
 
-  async #poll(): Promise<void> {
+  async #poll(cell: Cell): Promise<void> {
     const context = this.#context
     if (context === null) return
     for (let isMore = true; isMore; ) {
@@ -253,44 +264,54 @@ export class Work<Context> {
         }))
         .filter(({ most }) => most > 0)
       if (this.#stopped) return
-      const isCrowded = ({ lane, passedOver }: (typeof open)[number]) => lane.isCrowded || passedOver.length > 0
-      isMore = await this.#claimByAge(open.filter((each) => !isCrowded(each)))
+      const isCrowded = ({ lane, passedOver }: (typeof open)[number]) =>
+        lane.claimsIn(cell.name).isCrowded || passedOver.length > 0
+      isMore = await this.#claimByAge(
+        cell,
+        open.filter((each) => !isCrowded(each)),
+      )
       for (const { lane, most, passedOver } of open.filter(isCrowded))
-        if (await this.#claimInTurn(lane, most, passedOver)) isMore = true
+        if (await this.#claimInTurn(cell, lane, most, passedOver)) isMore = true
     }
   }
 
   /** Claims the oldest jobs of each lane. Returns whether there may be more. */
-  async #claimByAge(room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
+  async #claimByAge(cell: Cell, room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
     if (room.length === 0) return false
-    const rows = await this.#options.db.query(claim, {
+    const rows = await cell.query(claim, {
       node: this.#options.nodeId,
-      buckets,
+      buckets: this.#options.db.bucketsIn(cell),
       lanes: room.map(({ lane }) => lane.name),
       limits: room.map(({ most }) => most),
       leases: room.map(() => this.leaseSeconds),
     })
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
-    for (const { lane } of full) lane.isCrowded = lane.place !== null
+    for (const { lane } of full) lane.claimsIn(cell.name).isCrowded = lane.place !== null
     return full.length > 0
   }
 
   /** Claim jobs of a shared lane, account by account. Returns whether there may be more. */
-  async #claimInTurn(lane: Lane<Job<Context>>, most: number, passedOver: readonly string[]): Promise<boolean> {
-    const rows = await this.#options.db.query(claimInTurn, {
+  async #claimInTurn(
+    cell: Cell,
+    lane: Lane<Job<Context>>,
+    most: number,
+    passedOver: readonly string[],
+  ): Promise<boolean> {
+    const claims = lane.claimsIn(cell.name)
+    const rows = await cell.query(claimInTurn, {
       node: this.#options.nodeId,
-      buckets,
+      buckets: this.#options.db.bucketsIn(cell),
       lane: lane.name,
       most,
       lease: this.leaseSeconds,
-      since: lane.lastAccount,
+      since: claims.lastAccount,
       passedOver,
     })
     this.#claimed(rows)
-    const wasLast = rows.length === 0 && lane.lastAccount === nilUuid
-    lane.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
-    lane.isCrowded = !wasLast || passedOver.length > 0
+    const wasLast = rows.length === 0 && claims.lastAccount === nilUuid
+    claims.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
+    claims.isCrowded = !wasLast || passedOver.length > 0
     return !wasLast
   }
 
@@ -381,13 +402,14 @@ export class Work<Context> {
 
   /** Extends the leases of jobs on this node. */
   async extend(jobs: readonly Pick<Row, 'bucket' | 'id' | 'attempt'>[]): Promise<void> {
-    if (jobs.length === 0) return
-    await this.#options.db.query(extend, {
-      node: this.#options.nodeId,
-      buckets: jobs.map(({ bucket }) => bucket),
-      ids: jobs.map(({ id }) => id),
-      attempts: jobs.map(({ attempt }) => attempt),
-      leases: jobs.map(() => this.leaseSeconds),
+    await this.#inParts(jobs, async (part) => {
+      await this.#options.db.cellOf(part[0]?.bucket ?? -1).query(extend, {
+        node: this.#options.nodeId,
+        buckets: part.map(({ bucket }) => bucket),
+        ids: part.map(({ id }) => id),
+        attempts: part.map(({ attempt }) => attempt),
+        leases: part.map(() => this.leaseSeconds),
+      })
     })
   }
 

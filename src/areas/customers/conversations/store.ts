@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of conversations.
+import { firstBy } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
@@ -184,4 +185,10 @@ export const listHeard = statement.everywhere<
   'customers.list_heard',
   `select bucket, account_id, environment, id from customers.heard
     where bucket = any($buckets::smallint[]) and id < $before::uuid order by id limit $limit::int`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ limit }) => limit,
+    ),
+  },
 )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of one-time codes.
+import { gone } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 
@@ -158,4 +159,5 @@ export const purgeOtps = statement.everywhere<
                               where o.bucket = any($buckets::smallint[]) and o.created_at < $before limit $most))
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )

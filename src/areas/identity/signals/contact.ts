@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contact signals of a person: phone, email, IP address and device. A signal that cannot be read does not count, and is
 // named.
+
 import { buckets } from '../../../kernel/ids.ts'
 import { factsOf } from '../../../kernel/phone.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { gone } from '../../../platform/db/merging.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { mine, type Tenant } from '../../../platform/tenant.ts'
@@ -135,6 +137,7 @@ const purge = statement.everywhere<{ buckets: readonly number[]; before: Date; m
                               where s.bucket = any($buckets::smallint[]) and s.seen_at < $before limit $most))
      returning 1
    ) select count(*)::int as gone from gone`,
+  gone,
 )
 
 /** Chore that deletes what velocity no longer counts. */

@@ -21,6 +21,8 @@ import type { PaymentRequest } from './draft.ts'
 const maxBatch = 64
 /** Wait for a lock that one of them needs, such as that of a shared counter, before the batch is given up. */
 const lockTimeoutMs = 250
+/** Batches at once: one for each cell. */
+const cellsAtOnce = 64
 
 /** Wrapped, so that the batch does not wait for a payment that is accepted alone. */
 interface Settled {
@@ -29,7 +31,7 @@ interface Settled {
 
 const gathererOf = onePerApp((app) => {
   const run = (all: readonly PaymentRequest<Caller>[]) => acceptAll(app, all)
-  return new Gatherer<PaymentRequest<Caller>, Settled>({ most: maxBatch, atOnce: 1, run })
+  return new Gatherer<PaymentRequest<Caller>, Settled>({ most: maxBatch, atOnce: cellsAtOnce, run })
 })
 
 /**
@@ -40,7 +42,8 @@ export async function acceptInBatch(app: App, request: PaymentRequest<Caller>): 
   if (!methodFor(request.input).isQueued) return acceptAlone(app, request)
   // Work done for it by the batch is still part of its own trace.
   const within = app.tracer ? AsyncLocalStorage.snapshot() : undefined
-  return (await gathererOf(app).join(within ? { ...request, within } : request)).payment
+  const cell = app.db.cellOf(request.occasion.tenant.bucket).name
+  return (await gathererOf(app).join(within ? { ...request, within } : request, cell)).payment
 }
 
 async function acceptAll(app: App, all: readonly PaymentRequest<Caller>[]): Promise<Settled[]> {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Debts of lost disputes, of all accounts: they are collected from money that comes into the wallets, and listed for
 // operators.
+
 import { type Static, Type } from 'typebox'
 import { buckets, idOf } from '../../../kernel/ids.ts'
 import { list, type Route } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
+import { firstBy } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable } from '../../../platform/schema/fields.ts'
@@ -32,6 +34,12 @@ const listDebts = statement.everywhere<{ buckets: readonly number[]; after: stri
   `select bucket, account_id, environment, id, payment_id, amount, owed, currency, closed_at from payments.disputes
     where bucket = any($buckets::smallint[]) and owed > 0 and ($after::uuid is null or id > $after)
     order by id limit $limit::int + 1`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ limit }) => limit + 1,
+    ),
+  },
 )
 
 export const debtChore: Chore = { name: 'debts of disputes', everyMs: 30_000, run: collectAll }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of decisions. One statement counts a subject and reads everything that the decision needs; what is counted when is
 // in the SQL functions.
+import { gone } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import type { ShownBounds } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -277,4 +278,5 @@ export const forgetVelocity = statement.everywhere<
      returning 1
    )
    select count(*)::int as gone from gone`,
+  gone,
 )

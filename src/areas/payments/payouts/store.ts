@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of payouts. A status moves by guarded updates: only the winner gets the row back.
+import { firstBy } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
@@ -303,6 +304,12 @@ export const listOverdue = statement.everywhere<
   `select ${columns}, overdue_at from payments.payouts
     where ${every} and overdue_at is not null and ($after::uuid is null or id > $after)
     order by id limit $limit::int + 1`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ limit }) => limit + 1,
+    ),
+  },
 )
 
 export const findOverdue = statement.everywhere<{ buckets: readonly number[]; id: string }, PayoutRow>(

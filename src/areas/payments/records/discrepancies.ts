@@ -3,6 +3,7 @@
 // words from which neither can be read. If nothing was booked yet, the money is kept in suspense; if the payment was
 // completed already, the books and the provider differ, and likewise if a provider takes back more than was paid. An
 // operator resolves them; until then they stay on the list.
+
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -12,6 +13,7 @@ import { post, postedLegs, reverse } from '../../../ledger/wallets.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
+import { firstBy } from '../../../platform/db/merging.ts'
 import { maybe, statement, type Tx } from '../../../platform/db.ts'
 import { Amount, At, EnvironmentName, listQuery, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
@@ -90,6 +92,12 @@ const listOpen = statement.everywhere<
   `select ${columns} from payments.discrepancies d join payments.payments p on ${ofPayment}
     where ${every} and d.resolved_at is null and ($after::uuid is null or d.payment_id > $after)
     order by d.payment_id limit $limit::int + 1`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ limit }) => limit + 1,
+    ),
+  },
 )
 
 const resolveOne = statement.everywhere<

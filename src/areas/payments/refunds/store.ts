@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of refunds. Status and state move by guarded updates: only the winner gets the row back. A caller that
 // changes a status has locked the payment before.
+import { firstBy } from '../../../platform/db/merging.ts'
 import { statement } from '../../../platform/db.ts'
 import { carriesMetadata } from '../../../platform/metadata/filter.ts'
 import type { ShownBounds } from '../../../platform/schema/lists.ts'
@@ -220,6 +221,12 @@ export const listOverdueRefunds = statement.everywhere<
   `select ${columns} from payments.refunds r
     where r.bucket = any($buckets::smallint[]) and r.overdue_at is not null and ($after::uuid is null or r.id > $after)
     order by r.id limit $limit::int + 1`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      ({ limit }) => limit + 1,
+    ),
+  },
 )
 
 /** Amount of a payment that its payer has back: refunds that were completed, and disputes that were lost. */

@@ -15,7 +15,7 @@ import { takeTaken } from './handover.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
 import { reroute } from './reroute.ts'
-import { changeOf, commitSurely, storeReceipt, tell, transferId } from './status.ts'
+import { changeOf, commitSurely, storeReceipt, surely, tell, transferId } from './status.ts'
 import { noteReceipt } from './trace.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
@@ -23,7 +23,8 @@ const keepIdsDays = 4
 const sweepMs = 10_000
 const sweepRows = 500
 
-const holdReceipt = operation.home(
+/** In every cell: whose message it is about is not known yet. */
+const holdReceipt = operation.everywhere(
   'sms.hold_receipt',
   { carrier: 'text', id: 'text', receipt: 'jsonb' },
   { known: 'boolean' },
@@ -58,15 +59,22 @@ function partOf(named: Named): NamedPart {
 }
 
 const finder = onePerApp((app) =>
-  gathered(async (asked: readonly CarrierId[]): Promise<(Named | null)[]> => {
-    const rows = await app.db.query(findNamed, {
+  gathered(async (asked: readonly CarrierId[]): Promise<{ named: Named | null; failure: unknown }[]> => {
+    const { rows, failure } = await app.db.queryReached(findNamed, {
       carriers: asked.map(({ carrier }) => carrier),
       ids: asked.map(({ id }) => id),
     })
     const byId = new Map(rows.map((row) => [`${row.carrier} ${row.carrier_id}`, row]))
-    return asked.map(({ carrier, id }) => byId.get(`${carrier} ${id}`) ?? null)
+    return asked.map(({ carrier, id }) => ({ named: byId.get(`${carrier} ${id}`) ?? null, failure }))
   }),
 )
+
+/** The message of a carrier's id. While a cell is away, only what it may have is not known. */
+async function findPart(app: App, sought: CarrierId): Promise<Named | null> {
+  const { named, failure } = await finder(app)(sought)
+  if (named === null && failure !== null) throw failure
+  return named
+}
 
 interface EarlyRow {
   carrier: string
@@ -74,20 +82,20 @@ interface EarlyRow {
   early: { status: 'delivered' | 'failed'; errorCode: string | null; carrierCode: string | null }
 }
 
-const findEarly = statement.home<{ carrier: string; ids: readonly string[] }, EarlyRow>(
+const findEarly = statement.everywhere<{ carrier: string; ids: readonly string[] }, EarlyRow>(
   'sms.find_early_receipts',
   `select carrier, id, early from sms.carrier_ids
     where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
 )
 
-/** Removes copies of an early receipt that were held for other binds of its centre. */
-const forgetCopies = statement.home<{ carriers: readonly string[]; id: string }, object>(
+/** Removes copies of an early receipt that were held for other binds of its centre, and in other cells. */
+const forgetCopies = statement.everywhere<{ carriers: readonly string[]; id: string }, object>(
   'sms.forget_early_copies',
-  'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and message_id is null',
+  'delete from sms.carrier_ids where carrier = any($carriers::text[]) and id = $id and bucket is null',
 )
 
 /** Early receipts whose message is known, left by a caller that died. */
-const findForgotten = statement.home<{ most: number }, EarlyRow>(
+const findForgotten = statement.everywhere<{ most: number }, EarlyRow>(
   'sms.find_forgotten_receipts',
   `select carrier, id, early from sms.carrier_ids
     where early is not null and bucket is not null and created_at < now() - interval '10 seconds'
@@ -112,9 +120,9 @@ const noteLate = statement.tenant<
       and ($parts::int = 1 or coalesce(route, $carrier) = $carrier)`,
 )
 
-const purgeIds = statement.home<{ days: number }, object>(
+const purgeIds = statement.everywhere<{ days: number }, object>(
   'sms.purge_carrier_ids',
-  `delete from sms.carrier_ids where created_at < now() - $days::int * interval '1 day'`,
+  `delete from sms.carrier_ids where (bucket is null or bucket >= 0) and created_at < now() - $days::int * interval '1 day'`,
 )
 
 /** Takes what the network says of a part; fulfilled when it is stored. */
@@ -127,15 +135,17 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
   }
   // The second time is for an answer that came between looking and storing.
   for (let times = 0; times < 2; times++) {
-    const found = await Promise.all(carriers.map((carrier) => finder(app)({ carrier, id })))
+    const found = await Promise.all(carriers.map((carrier) => findPart(app, { carrier, id })))
     const named = found.find((one) => one !== null)
     if (named) return apply(app, partOf(named), { ...receipt, carrier: named.carrier })
     // Held for every carrier that shares the ids: the one that gets the answer finds it.
     const early = JSON.stringify({ status, errorCode, carrierCode })
     const held = await Promise.all(
-      carriers.map((carrier) => commitSurely(app, holdReceipt, { carrier, id, receipt: early })),
+      carriers.map((carrier) =>
+        surely(() => app.committer.commitEverywhere(holdReceipt, { carrier, id, receipt: early })),
+      ),
     )
-    if (!held.some(({ known }) => known)) return
+    if (!held.flat().some(({ known }) => known)) return
     await forget(app, carriers, id)
   }
   app.log.warn(
@@ -152,7 +162,7 @@ export async function applyEarly(app: App, carrier: string, ids: readonly string
 async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
   await Promise.all(
     rows.map(async ({ carrier, id, early }) => {
-      const named = await finder(app)({ carrier, id })
+      const named = await findPart(app, { carrier, id })
       if (!named) return
       await apply(app, partOf(named), { carrier, carrierId: id, ...early }, true)
       await forget(app, networkOf(app).sharers(carrier), id)
@@ -161,7 +171,7 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 }
 
 async function forget({ db }: App, carriers: readonly string[], id: string): Promise<void> {
-  if (carriers.length > 1) await db.query(forgetCopies, { carriers, id })
+  if (carriers.length > 1 || db.cells.length > 1) await db.query(forgetCopies, { carriers, id })
 }
 
 /** Applies a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */

@@ -138,14 +138,19 @@ export function transferId(app: App): string {
 }
 
 /** Commits, and does so again as long as the database is away: these operations change nothing the second time. */
-export async function commitSurely<Item extends Columns, Verdict extends PlainColumns>(
+export function commitSurely<Item extends Columns, Verdict extends PlainColumns>(
   app: App,
   what: Operation<Item, Verdict>,
   item: RowOf<Item>,
 ): Promise<RowOf<Verdict>> {
+  return surely(() => app.commit(what, item))
+}
+
+/** Does a commit that changes nothing the second time, again as long as the database is away. */
+export async function surely<T>(commit: () => Promise<T>): Promise<T> {
   for (let repeats = 0; ; repeats++)
     try {
-      return await app.commit(what, item)
+      return await commit()
     } catch (error) {
       if (!isUnavailable(error) || repeats >= maxRepeats) throw error
       await new Promise((resolve) => setTimeout(resolve, repeatMs))

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owner of an inbound message: the account that has the number and the keyword, else the one that has the number, else
 // the one that wrote to the handset last from the number or name that it now writes to.
+
 import { buckets, firstUuidAt } from '../../../kernel/ids.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
+import { firstBy } from '../../../platform/db/merging.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import { type Environment, type Tenant, tenantOf } from '../../../platform/tenant.ts'
 import { keywordIn } from '../numbers/keywords.ts'
@@ -44,6 +46,13 @@ const findLast = statement.everywhere<
       and sms.sender_form(m.sender) = sms.sender_form($sender)
       and m.direction = 'outbound' and m.id >= $since::uuid and ($environment::text is null or m.environment = $environment)
     order by m.id desc limit 1`,
+  {
+    merge: firstBy(
+      ({ id }) => id,
+      () => 1,
+      true,
+    ),
+  },
 )
 
 type NumberRow = Awaited<ReturnType<typeof smsNumbers.owners>>[number]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sender ids as operators approve and reject them; in force on every node a moment after it is committed.
+
 import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { buckets, idOf, uuidOf } from '../../../kernel/ids.ts'
@@ -7,6 +8,7 @@ import { record } from '../../../platform/api/audit.ts'
 import { IdParam, list, type Route, writeAcross } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
+import { pageById } from '../../../platform/db/merging.ts'
 import { type AcrossTx, maybe, one, statement } from '../../../platform/db.ts'
 import { listQuery, OneOf } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
@@ -49,6 +51,7 @@ const selectAll = statement.everywhere<
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
     limit $limit::int + 1`,
+  { merge: pageById(({ id }) => id) },
 )
 
 const find = statement.everywhere<{ buckets: readonly number[]; id: string }, SenderRow>(

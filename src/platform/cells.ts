@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells of an installation: which databases it has beside home, and in which of them each bucket lives. The map is kept at home
+// and read by every node. A cell is used once it was reached and found to be the one that it is named; until then, and
+// while it is away, its accounts alone get 503.
+
+import { StartError } from '../kernel/start-error.ts'
+import { forgetDecisions, settleDecisions } from './db/across.ts'
+import type { Cell } from './db/cell.ts'
+import { type Database, isUnavailable, statement } from './db.ts'
+import { Followed } from './nodes/followed.ts'
+import type { Signals } from './nodes/signals.ts'
+import type { Logger } from './telemetry/log.ts'
+
+/** How often the map is read, and prepared transactions of nodes that died are ended, while there are several cells. */
+const mapMs = 1_000
+const settleMs = 5_000
+const forgetMs = 60 * 60_000
+
+const listCells = statement.home<object, { name: string }>(
+  'platform.list_cells',
+  'select name from platform.cells order by name',
+)
+
+const listPlaces = statement.home<object, { bucket: number; cell: string }>(
+  'platform.list_places',
+  'select bucket, cell from platform.buckets',
+)
+
+/** What is done with a database before it is used as a cell, such as bringing its tables up to date. */
+export type PrepareCell = (cell: Cell) => Promise<void>
+
+interface Surroundings {
+  readonly db: Database
+  readonly log: Pick<Logger, 'warn'>
+  readonly prepare: PrepareCell
+}
+
+export class Cells {
+  readonly #db: Database
+  readonly #log: Pick<Logger, 'warn'>
+  readonly #prepare: PrepareCell
+  /** Cells that were found to be what they are named. */
+  readonly #checked = new Set<string>()
+  readonly #checking = new Set<string>()
+  readonly #timers: NodeJS.Timeout[] = []
+  #followed: Followed | null = null
+  #isSettling = false
+
+  constructor({ db, log, prepare }: Surroundings) {
+    this.#db = db
+    this.#log = log
+    this.#prepare = prepare
+  }
+
+  /** Reads where buckets live and opens the cells. A cell that cannot be reached is tried again while the node runs. */
+  async open(): Promise<void> {
+    const names = (await this.#db.query(listCells, {})).map(({ name }) => name)
+    const missing = names.filter((name) => this.#db.further.get(name) === undefined)
+    if (missing.length > 0)
+      throw new StartError(
+        `The tenants of this installation are divided among several databases: add ${missing.join(' and ')} to PAMOJA_CELLS, as at the other nodes.`,
+      )
+    await Promise.all(names.map((name) => this.#check(name)))
+    await this.#read()
+    if (names.length > 0) await this.#settle()
+  }
+
+  /** Follows the map. With one database that is a listener and nothing more. */
+  async start(signals: Signals, log: Pick<Logger, 'warn'>): Promise<void> {
+    const load = (): Promise<void> => this.#read()
+    const followed = new Followed({ signals, log }, { topic: 'cells', everyMs: forgetMs, what: 'cells', load })
+    this.#followed = followed
+    const again = (): void => void followed.read().catch(() => undefined)
+    this.#db.onMoved(again)
+    await followed.start()
+    const whileSeveral = (everyMs: number, work: () => void): void => {
+      this.#timers.push(setInterval(() => this.#db.cells.length > 1 && work(), everyMs).unref())
+    }
+    if (this.#db.further.size === 0) return
+    whileSeveral(mapMs, again)
+    whileSeveral(settleMs, () => void this.#settle())
+    whileSeveral(forgetMs, () => void forgetDecisions(this.#db.home, this.#others).catch(() => undefined))
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#followed?.stop()
+  }
+
+  get #others(): readonly Cell[] {
+    return this.#db.cells.slice(1)
+  }
+
+  async #read(): Promise<void> {
+    const names = (await this.#db.query(listCells, {})).map(({ name }) => name)
+    if (names.length === 0) return this.#db.place([], new Map())
+    const rows = await this.#db.query(listPlaces, {})
+    const places = new Map(rows.flatMap(({ bucket, cell }) => (cell === 'home' ? [] : [[bucket, cell] as const])))
+    for (const name of names)
+      if (!this.#checked.has(name)) void this.#check(name).catch((error) => this.#warn(name, error))
+    this.#db.place(
+      names.filter((name) => this.#checked.has(name)),
+      places,
+    )
+  }
+
+  async #check(name: string): Promise<void> {
+    const cell = this.#db.further.get(name)
+    if (!cell || this.#checking.has(name)) return
+    this.#checking.add(name)
+    try {
+      await cell.find()
+      await this.#prepare(cell)
+      await requireName(cell)
+      this.#checked.add(name)
+    } catch (error) {
+      if (error instanceof StartError) throw error
+      this.#warn(name, error)
+    } finally {
+      this.#checking.delete(name)
+    }
+  }
+
+  #warn(cell: string, error: unknown): void {
+    this.#log.warn({ error, cell }, 'cell not opened: its accounts get 503 until it is; check its database')
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#isSettling) return
+    this.#isSettling = true
+    await Promise.all(this.#others.map((cell) => this.#settleIn(cell)))
+    this.#isSettling = false
+  }
+
+  async #settleIn(cell: Cell): Promise<void> {
+    try {
+      const ended = await settleDecisions(this.#db.home, cell)
+      if (ended > 0)
+        this.#log.warn(
+          { ended, cell: cell.name },
+          'transactions over several cells ended for nodes that stopped in them: nothing to do unless this repeats often',
+        )
+    } catch (error) {
+      // A cell that is away is told of by the checks of /readyz.
+      if (!isUnavailable(error))
+        this.#log.warn(
+          { error, cell: cell.name },
+          'transactions over several cells not ended: tried again; check the database of the cell',
+        )
+    }
+  }
+}
+
+/** Refuses a database that is another cell than it is named, or none. */
+async function requireName(cell: Cell): Promise<void> {
+  const { rows } = await cell.beside.query<{ name: string }>('select name from platform.this_cell')
+  const [row] = rows
+  if (row?.name === cell.name) return
+  const found = row ? `is ${row.name}` : 'is no cell of an installation'
+  throw new StartError(`The database that PAMOJA_CELLS names ${cell.name} ${found}: correct its URL.`)
+}

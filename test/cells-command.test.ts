@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// `npm start -- cells`, as an operator meets it first: what is missing is said in a sentence, and nothing is changed.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type CellServer, startCells } from './cells.ts'
+import { eventually } from './eventually.ts'
+import { type Ended, endAll, newHome, run } from './program.ts'
+
+let server: CellServer
+/** A server with PostgreSQL's own settings. */
+let ordinary: CellServer
+let home: Awaited<ReturnType<typeof newHome>>
+
+before(async () => {
+  server = await startCells(['east', 'west'])
+  ordinary = await startCells(['east'], { wal_level: 'replica', max_prepared_transactions: '0' })
+  home = await newHome()
+})
+
+after(async () => {
+  await endAll()
+  await server.stop()
+  await ordinary.stop()
+  await home.remove()
+})
+
+function cells(words: readonly string[], others: string, url = server.url('home')): Promise<Ended> {
+  return run(['cells', ...words], { PAMOJA_HOME: home.path, DATABASE_URL: url, PAMOJA_CELLS: others })
+}
+
+/** What it is asked, the cells it knows, and the sentence of its refusal. */
+async function refuses(words: readonly string[], others: string, sentence: RegExp, url?: string): Promise<void> {
+  const { code, sentence: said, stdout } = await cells(words, others, url)
+  assert.match(said, sentence)
+  assert.notEqual(code, 0)
+  assert.equal(stdout, '')
+}
+
+test('what cannot be added is refused in a sentence', async () => {
+  const east = `east=${server.url('east')}`
+  await refuses(['add', 'north'], east, /^PAMOJA_CELLS names no cell north: add north=postgres:/)
+  await refuses(['add', 'east'], `east=${server.url('home')}`, /leads to the home database/)
+  await refuses(['add', 'east'], `east=${server.url('nowhere')}`, /^The cell east cannot be reached: .*nowhere/)
+  await refuses(
+    ['add', 'east'],
+    `east=${ordinary.url('east')}`,
+    /^The server of east has max_prepared_transactions = 0,/,
+  )
+  await refuses(['add', 'east'], east, /^The server of home has wal_level = replica,/, ordinary.url('home'))
+  await refuses(['move', '256', 'east'], east, /^"256" is no bucket/)
+  await refuses(['move', '7', 'east'], east, /^east is no cell of this installation yet: `npm start -- cells add east`/)
+  await refuses(['drain', 'east'], east, /^east is no cell that can be drained/)
+  await refuses(['list'], 'home=postgres://db/x', /PAMOJA_CELLS must be such as east=postgres:/)
+})
+
+test('a database that holds data of tenants is refused', async () => {
+  const row = `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped) values (1, gen_random_uuid(), 1, '', '')`
+  await server.sql('west', row)
+  await refuses(['add', 'west'], `west=${server.url('west')}`, /^The database of west holds accounts or their data/)
+  await server.sql('west', 'delete from platform.data_keys')
+})
+
+test('a cell is added, listed, and has what belongs to no tenant, as it changes', async () => {
+  const country = `insert into sms.country_rules (country, updated_at) values ($1, now())`
+  await server.sql('home', country, ['KE'])
+  const others = `east=${server.url('east')} west=${server.url('west')}`
+  assert.match((await cells(['add', 'east'], others)).stdout, /^east is a cell of this installation now\./)
+  assert.match((await cells(['add', 'east'], others)).stdout, /^east is open\.$/m)
+  const { stdout } = await cells(['list'], others)
+  assert.match(stdout, /^home +open +0-255 +\d+ MB$/m)
+  assert.match(stdout, /^east +open +none +\d+ MB +\d+ kB$/m)
+  assert.match(stdout, /^west is in PAMOJA_CELLS only/m)
+  await server.sql('home', country, ['UG'])
+  await eventually(async () => {
+    const here = await server.sql('east', 'select country from sms.country_rules order by 1')
+    return JSON.stringify(here) === '[{"country":"KE"},{"country":"UG"}]'
+  }, 'both countries in the copy')
+})
+
+test('an address that leads to another cell than its name says is refused', async () => {
+  await refuses(
+    ['add', 'west'],
+    `west=${server.url('east')}`,
+    /^The address of west in PAMOJA_CELLS leads to the cell east/,
+  )
+  await refuses(['list'], '', /^DATABASE_URL leads to the cell east, not to home/, server.url('east'))
+})

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// One of two databases is away: its accounts get 503, and all others are served as before.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startNode } from '../../src/node/server.ts'
+import { createTwoCells } from '../database.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
+import { openRoad } from '../road.ts'
+import { type Account, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
+
+const databases = await createTwoCells()
+const [east] = databases.cells
+assert.ok(east)
+const road = await openRoad(east.url)
+const world: World = await startWorld(
+  { PAMOJA_DATABASE_WAIT_SECONDS: 5 },
+  [],
+  Promise.resolve({
+    ...databases,
+    cells: [{ name: 'east', url: road.url }],
+  }),
+)
+after(async () => {
+  road.open()
+  await world.stop()
+  road.end()
+})
+
+/** An account of a cell: buckets of odd numbers are in the east. */
+async function accountIn(cell: 'home' | 'east'): Promise<Account> {
+  for (;;) {
+    const account = await world.account({ balance: 100 })
+    if ((tenantOf(account).bucket % 2 === 1) === (cell === 'east')) return account
+  }
+}
+
+const text = { to: '+254712345678', from: 'PAMOJA', message: 'Habari' }
+
+async function sent({ client }: Account): Promise<string> {
+  const { status, body } = await client.post('/v1/sms/send', text)
+  assert.equal(status, 200, JSON.stringify(body))
+  return body.message_id
+}
+
+function isDelivered({ client }: Account, id: string): Promise<unknown> {
+  return eventually(
+    async () => (await client.get(`/v1/sms/${id}`)).body.status === 'delivered',
+    'the text to be delivered',
+  )
+}
+
+test('one database away: its accounts get 503 and all others are served; then it is back', async () => {
+  const [here, there] = [await accountIn('home'), await accountIn('east')]
+  for (const account of [here, there]) await isDelivered(account, await sent(account))
+
+  road.close()
+  const refused = await there.client.post('/v1/sms/send', text)
+  assert.equal(refused.status, 503, JSON.stringify(refused.body))
+  assert.equal((await there.client.get('/v1/wallet/balance')).status, 503)
+  for (let i = 0; i < 3; i++) await isDelivered(here, await sent(here))
+  const ready = await world.stranger.get('/readyz')
+  assert.equal(ready.status, 200)
+  assert.equal(ready.body.status, 'degraded')
+  assert.equal(ready.body.checks.database_east, 'unreachable')
+
+  road.open()
+  await eventually(
+    async () => (await there.client.post('/v1/sms/send', text)).status === 200,
+    'its accounts to be served',
+  )
+  await isDelivered(there, await sent(there))
+})
+
+test('a node that does not know a cell, or is led to another database, does not start', async () => {
+  const start = (cells: typeof databases.cells) => {
+    const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
+    const { config } = loadConfig({}, { ...quiet, ...own })
+    return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  }
+  await assert.rejects(start([]), /divided among several databases: add east to PAMOJA_CELLS/)
+  await assert.rejects(
+    start([{ name: 'east', url: world.databaseUrl }]),
+    /PAMOJA_CELLS names east is home: correct its URL/,
+  )
+})

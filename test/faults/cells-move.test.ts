@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bucket moves between databases while it is written to, and the command is killed at every step: nothing that was
+// acknowledged is lost, nothing is there twice, and other buckets do not notice.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type CellServer, fill, heldIn, startCells, tablesWith, Writer } from '../cells.ts'
+import { endAll } from '../program.ts'
+
+const moving = 7
+const staying = 8
+const oldRows = 12_000
+
+let server: CellServer
+
+before(async () => {
+  server = await startCells(['east'])
+  await server.run('add', 'east')
+  await fill(server, 'home', moving, oldRows)
+  await fill(server, 'home', staying, oldRows)
+})
+
+after(async () => {
+  await endAll()
+  await server.stop()
+})
+
+async function requireAll(cell: string, bucket: number, written: readonly string[]): Promise<void> {
+  const { events, balance, jobs } = await heldIn(server, cell, bucket)
+  assert.deepEqual(events, [...written].sort(), `bucket ${bucket} in ${cell}`)
+  assert.equal(balance, written.length)
+  assert.deepEqual(jobs, written.slice(-1))
+  const [old] = await server.sql<{ rows: number }>(
+    cell,
+    `select count(*)::int as rows from events.events where bucket = $1 and resource_id = 'old'`,
+    [bucket],
+  )
+  assert.equal(old?.rows, oldRows)
+}
+
+/** Last words of each step, at which the command is killed. */
+const steps = [
+  'Copying bucket',
+  'Copied',
+  'Following',
+  'Holding writes',
+  'Waiting for the last changes',
+  'Admitting the bucket',
+  'Telling every node',
+  'Deleting the old rows',
+  'Deleted',
+]
+
+test('a bucket moves under load, the command being killed at every step: nothing is lost, nothing is doubled', async (t) => {
+  const acknowledged: string[] = []
+  let cell = 'home'
+  const other = new Writer(server, staying)
+  for (const step of steps) {
+    const to = cell === 'home' ? 'east' : 'home'
+    const writer = new Writer(server, moving)
+    const killed = server.command('move', String(moving), to)
+    await killed.prints(step)
+    await killed.stop('SIGKILL')
+    const { stdout } = await server.run('move', String(moving), to)
+    await writer.stop()
+    acknowledged.push(...writer.acknowledged)
+    t.diagnostic(
+      `killed at "${step}": ${writer.acknowledged.length} transactions, longest pause ${Math.round(writer.longestGapMs)} ms, ${writer.refusals} refused; ${stdout.trim()}`,
+    )
+    await requireAll(to, moving, acknowledged)
+    assert.deepEqual(await tablesWith(server, cell, moving), [], `rows left in ${cell}`)
+    await server.sql(to, 'delete from work.jobs where bucket = $1', [moving])
+    cell = to
+  }
+  await other.stop()
+  await requireAll('home', staying, other.acknowledged)
+  assert.equal(other.refusals, 0)
+  assert.deepEqual(await leftOver(), [], 'slots, publications and subscriptions of moves')
+})
+
+test('a move that is not interrupted holds writes for a moment', async (t) => {
+  const [place] = await server.sql<{ cell: string }>('home', 'select cell from platform.buckets where bucket = $1', [
+    moving,
+  ])
+  const to = place?.cell === 'east' ? 'home' : 'east'
+  const before = await heldIn(server, place?.cell ?? 'home', moving)
+  const writers = [new Writer(server, staying + 1), new Writer(server, moving)]
+  const { stdout, stderr } = await server.run('move', String(moving), to)
+  for (const writer of writers) await writer.stop()
+  const [beside, moved] = writers
+  assert.match(stdout, /^Bucket 7 lives in (east|home)\. Its writes were held for \d+ ms\.\n$/)
+  t.diagnostic(
+    `${stdout.trim()} longest pause of a writer: ${Math.round(moved?.longestGapMs ?? 0)} ms; of one beside it: ${Math.round(beside?.longestGapMs ?? 0)} ms`,
+  )
+  assert.match(stderr, /^Copying bucket 7/m)
+  const after = await heldIn(server, to, moving)
+  assert.deepEqual(after.events, [...before.events, ...(moved?.acknowledged ?? [])].sort())
+})
+
+test('a move is taken back before writes are held', async () => {
+  const killed = server.command('move', '9', 'east')
+  await fill(server, 'home', 10, 10)
+  await killed.prints('Copying bucket')
+  await killed.stop('SIGKILL')
+  const [begun] = await server.sql<{ step: string }>('home', 'select step from platform.bucket_moves where bucket = 9')
+  assert.ok(begun === undefined || ['copy', 'follow'].includes(begun.step))
+  const { stdout } = await server.run('move', '9', 'home')
+  assert.match(stdout, /it lives in home, as before|lives in home already/)
+  assert.deepEqual(await tablesWith(server, 'east', 9), [])
+  assert.deepEqual(await leftOver(), [])
+})
+
+test('a cell is drained, and then taken out', async () => {
+  await server.run('move', '20', 'east')
+  await server.run('move', '21', 'east')
+  assert.match((await server.run('list')).stdout, /^east +open +(7,)?20-21 /m)
+  assert.match((await server.run('drain', 'east')).stdout, /^east holds no bucket any more/)
+  assert.match((await server.run('list')).stdout, /^home +open +0-255 .*\neast +draining +none /m)
+  const refused = await server.command('move', '20', 'east').ended
+  assert.match(refused.sentence, /^east is being drained: `npm start -- cells add east` opens it again\.$/)
+  assert.match((await server.run('drain', 'east')).stdout, /^east is no cell any more: take it out of PAMOJA_CELLS/)
+  assert.deepEqual(await server.sql('home', 'select from pg_replication_slots'), [])
+  assert.match((await server.run('add', 'east')).stdout, /^east is a cell of this installation now/)
+})
+
+/** What moves need while they run, and none may leave behind. */
+async function leftOver(): Promise<object[]> {
+  const publications = `select pubname as left from pg_publication where pubname <> 'pamoja_home'`
+  const found = await Promise.all([
+    server.sql('home', `select slot_name as left from pg_replication_slots where slot_name !~ '_home_east$'`),
+    server.sql('home', `select subname as left from pg_subscription where subname <> 'pamoja_home'`),
+    server.sql('home', publications),
+    server.sql('east', publications),
+    server.sql('home', 'select bucket as left from platform.bucket_moves'),
+  ])
+  return found.flat()
+}
