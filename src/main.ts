@@ -91,23 +91,35 @@ const commands: readonly Command[] = [
   {
     usage: 'cells list',
     summary: 'List the databases of the installation with their buckets, sizes, lags and moves.',
-    run: ({ config }) => onCells(config, ({ listCells }, cells) => listCells(cells)),
+    async run({ config }) {
+      const { listCells } = await import('./platform/moves/list.ts')
+      await onCells(config, (cells) => listCells(cells))
+    },
   },
   {
     usage: 'cells add <name>',
     summary: 'Add a database of PAMOJA_CELLS to the installation, or open it again after it was drained.',
-    run: ({ config }, [name = '']) => onCells(config, ({ addCell }, cells, tell) => addCell(cells, name, tell), name),
+    async run({ config }, [name = '']) {
+      const { addCell } = await import('./platform/moves/members.ts')
+      await onCells(config, (cells, tell) => addCell(cells, name, tell), name)
+    },
   },
   {
     usage: 'cells move <bucket> <cell>',
     summary: 'Move a bucket (0 to 255) into another database, or go on with a move that was cut off.',
-    run: ({ config }, [bucket = '', name = '']) =>
-      onCells(config, ({ bucketIn, moveBucket }, cells, tell) => moveBucket(cells, bucketIn(bucket), name, tell)),
+    async run({ config }, [bucket = '', name = '']) {
+      const { bucketIn } = await import('./commands/cells.ts')
+      const { moveBucket } = await import('./platform/moves/move.ts')
+      await onCells(config, (cells, tell) => moveBucket(cells, bucketIn(bucket), name, tell))
+    },
   },
   {
     usage: 'cells drain <name>',
     summary: 'Move every bucket out of a database; the second time, take it out of the installation.',
-    run: ({ config }, [name = '']) => onCells(config, ({ drainCell }, cells, tell) => drainCell(cells, name, tell)),
+    async run({ config }, [name = '']) {
+      const { drainCell } = await import('./platform/moves/members.ts')
+      await onCells(config, (cells, tell) => drainCell(cells, name, tell))
+    },
   },
   {
     usage: 'identity verify-audit',
@@ -342,12 +354,12 @@ async function serve(config: Config): Promise<void> {
 /** Runs a command about cells: its steps are told as they are taken, and its result is printed. `added` is migrated first. */
 async function onCells(
   config: Config,
-  work: (verbs: typeof import('./commands/cells.ts'), cells: Cells, tell: (step: string) => void) => Promise<string>,
+  work: (cells: Cells, tell: (step: string) => void) => Promise<string>,
   added?: string,
 ): Promise<void> {
-  const verbs = await import('./commands/cells.ts')
-  await verbs.withCells(config, added ?? null, async (cells) => {
-    say(await work(verbs, cells, (step) => void stderr.write(`${step}\n`)))
+  const { withCells } = await import('./commands/cells.ts')
+  await withCells(config, added ?? null, async (cells) => {
+    say(await work(cells, (step) => void stderr.write(`${step}\n`)))
   })
 }
 
