@@ -92,15 +92,15 @@ const commands: readonly Command[] = [
     usage: 'cells list',
     summary: 'List the databases of the installation with their buckets, sizes, lags and moves.',
     async run({ config }) {
-      const { listCells } = await import('./platform/moves/list.ts')
-      await onCells(config, (cells) => listCells(cells))
+      const { listCells } = await import('./commands/cells.ts')
+      await onCells(config, listCells)
     },
   },
   {
     usage: 'cells add <name>',
     summary: 'Add a database of PAMOJA_CELLS to the installation, or open it again after it was drained.',
     async run({ config }, [name = '']) {
-      const { addCell } = await import('./platform/moves/members.ts')
+      const { addCell } = await import('./commands/cells.ts')
       await onCells(config, (cells, tell) => addCell(cells, name, tell), name)
     },
   },
@@ -108,8 +108,7 @@ const commands: readonly Command[] = [
     usage: 'cells move <bucket> <cell>',
     summary: 'Move a bucket (0 to 255) into another database, or go on with a move that was cut off.',
     async run({ config }, [bucket = '', name = '']) {
-      const { bucketIn } = await import('./commands/cells.ts')
-      const { moveBucket } = await import('./platform/moves/move.ts')
+      const { bucketIn, moveBucket } = await import('./commands/cells.ts')
       await onCells(config, (cells, tell) => moveBucket(cells, bucketIn(bucket), name, tell))
     },
   },
@@ -117,7 +116,7 @@ const commands: readonly Command[] = [
     usage: 'cells drain <name>',
     summary: 'Move every bucket out of a database; the second time, take it out of the installation.',
     async run({ config }, [name = '']) {
-      const { drainCell } = await import('./platform/moves/members.ts')
+      const { drainCell } = await import('./commands/cells.ts')
       await onCells(config, (cells, tell) => drainCell(cells, name, tell))
     },
   },

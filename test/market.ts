@@ -3,8 +3,9 @@
 // look at the tables, and somebody who hears webhooks. It ends after the last test of its file, and the ledger must add up.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { verifyLedger } from '../src/ledger/verify.ts'
+import { lookInto } from './looking.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -18,7 +19,7 @@ export interface Market {
 export async function startMarket(timeScale: number): Promise<Market> {
   const world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: timeScale })
   const receiver = await startReceiver()
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   after(async () => {
     const { problems } = await verifyLedger(world.app.db)

@@ -6,6 +6,10 @@ import { applicationName, prepareSchema, startDatabase } from '../node/database.
 import { Database } from '../platform/db.ts'
 import { Cells, homeName } from '../platform/moves/cells.ts'
 
+export { listCells } from '../platform/moves/list.ts'
+export { addCell, drainCell } from '../platform/moves/members.ts'
+export { moveBucket } from '../platform/moves/move.ts'
+
 /** Connects to the cells; the one that is to be added is brought to this version, home has to be at it. */
 export async function withCells(
   config: Config,

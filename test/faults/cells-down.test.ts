@@ -2,9 +2,13 @@
 // One of two databases is away: its accounts get 503, and all others are served as before.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { areas } from '../../src/areas.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startNode } from '../../src/node/server.ts'
 import { createTwoCells } from '../database.ts'
+import { notes, notesMigrations } from '../notes/area.ts'
 import { openRoad } from '../road.ts'
-import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
+import { type Account, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
 
 const databases = await createTwoCells()
 const [east] = databases.cells
@@ -67,4 +71,17 @@ test('one database away: its accounts get 503 and all others are served; then it
     'its accounts to be served',
   )
   await isDelivered(there, await sent(there))
+})
+
+test('a node that does not know a cell, or is led to another database, does not start', async () => {
+  const start = (cells: typeof databases.cells) => {
+    const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
+    const { config } = loadConfig({}, { ...quiet, ...own })
+    return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  }
+  await assert.rejects(start([]), /divided among several databases: add east to PAMOJA_CELLS/)
+  await assert.rejects(
+    start([{ name: 'east', url: world.databaseUrl }]),
+    /PAMOJA_CELLS names east is home: correct its URL/,
+  )
 })

@@ -581,7 +581,7 @@ async function walletGot(id: string): Promise<number> {
     `select coalesce(sum(amount), 0) / 1000000 as got from ledger.transfers where source_id = $1 and credit = 'wallet'`,
     [uuidOf('payment', id)],
   )
-  return Number(rows[0].got)
+  return rows.reduce((total, { got }) => total + Number(got), 0)
 }
 
 async function balance(client: Client): Promise<number> {

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { twinOf } from '../../src/kernel/ids.ts'
+import { lookInto } from '../looking.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { openStream, type StreamReader } from '../stream.ts'
 import { ended, send } from '../texting.ts'
@@ -18,7 +19,7 @@ let sql: pg.Client
 before(async () => {
   world = await startWorld()
   receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

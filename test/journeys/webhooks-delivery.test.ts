@@ -5,13 +5,14 @@ import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { Webhook } from 'standardwebhooks'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { startNode } from '../../src/node/server.ts'
 import { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { eventually, quiet, startWorld, type World } from '../world.ts'
@@ -35,7 +36,7 @@ before(async () => {
     if (answer) answer(response)
     else response.end('ok')
   })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

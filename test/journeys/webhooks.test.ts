@@ -6,11 +6,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { webhooks } from '../../src/areas/webhooks/area.ts'
 import { deliverNow } from '../../src/areas/webhooks/deliveries/test-delivery.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import type { Client, Reply } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { doChores, eventually, startWorld, type World } from '../world.ts'
 
@@ -28,7 +29,7 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pamoja-webhooks-'))
   world = await startWorld({ PAMOJA_LOG_FILE: join(folder, 'log'), PAMOJA_LOG_LEVEL: 'debug' })
   receiver = await startReceiver()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

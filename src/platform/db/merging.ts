@@ -14,10 +14,10 @@ export function pageById<R extends object>(idOf: (row: R) => string) {
 /** First rows by a text that sorts as PostgreSQL's bytes do, such as an id. */
 export function firstBy<R extends object, P extends object>(
   keyOf: (row: R) => string,
-  mostOf: (parameters: P) => number,
+  maxOf: (parameters: P) => number,
   descending = false,
 ) {
-  return (rows: R[], parameters: P): R[] => sorted(rows, keyOf, descending).slice(0, mostOf(parameters))
+  return (rows: R[], parameters: P): R[] => sorted(rows, keyOf, descending).slice(0, maxOf(parameters))
 }
 
 /** Rows of the same key as one, with all other numbers added up. */

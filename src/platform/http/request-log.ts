@@ -33,7 +33,7 @@ const columns = [
   'response_body',
 ] as const
 
-const count = statement.everywhere<{ buckets: number[]; rows: string }, object>(
+const count = statement.tenant<{ buckets: number[]; rows: string }, object>(
   'platform.count_usage',
   `insert into platform.usage as u (bucket, account_id, environment, day, area, operation, requests, errors)
    select r.bucket, r.account_id, r.environment, r.day, r.area, r.operation, r.requests, r.errors
@@ -160,9 +160,7 @@ export class RequestLog {
   async #writePart(counts: readonly (readonly [string, Count])[]): Promise<boolean> {
     const buckets = [...new Set(counts.map(([, { bucket }]) => bucket))]
     try {
-      await this.#db
-        .cellOf(buckets[0] ?? -1)
-        .query(count, { buckets, rows: JSON.stringify(counts.map(([, each]) => each)) })
+      await this.#db.query(count, { buckets, rows: JSON.stringify(counts.map(([, each]) => each)) })
       return true
     } catch (error) {
       this.#countAgain(counts)
