@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { prepareSchema } from '../../src/node/database.ts'
+import { Database } from '../../src/platform/db.ts'
 import { Cells } from '../../src/platform/moves/cells.ts'
 import { addCell } from '../../src/platform/moves/members.ts'
 import { moveBucket } from '../../src/platform/moves/move.ts'
@@ -36,9 +37,13 @@ before(async () => {
   // The address of the cell is known when the server runs, and the nodes are started after that.
   const environment: Record<string, string> = { PAMOJA_RATE_LIMITS: 'off' }
   installation = await startInstallation({ nodes: 0, database: 'own', postgresSettings: replicating, environment })
-  await prepareSchema(installation.db, 'migrate', notesMigrations)
-  await installation.db.close()
   const homeUrl = installation.databaseUrl
+  const home = new Database(
+    { url: homeUrl, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' },
+    () => undefined,
+  )
+  await prepareSchema(home, 'migrate', notesMigrations)
+  await home.close()
   eastUrl = homeUrl.replace('/pamoja?', '/east?')
   const server = new pg.Client({ connectionString: homeUrl.replace('/pamoja?', '/postgres?') })
   await server.connect()
