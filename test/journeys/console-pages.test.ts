@@ -394,7 +394,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       ...{ from: '+254711000084', type: 'text', text: { body: 'Duka iko wapi?' } },
     })
     assert.ok(chat.status < 300, chat.text)
-    const theirs = await memberOf('supervisor')
+    const theirs = page
     await theirs.goto(`${given().url}/inbox`)
     await theirs.getByRole('link', { name: /Duka iko wapi/ }).click()
     const main = theirs.getByRole('main')
@@ -403,7 +403,6 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(await accessibilityProblems(theirs), [])
     await main.getByRole('button', { name: 'Send', exact: true }).click()
     await main.locator('.said img').waitFor()
-    await theirs.context().close()
 
     const template = { name: 'opening-hours', subject: 'Our hours', html: '<p>Dear {{first_name}}, until six</p>' }
     assert.equal((await world.demo.post('/v1/email/templates', template)).status, 201)
