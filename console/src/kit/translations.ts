@@ -387,6 +387,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   UNREACHABLE: ['Seva haifikiki. Angalia mtandao.', 'Le serveur est injoignable. Vérifiez le réseau.', 'Não se consegue chegar ao servidor. Verifique a rede.', 'تعذر الوصول إلى الخادم. تحقق من الشبكة.'],
   UNSUPPORTED_CURRENCY: ['Sarafu hii haijawezeshwa.', 'Cette monnaie n’est pas activée.', 'Esta moeda não está ativa.', 'هذه العملة غير مفعّلة.'],
   UNSUPPORTED_LANGUAGE: ['Lugha hii haipo kwa sauti. Chagua nyingine.', 'Cette langue n’a pas de voix. Choisissez-en une autre.', 'Esta língua não tem voz. Escolha outra.', 'لا يوجد صوت لهذه اللغة. اختر غيرها.'],
+  MEDIA_EXPIRED: ['Faili ilifutwa baada ya siku 30. Ipakie tena.', 'Le fichier a été supprimé après 30 jours. Envoyez-le à nouveau.', 'O ficheiro foi apagado após 30 dias. Carregue-o de novo.', 'حُذف الملف بعد 30 يومًا. ارفعه من جديد.'],
   UNSUPPORTED_MEDIA_TYPE: ['Aina hii ya faili haikubaliki.', 'Ce type de fichier n’est pas accepté.', 'Este tipo de ficheiro não é aceite.', 'نوع الملف هذا غير مقبول.'],
   UNSUPPORTED_METHOD: ['Njia hii ya kulipa haipo kwa sarafu hii.', 'Ce moyen de paiement n’existe pas dans cette monnaie.', 'Este meio de pagamento não existe nesta moeda.', 'طريقة الدفع هذه غير متاحة بهذه العملة.'],
   UNSUPPORTED_PROVIDER: ['Hakuna mtoa huduma wa malipo haya kwa nambari na sarafu hii.', 'Aucun opérateur ne prend ce paiement pour ce numéro et cette monnaie.', 'Nenhum operador aceita este pagamento para este número e moeda.', 'لا يوجد مزوّد لهذا الدفع بهذا الرقم وهذه العملة.'],

@@ -129,9 +129,9 @@ export function CallReport({ session }: PageProps) {
             />
           </Card>
           <div class="stack">
-            <Card title="How long callers waited">
+            <Card title="Waits by length">
               <Columns
-                label={t('How long callers waited')}
+                label={t('Waits by length')}
                 labels={lengths.map(({ under_seconds }, i) =>
                   lengthName(lengths[i - 1]?.under_seconds ?? 0, under_seconds),
                 )}

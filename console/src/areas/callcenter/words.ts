@@ -397,7 +397,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Text to speech': ['Maandishi yanayosemwa', 'Un texte qui est dit', 'Um texto que é falado', 'نص يُنطق'],
   'Audio file by URL': ['Sauti kwenye anwani', 'Un son à une adresse', 'Um som num endereço', 'صوت على عنوان'],
   About: ['Kuhusu', 'Sujet', 'Assunto', 'الموضوع'],
-  'How long callers waited': ['Wapigaji walisubiri kwa muda gani', 'Temps d’attente des appelants', 'Quanto tempo esperaram', 'كم انتظر المتصلون'],
+  'Waits by length': ['Wapigaji walisubiri kwa muda gani', 'Temps d’attente des appelants', 'Quanto tempo esperaram', 'كم انتظر المتصلون'],
   'Calls in queues': ['Simu katika foleni', 'Appels en file', 'Chamadas em fila', 'مكالمات في الطوابير'],
   'under {seconds} s': ['chini ya sek {seconds}', 'moins de {seconds} s', 'menos de {seconds} s', 'أقل من {seconds} ث'],
   '{from} to {seconds} s': ['sek {from} hadi {seconds}', '{from} à {seconds} s', '{from} a {seconds} s', 'من {from} إلى {seconds} ث'],

@@ -170,7 +170,7 @@ export function Editor({ campaign, preview, onSaved }: EditorProps) {
           />
           <Funnel preview={preview} />
         </Card>
-        <What draft={draft} preview={preview.value} onChange={set} />
+        <Content draft={draft} preview={preview.value} onChange={set} />
         <When draft={draft} currency={campaign.currency} onChange={set} />
       </fieldset>
       <div class="stack">
@@ -222,7 +222,7 @@ interface StepProps {
   onChange(change: Partial<Draft>): void
 }
 
-function What({ draft, preview, onChange }: StepProps & { preview: CampaignPreview | null }) {
+function Content({ draft, preview, onChange }: StepProps & { preview: CampaignPreview | null }) {
   const { channels, said, other } = draft
   const toggle = (channel: Channel): void =>
     onChange({
@@ -231,7 +231,7 @@ function What({ draft, preview, onChange }: StepProps & { preview: CampaignPrevi
   const perText = preview?.by_channel.sms ? preview.parts / preview.by_channel.sms : null
   return (
     <Card
-      title="What"
+      title="Content"
       action={
         <div class="segments push">
           {(Object.keys(channelNames) as Channel[]).map((channel) => {
@@ -445,7 +445,7 @@ function Samples({ preview }: { preview: CampaignPreview | null }) {
   return (
     <Card title="Messages" action={<span class="soft small push">{t('Samples')}</span>}>
       {messages.length === 0 ? (
-        <p class="soft">{t('Nobody would be sent to.')}</p>
+        <p class="soft">{t('No recipients')}</p>
       ) : (
         <ul class="samples">
           {messages.map(({ customer_id, to, text, variant }) => (

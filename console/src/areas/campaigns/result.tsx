@@ -72,7 +72,7 @@ export function Result({ campaign }: { campaign: Campaign }) {
         <div class="cols half">
           <Card title="Excluded">
             {Object.keys(value.left_out).length === 0 ? (
-              <p class="soft">{t('Nobody')}</p>
+              <p class="soft">{t('None')}</p>
             ) : (
               <Facts rows={leftOutRows(value.left_out)} />
             )}

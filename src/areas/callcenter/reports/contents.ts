@@ -10,7 +10,7 @@ import type { ReportWish } from '../metrics/report.ts'
 import { reportCsv, reported } from '../metrics/routes.ts'
 import { listQueues } from '../queues/store.ts'
 import { wallTime } from '../routing/hours.ts'
-import { mostOf, type ReportPaper } from './paper.ts'
+import { maxOf, type ReportPaper } from './paper.ts'
 import { headingTexts, paperLanguage, reportTexts } from './report-texts.ts'
 import { periodAt, type Schedule } from './schedule.ts'
 
@@ -95,7 +95,7 @@ export async function contentsAt(
       legend: {
         answered: paperWords('answered'),
         abandoned: paperWords('abandoned'),
-        most: paperWords('most', { count: mostOf(bars) }),
+        most: paperWords('most', { count: maxOf(bars) }),
       },
       head: [paperWords(firstColumn(schedule)), ...columns.map((name) => paperWords(name))],
       rows: table.rows.slice(0, maxLines).map((row) => [nameOf(row), ...figuresOf(row)]),

@@ -61,13 +61,13 @@ function drawFigures(sheet: Sheet, figures: ReportPaper['figures']): void {
 }
 
 /** Largest number of calls of a bar. */
-export function mostOf(bars: ReportPaper['bars']): number {
+export function maxOf(bars: ReportPaper['bars']): number {
   return Math.max(1, ...bars.map(({ answered, abandoned }) => answered + abandoned))
 }
 
 /** Bars of answered calls with those of callers who gave up on top, and the largest count at the scale. */
 function drawBars(document: PDFKit.PDFDocument, sheet: Sheet, { bars, legend }: ReportPaper): void {
-  const most = mostOf(bars)
+  const most = maxOf(bars)
   const each = width / bars.length
   const wide = Math.min(24, each * 0.7)
   const top = sheet.y

@@ -24,7 +24,7 @@ import {
 import { messagesWith } from './messages.ts'
 import { ReplyBody, ReplySent, reply } from './reply.ts'
 import { Conversation, ConversationDetail, ConversationParam, Entry, shownOf } from './schema.ts'
-import { countConversations, listConversations, mostCounted, states } from './store.ts'
+import { countConversations, listConversations, maxCounted, states } from './store.ts'
 import { waysOf } from './ways.ts'
 
 const aConversation: Need = { operation: 'conversations.begin', id: 'id' }
@@ -101,7 +101,7 @@ const listAll = list({
 })
 
 const many = (which: string) =>
-  Type.Integer({ description: `Number of ${which} conversations, counted up to ${mostCounted}` })
+  Type.Integer({ description: `Number of ${which} conversations, counted up to ${maxCounted}` })
 
 const counts = read({
   method: 'GET',

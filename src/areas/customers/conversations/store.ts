@@ -91,7 +91,7 @@ export const listConversations = statement.tenant<
 )
 
 /** Most conversations that are counted. */
-export const mostCounted = 1_000
+export const maxCounted = 1_000
 
 /** Conversations of each view of an inbox, counted up to a limit; `only` is whose conversations are all that is counted. */
 export const countConversations = statement.tenant<
@@ -110,7 +110,7 @@ export const countConversations = statement.tenant<
       ([name, condition]) => `(select count(*)::int from (
          select from customers.conversations t
           where t.bucket = $bucket and t.account_id = $account and t.environment = $environment
-            and ($only::uuid is null or t.assignee = $only) and ${condition} limit ${mostCounted}) n) as ${name}`,
+            and ($only::uuid is null or t.assignee = $only) and ${condition} limit ${maxCounted}) n) as ${name}`,
     )
     .join(',\n     ')}`,
 )
