@@ -25,7 +25,8 @@ const core = [
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
  * another time than now (within a process ids never go back, and those of the next file would not be of its time), some
  * have hooks around each test, which would also run around those of the shared process, one changes its environment, and
- * one looks at everything that is declared in the process, of which tests before it have some of their own.
+ * one looks at everything that is declared in the process, of which tests before it have some of their own, and one counts by
+ * the times in ids, which a test before it may have put a minute ahead.
  */
 const ownProcess = [
   'src/areas/webhooks/deliveries/waiting.test.ts',
@@ -34,6 +35,7 @@ const ownProcess = [
   'src/platform/nodes/maintenance.test.ts',
   'src/platform/postgres.test.ts',
   'src/platform/storage.test.ts',
+  'test/journeys/account.test.ts',
   'test/journeys/identity-faces.test.ts',
   'test/laws/sql.test.ts',
 ]

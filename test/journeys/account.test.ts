@@ -123,7 +123,9 @@ test('one search finds what a number and a reference have, of this account alone
   const found = async (q: string, by = client): Promise<string[]> => {
     const { status, body, text } = await by.get(`/v1/account/search?q=${encodeURIComponent(q)}`)
     assert.equal(status, 200, text)
-    return body.data.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`).sort()
+    // The customer of the number may be known already, or not yet.
+    const records = body.data.filter(({ kind }: { kind: string }) => kind !== 'customer')
+    return records.map(({ kind, id }: { kind: string; id: string }) => `${kind} ${id}`).sort()
   }
   const message = `message ${sent.body.message_id}`
   const payment = `payment ${paid.body.payment_id}`
