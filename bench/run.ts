@@ -107,11 +107,18 @@ async function worker(queue: typeof chosen): Promise<void> {
       const whole = { name: 'CPU of the whole run', value: seconds, unit: 's' }
       stdout.write(report(name, atOnce > 1 ? figures : [...figures, whole]))
     } catch (problem) {
-      process.exitCode = 1
+      failed.push(next)
       stderr.write(`The benchmark ${name} failed: ${inspect(problem)}\n`)
     }
   }
 }
 
+/** Benchmarks that failed. Beside others one may find its port taken; it has a second run by itself. */
+const failed: typeof chosen = []
 const queue = [...chosen]
 await Promise.all(Array.from({ length: atOnce }, () => worker(queue)))
+const again = atOnce > 1 && failed.length < 2 ? failed.splice(0) : []
+await worker([...again])
+for (const [name] of again.filter((one) => !failed.includes(one)))
+  stderr.write(`passed only by itself, to be mended: ${name}\n`)
+if (failed.length > 0) process.exitCode = 1
