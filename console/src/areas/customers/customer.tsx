@@ -100,7 +100,7 @@ function deedsOf(customer: CustomerRecord): Deed[] {
       ? []
       : [
           {
-            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:send' },
+            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:write' },
             form: textForm(phone),
           },
         ]),
