@@ -479,6 +479,22 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.equal(await main.getByLabel('Answer', { exact: true }).inputValue(), 'And about your order')
   })
 
+  test('the story of a customer names networks, and an invoice tells the days of its lines as dates', async () => {
+    const phone = '+254711000088'
+    const customer = await world.demo.post('/v1/customers', { name: 'Amani Said', phones: [phone] })
+    const paid = await world.demo.post('/v1/payments', { amount: 40, currency: 'KES', phone })
+    assert.equal(paid.status, 201, paid.text)
+    await page.goto(`${given().url}/customers/${customer.body.id}`)
+    await page.getByRole('region', { name: 'Timeline' }).getByText('M-Pesa', { exact: true }).waitFor()
+    const items = [{ description: 'Rent (2026-03-01 to 2026-04-01)', quantity: 1, unit_amount: 40 }]
+    const invoice = await world.demo.post('/v1/billing/invoices', {
+      ...{ customer: { name: 'Amani Said', phone }, items, currency: 'KES' },
+    })
+    assert.equal(invoice.status, 201, invoice.text)
+    await page.goto(`${given().url}/invoices/${invoice.body.invoice_id}`)
+    await page.getByText(/^Rent \((1 Mar|Mar 1).* to (1 Apr|Apr 1).*\)$/).waitFor()
+  })
+
   test('a campaign is put together from its parts, compared with a variant, and followed to its replies', async () => {
     const phone = '+254711000085'
     const consents = [{ channel: 'sms', purpose: 'marketing', state: 'granted' }]
