@@ -66,8 +66,9 @@ export const date = (text: string): string => {
     ...(isDay ? { timeZone: 'UTC' } : {}),
   })
 }
-/** A text of ours with its days, such as `2026-03-01`, as dates. */
-export const withDates = (text: string): string => text.replaceAll(/\b\d{4}-\d\d-\d\d\b/g, date)
+/** A text with its days, such as `2026-03-01`, as dates. */
+export const withDates = (text: string): string =>
+  text.replaceAll(/\b\d{4}-\d\d-\d\d\b/g, (day) => (Number.isNaN(Date.parse(day)) ? day : date(day)))
 /** `2026-12-28`, by the account's own day. */
 export function isoDay(ms: number): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date(ms))
