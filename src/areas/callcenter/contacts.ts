@@ -143,7 +143,7 @@ export const hasCall = statement.tenant<
   'callcenter.has_call',
   `select exists (
      select 1 from callcenter.contacts
-      where ${mine} and (state <> 'ended' or entered_at > $since) and ($agent::text is null or agent_id = $agent)
+      where ${mine} and (state <> 'ended' and ended_at is null or entered_at > $since) and ($agent::text is null or agent_id = $agent)
         and ((direction = 'inbound' and from_number = $phone) or (direction = 'outbound' and to_number = $phone))) as known`,
 )
 

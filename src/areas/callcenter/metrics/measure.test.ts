@@ -148,7 +148,7 @@ test('a rate of calls that began in an earlier row is between 0 and 100', () => 
   assert.deepEqual(rates([], 0), [null, null])
   assert.deepEqual(rates([gaveUp], 0), [100, null])
   assert.deepEqual(rates([gaveUp, gaveUp, contact('09:10:00')], 0), [100, 100])
-  assert.deepEqual(rates([spoke], 1), [0, 0])
+  assert.deepEqual(rates([spoke], 1), [null, 0])
   assert.deepEqual(rates([spoke, contact('09:10:00', { answered_at: at('09:10:05') })], 2), [0, 0])
 })
 
