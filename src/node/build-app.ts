@@ -103,6 +103,7 @@ export async function buildApp({
     waiting: areas.flatMap((area) => area.waiting ?? []),
     histories: areas.flatMap((area) => area.histories ?? []),
     erasables: areas.flatMap((area) => area.erasables ?? []),
+    dealings: areas.flatMap((area) => area.dealings ?? []),
     customerMergers: areas.flatMap((area) => area.mergeCustomers ?? []),
     outbox,
     dialects: new Map(doors.flatMap(({ name, dialect }) => (dialect ? [[name, dialect]] : []))),

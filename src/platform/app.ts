@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Currency, Money } from '../kernel/money.ts'
 import type { Dialect } from './api/dialect.ts'
 import type { Idempotency } from './api/idempotency.ts'
+import type { Dealing } from './auth/dealings.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Authenticator } from './auth.ts'
 import type { Clock } from './clock.ts'
@@ -63,6 +64,8 @@ export interface App {
   readonly customerMergers: readonly MergeCustomers[]
   /** What areas have of people, to be erased. */
   readonly erasables: readonly Erasable<App>[]
+  /** What areas know of the numbers that a member has to do with. */
+  readonly dealings: readonly Dealing[]
   readonly outbox: Outbox
   /** Dialects of callbacks, by name. */
   readonly dialects: ReadonlyMap<string, Dialect>

@@ -6,6 +6,7 @@ import type { Hook } from './api/hook.ts'
 import type { Route } from './api/route.ts'
 import type { Socket } from './api/socket.ts'
 import type { App } from './app.ts'
+import type { Dealing } from './auth/dealings.ts'
 import type { ScopeArea } from './auth/scopes.ts'
 import type { EventType } from './events.ts'
 import type { PlanLimit } from './limits/plan-limits.ts'
@@ -104,6 +105,8 @@ export interface Area {
   readonly mergeCustomers?: MergeCustomers
   /** Rows about people, which are erased when somebody asks for it. */
   readonly erasables?: readonly Erasable<App>[]
+  /** Calls and conversations by which a member has to do with a number. */
+  readonly dealings?: readonly Dealing[]
   /** Endpoints outside /v1 for carriers, providers and people without a key. */
   readonly hooks?: readonly Hook[]
   /** Websockets below /v1. */

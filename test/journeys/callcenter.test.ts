@@ -716,6 +716,77 @@ test('a shift of eight hours: a call every hour, a break that ends by itself, an
   }
 })
 
+test('an agent of the console texts, and asks for money from, only those they have to do with', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada)
+  await assign(ada, { queue_id: queue })
+  const invitation = { email: `${ada.id}@example.com`, name: 'Zawadi Kamau', role: 'agent' }
+  const { id, invite_url } = await done(ada, '/v1/team/members', invitation, 201)
+  const joined = await world.stranger.post('/console/api/invite', {
+    ...{ invitation: invite_url.split('#')[1], password: 'a long password' },
+  })
+  assert.equal(joined.status, 200, joined.text)
+  const headers = { cookie: joined.headers['set-cookie']?.split(';')[0] ?? '', 'x-pamoja-csrf': joined.body.csrf }
+  const [caller, writer] = ['+254711000021', '+254711000022']
+  const words = { from: 'PAMOJA', message: 'Your order comes at three' }
+  const texts = async (to: string | string[], more: object = {}) => {
+    const { status, body } = await world.stranger.post('/v1/sms/send', { ...words, to, ...more }, { headers })
+    return [status, body.error?.required_scope ?? null]
+  }
+  const asks = async (phone: string, more: object = {}) => {
+    const wanted = { amount: 150, currency: 'KES', phone, ...more }
+    const { status, body } = await world.stranger.post('/v1/payments/mobile/initiate', wanted, { headers })
+    return [status, body.error?.required_scope ?? null]
+  }
+  const [noText, noMoney] = [
+    [403, 'sms:write'],
+    [403, 'payments:write'],
+  ]
+  assert.deepEqual([await texts(caller), await asks(caller)], [noText, noMoney])
+  await login(ada, id, 1, { queues: [queue] })
+  const call = await callerOf(ada, caller)
+  await connected(ada, call, id)
+  assert.deepEqual(
+    [await texts(caller), await asks(caller)],
+    [
+      [200, null],
+      [201, null],
+    ],
+  )
+  assert.deepEqual([await texts(writer), await asks(writer)], [noText, noMoney])
+  assert.deepEqual(await texts([caller]), noText)
+  const tomorrow = new Date(Date.now() + 40 * 3_600_000).toISOString()
+  assert.deepEqual(await texts(caller, { scheduled_at: tomorrow }), noText)
+  assert.deepEqual(await texts(caller, { callback_url: 'https://example.com/' }), noText)
+  assert.deepEqual(await asks(caller, { callback_url: 'https://example.com/' }), noMoney)
+  const told = await world.stranger.post('/v1/sms/send', { ...words, to: writer }, { headers })
+  assert.match(told.body.error.details, /their own call, live or of the last 24 hours, or of a conversation assigned/)
+
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await ended(ada, call)
+  assert.deepEqual(await texts(caller), [200, null])
+  await later(ada, 25 * 3_600)
+  assert.deepEqual([await texts(caller), await asks(caller)], [noText, noMoney])
+
+  await done(ada, '/v1/sandbox/sms/inbound', { from: writer, to: '22003', message: 'Where is my order?' }, 201)
+  const talk = await eventually(async () => (await ada.client.get('/v1/conversations')).body.data[0], 'a conversation')
+  assert.deepEqual(await texts(writer), noText)
+  await done(ada, `/v1/conversations/${talk.id}/assign`, { member_id: id })
+  assert.deepEqual(
+    [await texts(writer), await asks(writer)],
+    [
+      [200, null],
+      [201, null],
+    ],
+  )
+
+  const { key } = await done(ada, '/v1/api-keys', { name: 'One', scopes: ['sms:send', 'payments:request'] }, 201)
+  const one = world.stranger.as(key)
+  assert.equal((await one.post('/v1/sms/send', { ...words, to: '+254711000023' })).status, 200)
+  const list = await one.post('/v1/sms/send', { ...words, to: ['+254711000023'] })
+  assert.deepEqual([list.status, list.body.error.required_scope], [403, 'sms:write'])
+})
+
 test('rules decide about numbers that nothing else answers, live as simulated', async () => {
   const ada = await open()
   const queue = await queueOf(ada)

@@ -417,6 +417,84 @@ describe('the console', { skip: withoutChromium() }, () => {
     await own.getByText('Our hours').first().waitFor()
   })
 
+  test('a note stays a note and a file stays attached when the customer writes on another channel', async () => {
+    const from = '+254711000087'
+    const texts = async (message: string): Promise<void> => {
+      const reply = await world.demo.post('/v1/sandbox/sms/inbound', { from, to: 'PAMOJA', message })
+      assert.ok(reply.status < 300, reply.text)
+    }
+    const chats = async (body: string): Promise<void> => {
+      const reply = await world.demo.post('/v1/sandbox/messenger/inbound', { from, type: 'text', text: { body } })
+      assert.ok(reply.status < 300, reply.text)
+    }
+    await texts('Naomba mkopo')
+    await page.goto(`${given().url}/inbox`)
+    await page.getByRole('link', { name: /Naomba mkopo/ }).click()
+    const main = page.getByRole('main')
+    const isPressed = async (name: string) =>
+      (await main.getByRole('button', { name, exact: true }).getAttribute('aria-pressed')) === 'true'
+    await main.getByRole('button', { name: 'Note', exact: true }).click()
+    await main.getByLabel('Note', { exact: true }).fill('Still owes us for May')
+    await chats('Mpo hapo?')
+    await main.locator('.said').getByText('Mpo hapo?').waitFor()
+    await main.getByRole('button', { name: 'Chat', exact: true }).waitFor()
+    assert.equal(await main.getByLabel('Note', { exact: true }).inputValue(), 'Still owes us for May')
+    await page.reload()
+    assert.equal(await main.getByLabel('Note', { exact: true }).inputValue(), 'Still owes us for May')
+    assert.ok(await isPressed('Note'))
+    await main.getByRole('button', { name: 'Add a note' }).click()
+    await main.locator('.said').getByText('Still owes us for May').waitFor()
+
+    await main.getByRole('button', { name: 'Chat', exact: true }).click()
+    await main.getByLabel('Attach a file').setInputFiles({ name: 'loan.png', mimeType: 'image/png', buffer: aPicture })
+    await main.getByText('loan.png').waitFor()
+    await texts('Nasubiri')
+    await main.locator('.said').getByText('Nasubiri').waitFor()
+    assert.ok((await main.getByText('loan.png').isVisible()) && (await isPressed('Chat')))
+    const id = page.url().split('/').at(-1)
+    const { data } = (await world.demo.get(`/v1/conversations/${id}/messages`)).body
+    assert.deepEqual(
+      data.map(({ type, direction }: Record<string, unknown>) => [type, direction]),
+      [
+        ['message', 'inbound'],
+        ['note', null],
+        ['chat', 'inbound'],
+        ['message', 'inbound'],
+      ],
+    )
+  })
+
+  test('words that were typed before an email template was sent are still there afterwards', async () => {
+    const template = { name: 'we-are-closed', subject: 'Closed on Sunday', html: '<p>Dear {{first_name}}</p>' }
+    assert.equal((await world.demo.post('/v1/email/templates', template)).status, 201)
+    const customer = await world.demo.post('/v1/customers', { name: 'Neema Ali', emails: ['neema@example.com'] })
+    const { body: begun } = await world.demo.post('/v1/conversations', { customer_id: customer.body.id })
+    await page.goto(`${given().url}/inbox/${begun.id}`)
+    const main = page.getByRole('main')
+    await main.getByLabel('Answer', { exact: true }).fill('And about your order')
+    await main.getByRole('button', { name: 'Templates' }).click()
+    await page.getByRole('button', { name: /we-are-closed/ }).click()
+    await main.getByRole('button', { name: 'Send', exact: true }).click()
+    await main.locator('.said').getByText('Closed on Sunday').waitFor()
+    assert.equal(await main.getByLabel('Answer', { exact: true }).inputValue(), 'And about your order')
+  })
+
+  test('the story of a customer names networks, and an invoice tells the days of its lines as dates', async () => {
+    const phone = '+254711000088'
+    const customer = await world.demo.post('/v1/customers', { name: 'Amani Said', phones: [phone] })
+    const paid = await world.demo.post('/v1/payments', { amount: 40, currency: 'KES', phone })
+    assert.equal(paid.status, 201, paid.text)
+    await page.goto(`${given().url}/customers/${customer.body.id}`)
+    await page.getByRole('region', { name: 'Timeline' }).getByText('M-Pesa', { exact: true }).waitFor()
+    const items = [{ description: 'Rent (2026-03-01 to 2026-04-01)', quantity: 1, unit_amount: 40 }]
+    const invoice = await world.demo.post('/v1/billing/invoices', {
+      ...{ customer: { name: 'Amani Said', phone }, items, currency: 'KES' },
+    })
+    assert.equal(invoice.status, 201, invoice.text)
+    await page.goto(`${given().url}/invoices/${invoice.body.invoice_id}`)
+    await page.getByText(/^Rent \((1 Mar|Mar 1).* to (1 Apr|Apr 1).*\)$/).waitFor()
+  })
+
   test('a campaign is put together from its parts, compared with a variant, and followed to its replies', async () => {
     const phone = '+254711000085'
     const consents = [{ channel: 'sms', purpose: 'marketing', state: 'granted' }]

@@ -66,6 +66,9 @@ export const date = (text: string): string => {
     ...(isDay ? { timeZone: 'UTC' } : {}),
   })
 }
+/** A text with its days, such as `2026-03-01`, as dates. */
+export const withDates = (text: string): string =>
+  text.replaceAll(/\b\d{4}-\d\d-\d\d\b/g, (day) => (Number.isNaN(Date.parse(day)) ? day : date(day)))
 /** `2026-12-28`, by the account's own day. */
 export function isoDay(ms: number): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date(ms))
@@ -160,6 +163,12 @@ const known: Readonly<Record<string, string>> = {
     vodacom_mpesa: 'Vodacom M-Pesa',
     ecocash: 'EcoCash',
   },
+}
+
+/** `mpesa` -> `M-Pesa`; a text that is no code of ours as it is. */
+export function named(text: string): string {
+  const name = known[text]
+  return name === undefined ? text : t(name)
 }
 
 /** `requires_action` -> `Waiting for the payer`, `late_fee` -> `Late fee`. */

@@ -10,6 +10,7 @@ import { transferRoutes } from './agent/transfer-routes.ts'
 import { follow } from './calls/call-follower.ts'
 import { tickJob } from './calls/distribution.ts'
 import { conferenceRoutes } from './conferences/routes.ts'
+import { ownCalls } from './dealings.ts'
 import { deskSocket, desksOf, deskTopic } from './desk/desks.ts'
 import { deskSessions } from './desk/presence.ts'
 import { erasables } from './erase.ts'
@@ -63,6 +64,7 @@ export const callcenter: Area = {
     ...reportRoutes,
   ].map(whileLoggedIn),
   erasables,
+  dealings: [ownCalls],
   sockets: [deskSocket],
   topics: [deskTopic],
   jobs: [tickJob, mailReportJob],

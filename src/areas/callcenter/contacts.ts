@@ -135,6 +135,18 @@ export const lostPlaceOf = statement.tenant<Tenant & { phone: string; queue: str
     where queue_id = $queue and outcome = 'failed' and answered_at is null and ended_at >= $since`,
 )
 
+/** Whether an agent, or any of them, has a live call with a number or had one since then. */
+export const hasCall = statement.tenant<
+  Tenant & { agent: string | null; phone: string; since: Date },
+  { known: boolean }
+>(
+  'callcenter.has_call',
+  `select exists (
+     select 1 from callcenter.contacts
+      where ${mine} and (state <> 'ended' and ended_at is null or entered_at > $since) and ($agent::text is null or agent_id = $agent)
+        and ((direction = 'inbound' and from_number = $phone) or (direction = 'outbound' and to_number = $phone))) as known`,
+)
+
 /** Notes that a wait goes on in another contact, which is counted in its place. */
 export const noteContinued = statement.tenant<One, object>(
   'callcenter.note_continued',

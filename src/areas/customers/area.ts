@@ -10,7 +10,7 @@ import { campaignEvents } from './campaigns/events.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
 import { campaignJob } from './campaigns/run.ts'
 import { chatJob } from './campaigns/send.ts'
-import { mergeConversations } from './conversations/change.ts'
+import { mergeConversations, ownConversations } from './conversations/change.ts'
 import { conversationEvents } from './conversations/events.ts'
 import { hearPeople, leftSigns } from './conversations/hear.ts'
 import { conversationRoutes } from './conversations/routes.ts'
@@ -94,6 +94,7 @@ export const customers: Area = {
   ],
   chores: [leftSigns],
   mergeCustomers: mergeConversations,
+  dealings: [ownConversations],
   start: async (app) => hearPeople(app),
 }
 

@@ -4,6 +4,7 @@ import { uuidOf } from '../../kernel/ids.ts'
 import { hourMs } from '../../kernel/time.ts'
 import { commit, IdParam, list, type Need, type Route, read, write } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
+import { requireDealing } from '../../platform/auth/dealings.ts'
 import type { Caller } from '../../platform/auth.ts'
 import type { Tx } from '../../platform/db.ts'
 import { bulkEntries, sendBulk } from './batches/bulk.ts'
@@ -28,7 +29,7 @@ const sendRoute = commit({
   operation: 'sms.send',
   summary: 'Send a message',
   description:
-    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan.',
+    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan. With `sms:send` and not `sms:write`, only to one number, without `scheduled_at` and `callback_url`; for a member also only to a number of their own call, live or of the last 24 hours, or of a conversation assigned to them.',
   scope: 'sms:send',
   limit: 'sms',
   body: MessageSend,
@@ -63,7 +64,11 @@ const sendRoute = commit({
       },
     },
   ],
-  handle: (app, { body }, caller, keyed) => send(app, body, caller, keyed),
+  handle: async (app, { body }, caller, keyed) => {
+    const { to, scheduled_at, callback_url } = body
+    await requireDealing(app, caller, 'sms:write', { to, more: { scheduled_at, callback_url } })
+    return send(app, body, caller, keyed)
+  },
 })
 
 const bulkRoute = write({

@@ -12,7 +12,7 @@ import { Ago, Card, Facts, Figures, TwoLines } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { RecordLink } from '../../kit/record-link.tsx'
 import { Story } from '../../kit/story.tsx'
-import { count, date, money, percent } from '../../kit/words.ts'
+import { count, date, money, percent, withDates } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { go } from '../../place.tsx'
 import { t } from '../../words.ts'
@@ -92,7 +92,7 @@ function Paper({ invoice, from }: { invoice: Invoice; from: string }) {
           key: `${i}`,
           name: (
             <TwoLines
-              first={description}
+              first={withDates(description)}
               second={tax_rate === 0 ? null : t('Tax {share}', { share: percent(tax_rate / 100) })}
             />
           ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answer to a customer: its channel, price and rules stand there before it is sent, templates and files are a click away, and what was
-// typed is kept until it is sent.
-import { useEffect, useRef, useState } from 'preact/hooks'
+// typed is kept until it is sent, a note as a note.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   conversationsAddNote,
   conversationsReply,
@@ -23,7 +23,21 @@ import { base64Of } from './files.ts'
 
 const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
-const draftOf = (id: string): string => sessionStorage.getItem(`pamoja-draft ${id}`) ?? ''
+const answerKey = (id: string): string => `pamoja-draft ${id}`
+const noteKey = (id: string): string => `pamoja-note ${id}`
+
+/** Words of a conversation that were not sent: of a note if there is one, or else of an answer. */
+function draftOf(id: string): { text: string; isNote: boolean } {
+  const note = sessionStorage.getItem(noteKey(id)) ?? ''
+  return note === ''
+    ? { text: sessionStorage.getItem(answerKey(id)) ?? '', isNote: false }
+    : { text: note, isNote: true }
+}
+
+function keepDraft(id: string, text: string, isNote: boolean): void {
+  sessionStorage.setItem(noteKey(id), isNote ? text : '')
+  sessionStorage.setItem(answerKey(id), isNote ? '' : text)
+}
 
 const problemWords: Readonly<Record<string, string>> = {
   no_address: 'No number or address is known.',
@@ -44,18 +58,25 @@ type Way = ConversationDetail['channels'][number]
 
 export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promise<void> }) {
   const { id, channels } = talk
-  const [text, setText] = useState(draftOf(id))
-  const [isNote, setIsNote] = useState(false)
-  const [channel, setChannel] = useState((channels.find(({ is_open }) => is_open) ?? channels[0])?.channel)
+  const [draft] = useState(() => draftOf(id))
+  const [text, setText] = useState(draft.text)
+  const [isNote, setIsNote] = useState(draft.isNote)
+  const usual = (channels.find(({ is_open }) => is_open) ?? channels[0])?.channel
+  const [channel, setChannel] = useState(usual)
   const [{ files, template }, setExtras] = useState(noExtras)
   const { isBusy, error, run } = useDoing()
   const box = useRef<HTMLTextAreaElement>(null)
   const templates = useRef<HTMLDivElement>(null)
   const way = channels.find((one) => one.channel === channel)
-  const write = (value: string): void => {
-    setText(value)
-    sessionStorage.setItem(`pamoja-draft ${id}`, value)
-  }
+  useLayoutEffect(() => keepDraft(id, text, isNote), [id, text, isNote])
+  // The channel follows the customer to another one, but never under words or files.
+  const isBegun = text !== '' || files.length > 0 || template !== null
+  const followed = useRef(talk.channel)
+  useEffect(() => {
+    if (isBegun || followed.current === talk.channel) return
+    followed.current = talk.channel
+    setChannel(usual)
+  }, [talk.channel, isBegun])
   const choose = (next: Way['channel'] | null): void => {
     setIsNote(next === null)
     if (next !== null) setChannel(next)
@@ -66,7 +87,8 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
     run(async () => {
       if (isNote) await conversationsAddNote(api, { ...own, body: { text } })
       else await conversationsReply(api, { ...own, body: await bodyOf(channel, text, { files, template }) })
-      write('')
+      // Words that a template took the place of are still to be sent.
+      if (isNote || template === null) setText('')
       setExtras(noExtras)
       await onSent()
     })
@@ -75,7 +97,8 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
       const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
       if (isTyped || event.ctrlKey || event.metaKey || !['r', 'n'].includes(event.key)) return
       event.preventDefault()
-      setIsNote(event.key === 'n')
+      if (event.key === 'n') choose(null)
+      else setIsNote(false)
       box.current?.focus()
     }
     window.addEventListener('keydown', press)
@@ -127,7 +150,7 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
             dir="auto"
             placeholder={isNote ? t('Add a note') : t('Answer')}
             disabled={isShut}
-            onInput={(event) => write(event.currentTarget.value)}
+            onInput={(event) => setText(event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty) send()
               const menu = event.key === '/' && text === '' ? templates.current?.querySelector('button') : null

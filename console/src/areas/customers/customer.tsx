@@ -19,7 +19,7 @@ import { Choice } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, Card, Facts, Nothing, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money, words } from '../../kit/words.ts'
+import { money, named, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { go, Link } from '../../place.tsx'
 import { placeOf } from '../../records.ts'
@@ -100,7 +100,7 @@ function deedsOf(customer: CustomerRecord): Deed[] {
       ? []
       : [
           {
-            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:send' },
+            ...{ name: 'Send a text', icon: 'send' as const, isMain: true, scope: 'sms:write' },
             form: textForm(phone),
           },
         ]),
@@ -205,7 +205,7 @@ export function Happening({ entry }: { entry: CustomerTimelineEntry }) {
         </p>
         {title && (
           <p class="text" dir="auto">
-            {title}
+            {type === 'payment' || type === 'refund' ? named(title) : title}
           </p>
         )}
       </div>

@@ -64,7 +64,7 @@ export function Talk({ id, session }: { id: string; session: Session }) {
           </Fragment>
         ))}
       </ol>
-      {may('conversations:answer') && <Composer key={value.channel} talk={value} onSent={again} />}
+      {may('conversations:answer') && <Composer talk={value} onSent={again} />}
     </section>
   )
 }

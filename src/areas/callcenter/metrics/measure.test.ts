@@ -134,6 +134,24 @@ test('a call of several contacts counts once, once in each queue, and for each a
   assert.deepEqual([counts(sentOn, 'call').offered, counts(sentOn, 'call').answered], [1, 1])
 })
 
+test('a rate of calls that began in an earlier row is between 0 and 100', () => {
+  const again = { call_counted: 'answered', queue_counted: 'answered' } as const
+  const gaveUp = contact('09:00:00', { outcome: 'abandoned', ended_at: at('09:01:00'), ...again })
+  const spoke = contact('09:00:00', { answered_at: at('09:00:10'), ended_at: at('09:01:00'), ...again })
+  const rates = (contacts: readonly Counted[], calledAgain: number) => {
+    const tally = new ReportTally()
+    for (const one of contacts) tally.add(one, at('10:00:00').getTime())
+    for (let i = 0; i < calledAgain; i++) tally.calledAgain()
+    const { abandon_rate_percent, first_call_resolution_percent } = tally.more('call')
+    return [abandon_rate_percent, first_call_resolution_percent]
+  }
+  assert.deepEqual(rates([], 0), [null, null])
+  assert.deepEqual(rates([gaveUp], 0), [100, null])
+  assert.deepEqual(rates([gaveUp, gaveUp, contact('09:10:00')], 0), [100, 100])
+  assert.deepEqual(rates([spoke], 1), [null, 0])
+  assert.deepEqual(rates([spoke, contact('09:10:00', { answered_at: at('09:10:05') })], 2), [0, 0])
+})
+
 test('occupancy is the time on calls and after them, cut to the window', () => {
   const stretch = (status: Stretch['status'], from: string, to: string | null): Stretch => ({
     agent_id: 'a',

@@ -86,6 +86,20 @@ function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : rounded((part / whole) * 100)
 }
 
+/**
+ * Percentage of calls that something happened to. A call that was counted in an earlier row is among them, though not among the
+ * counted ones.
+ */
+function shareOf(happened: number, counted: number): number | null {
+  return percent(happened, Math.max(happened, counted))
+}
+
+/** Percentage of calls after which the caller did not call again. */
+function resolvedOf(again: number, counted: number): number | null {
+  const calls = Math.max(again, counted)
+  return percent(calls - again, calls)
+}
+
 /** Rounded to two decimals. */
 function rounded(value: number): number {
   return Math.round(value * 100) / 100
@@ -204,7 +218,7 @@ export class Tally {
       service_level_percent: percent(this.#inTime, this.#served + this.#abandoned - this.#short),
       asa_seconds: this.#served === 0 ? null : rounded(this.#servedWaitMs / 1_000 / this.#served),
       aht_seconds: handled === 0 ? null : rounded(handledMs / 1_000 / handled),
-      abandon_rate_percent: percent(this.#abandoned, this.#offered[scope]),
+      abandon_rate_percent: shareOf(this.#abandoned, this.#offered[scope]),
     }
   }
 }
@@ -244,7 +258,7 @@ export class ReportTally extends Tally {
       max_wait_seconds: Math.round(this.#waits.reduce((most, wait) => Math.max(most, wait), 0)),
       wait_p50: percentile(this.#waits, 50),
       wait_p90: percentile(this.#waits, 90),
-      first_call_resolution_percent: percent(this.#inbound[scope] - this.#again, this.#inbound[scope]),
+      first_call_resolution_percent: resolvedOf(this.#again, this.#inbound[scope]),
       cost: this.#cost,
     }
   }

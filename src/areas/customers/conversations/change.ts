@@ -6,6 +6,7 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
+import type { Dealing } from '../../../platform/auth/dealings.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, statement, type Tx } from '../../../platform/db.ts'
@@ -20,6 +21,7 @@ import {
   type ConversationRow,
   conversationsOf,
   findConversation,
+  hasConversation,
   lockBeginnings,
   lockConversation,
   moveReplies,
@@ -44,6 +46,12 @@ export function limitedTo({ principal }: Caller): string | null {
       extra: { required_scope: 'conversations:read' },
     })
   return member
+}
+
+/** Numbers of conversations that are assigned to a member, or of all for a member who may read all. */
+export const ownConversations: Dealing = async (db, { tenant, member, scopes }, phone) => {
+  const only = allows(scopes, 'conversations:read') ? null : member
+  return (await one(db.query(hasConversation, { ...tenant, member: only, phone }))).known
 }
 
 /** Conversation that the caller may use, by its id. Throws NOT_FOUND. */

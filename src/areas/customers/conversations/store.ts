@@ -48,6 +48,17 @@ export const findConversation = statement.tenant<One, ConversationRow>(
   `${shown} and t.id = $id`,
 )
 
+/** Whether a member, or anybody, is assigned a conversation with a number. */
+export const hasConversation = statement.tenant<Tenant & { member: string | null; phone: string }, { known: boolean }>(
+  'customers.has_conversation',
+  `select exists (
+     select 1 from customers.addresses a join customers.conversations t
+         on t.bucket = a.bucket and t.account_id = a.account_id and t.environment = a.environment
+        and t.customer_id = a.customer_id
+      where a.bucket = $bucket and a.account_id = $account and a.environment = $environment
+        and a.kind = 'phone' and a.address = $phone and ($member::uuid is null or t.assignee = $member)) as known`,
+)
+
 /** Locks a conversation until the transaction ends. */
 export const lockConversation = statement.tenant<One, ConversationRow>(
   'customers.lock_conversation',

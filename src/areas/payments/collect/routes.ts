@@ -6,6 +6,7 @@ import { idOf } from '../../../kernel/ids.ts'
 import { record } from '../../../platform/api/audit.ts'
 import { type Conclude, type Route, read, shared, write } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
+import { requireDealing } from '../../../platform/auth/dealings.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe } from '../../../platform/db.ts'
 import { checkCallback } from '../../../platform/outbound/callback-url.ts'
@@ -91,10 +92,16 @@ const initiateMobile = shared({
   path: '/v1/payments/mobile/initiate',
   operation: 'payments.initiateMobile',
   summary: 'Create a mobile-money payment',
+  description:
+    'With `payments:request` and not `payments:write`, without `callback_url`; for a member also only from a number of their own call, live or of the last 24 hours, or of a conversation assigned to them.',
   body: MobilePaymentCreate,
   reply: accepted,
   examples: [{ name: 'From a phone', body: { amount: 100, currency: 'KES', phone_number: '+254700000001' } }],
-  prepare: (app, { body }, caller) => checkCallback(app, caller.tenant, body.callback_url),
+  prepare: async (app, { body }, caller) => {
+    const { callback_url } = body
+    await requireDealing(app, caller, 'payments:write', { to: phoneOf(body), more: { callback_url } })
+    await checkCallback(app, caller.tenant, callback_url)
+  },
   transact: async (app, { query, body }, caller, _prepared, conclude) => {
     if (phoneOf(body) === undefined) throw missing('phone_number')
     return accept(app, { ...body, method: 'mobile_money' }, caller, query.wait !== 0, conclude)
