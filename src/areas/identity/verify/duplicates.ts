@@ -7,7 +7,7 @@ import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { folded } from '../documents/visual-zone.ts'
-import { likeness } from '../faces/match.ts'
+import { duplicateThreshold, likeness } from '../faces/match.ts'
 import { RecordKey } from './record-key.ts'
 import type { Claims } from './schema.ts'
 import { findSame, findTemplates, type VerificationRow } from './store.ts'
@@ -19,8 +19,6 @@ export interface Duplicates {
   readonly numberIndex: Buffer | null
 }
 
-/** Similarity from which a face may be that of another person: lower than that of a match, since a person decides what follows. */
-export const duplicateThreshold = 0.58
 /** Limit of templates compared, newest first; accounts with more people need a search of their own. */
 const maxTemplates = 20_000
 const pageSize = 500
