@@ -61,7 +61,7 @@ const filled: readonly Filled[] = [
       ...{ segments: 1, unit_price: 0, validity: 60, country: 'KE', status: 'received' },
     },
     own: {
-      id: 'made',
+      id: "overlay(made::text placing left(md5('answer ' || n), 12) from 25 for 12)",
       in_reply_to: `case when ${isRare} then (select id from sms.messages where batch_id = '${batch}' limit 1) end`,
     },
   },
