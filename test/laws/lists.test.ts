@@ -142,7 +142,7 @@ const ofEvents = { ...anything, types: ['sms.status'], twins: [] }
 
 const lists: readonly { name: string; asked: Readonly<Record<string, unknown>> }[] = [
   { name: 'sms.list_failed_messages', asked: { ...anything, status: 'failed' } },
-  { name: 'sms.replies_to_batches', asked: { ...anything, batches: [batch] } },
+  { name: 'sms.replies_to_batches', asked: { ...anything, batches: [batch], since: firstUuidAt(0) } },
   { name: 'email.list_failed_messages', asked: { ...anything, status: 'bounced' } },
   { name: 'email.list_messages_of_recipient', asked: { ...anything, recipient: 'ada@example.com' } },
   { name: 'messenger.list_failed_messages', asked: { ...anything, status: 'failed' } },
