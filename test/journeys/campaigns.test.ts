@@ -109,6 +109,33 @@ test('a segment has the customers that its filter says, by what is known, wished
     assert.deepEqual(await namesIn(client, filter), expected, JSON.stringify(filter))
 })
 
+test('a segment of a large account is counted exactly up to 10,000 customers, and estimated above', async () => {
+  const { client } = await world.account({ balance: 1 })
+  const { id } = await made(client, customers, { name: 'First' })
+  await sql.query(
+    `insert into customers.customers (bucket, account_id, environment, id, name, tags, created_at, updated_at)
+     select c.bucket, c.account_id, c.environment, gen_random_uuid(), 'Other',
+            case when n % 20 = 0 then array['some', 'many'] when n % 4 = 0 then array['many'] else '{}' end, now(), now()
+       from customers.customers c, generate_series(1, 56000) n where c.id = $1`,
+    [uuidOf('customer', id)],
+  )
+  const counted = async (tag: string) => {
+    const filter = { field: 'tags', op: 'eq', value: tag }
+    const { status, text, body } = await client.post(`${segments}/count`, { filter })
+    assert.equal(status, 200, text)
+    return body
+  }
+  // A machine that is busy may take longer than an exact count is given.
+  const exact = await eventually(async () => {
+    const found = await counted('some')
+    return found.estimated ? null : found
+  }, 'an exact count')
+  assert.equal(exact.count, 2_800)
+  const many = await counted('many')
+  assert.equal(many.estimated, true)
+  assert.ok(many.count > 14_000 * 0.7 && many.count < 14_000 * 1.3, `${many.count} of 14,000`)
+})
+
 test('the few of a large account are found whatever tells them, in their order, page by page', async () => {
   const { client } = await world.account({ balance: 1_000 })
   const { id } = await made(client, customers, { name: 'First', phones: ['+254711000290'] })

@@ -178,6 +178,16 @@ test('an answer by mail is words with files, or a template with what is known of
   assert.match(JSON.stringify(body), /Dear Asha of Kisumu, thank you/)
   assert.equal((await conversation(client)).last_text, 'greeting')
   const refusedBy = (given: object) => refusal(client.post(`${conversations}/${id}/reply`, given))
+  const large = (filename: string, size: number) => ({
+    ...{ channel: 'email', text: 'Here' },
+    attachments: [{ filename, content: Buffer.alloc(size, 'a').toString('base64') }],
+  })
+  assert.equal((await done(client, id, 'reply', large('report.txt', 15_000_000))).channel, 'email')
+  assert.deepEqual(await refusedBy(large('report.txt', 19_500_000)), [422, 'ATTACHMENT_TOO_LARGE'])
+  assert.deepEqual(await refusedBy(large('report.exe', 10)), [422, 'ATTACHMENT_BLOCKED'])
+  assert.deepEqual(await refusedBy({ channel: 'email', email_template: { name: 'none' } }), [404, 'TEMPLATE_NOT_FOUND'])
+  const elsewhere = { channel: 'email', text: 'Here', from: 'us@elsewhere.example' }
+  assert.deepEqual(await refusedBy(elsewhere), [403, 'DOMAIN_NOT_VERIFIED'])
   const wrong = [422, 'VALIDATION_ERROR']
   assert.deepEqual(await refusedBy({ channel: 'sms', ...file }), wrong)
   assert.deepEqual(await refusedBy({ channel: 'messenger', email_template: { name: 'greeting' } }), wrong)

@@ -344,6 +344,22 @@ test('a face that was verified before under another name waits for a person; oth
   assert.equal((await verify(person('three'), other)).body.status, 'verified')
 })
 
+test('a face too little alike for a match is still found among those that were verified before', async () => {
+  const eve = await world.account({ balance: 100 })
+  const checks = ['document_verification', 'face_match', 'duplicate_check']
+  const person = (external_id: string, selfie: string) => ({ checks, selfie, subject: { external_id } })
+  assert.equal((await verify(person('one', 'sandbox:face_a'), eve)).body.status, 'verified')
+  const coarse = await sharp(readFileSync(new URL('src/areas/identity/specimens/face_a2.jpg', root)))
+    .jpeg({ quality: 4 })
+    .toBuffer()
+  const selfie = coarse.toString('base64')
+  const compared = await eve.client.post('/v1/identity/face-match', { image_a: 'sandbox:face_a', image_b: selfie })
+  const { match, similarity_score: similarity } = compared.body
+  assert.ok(!match && similarity > 0.58 && similarity < 0.7, compared.text)
+  const second = await verify(person('two', selfie), eve)
+  assert.ok(second.body.risk_assessment.flags.includes('duplicate_face'), JSON.stringify(second.body))
+})
+
 test('a person decides what is in doubt, and four eyes see an override', async () => {
   const bea = await world.account({ balance: 10_000 })
   const doubtful = { country: 'KE', document_type: 'national_id', document_front: 'sandbox:id_za' }

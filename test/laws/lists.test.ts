@@ -20,6 +20,7 @@ after(() => database.drop())
 const atMs = Date.now()
 const account = newUuid(atMs)
 const endpoint = newUuid(atMs)
+const batch = newUuid(atMs - 3_600_000)
 const tenant = { bucket: 7, account_id: account, environment: 'live' }
 const message = { sender: 'PAMOJA', created_at: new Date(atMs), currency: 'KES', cost: 0 }
 const recipient = '+254711000001'
@@ -50,7 +51,19 @@ const filled: readonly Filled[] = [
       },
       ...{ unit_price: 0, validity: 60, country: 'KE' },
     },
-    own: { id: 'made', status: usually('failed', 'delivered') },
+    own: { id: 'made', status: usually('failed', 'delivered'), batch_id: `'${batch}'` },
+  },
+  {
+    // Answers to one message of the batch.
+    table: 'sms.messages',
+    fields: {
+      ...{ ...message, sender: recipient, recipient: '22200', direction: 'inbound', body: 'Ndiyo', encoding: 'gsm7' },
+      ...{ segments: 1, unit_price: 0, validity: 60, country: 'KE', status: 'received' },
+    },
+    own: {
+      id: "overlay(made::text placing left(md5('answer ' || n), 12) from 25 for 12)",
+      in_reply_to: `case when ${isRare} then (select id from sms.messages where batch_id = '${batch}' limit 1) end`,
+    },
   },
   {
     table: 'email.messages',
@@ -129,6 +142,7 @@ const ofEvents = { ...anything, types: ['sms.status'], twins: [] }
 
 const lists: readonly { name: string; asked: Readonly<Record<string, unknown>> }[] = [
   { name: 'sms.list_failed_messages', asked: { ...anything, status: 'failed' } },
+  { name: 'sms.replies_to_batches', asked: { ...anything, batches: [batch], since: firstUuidAt(0) } },
   { name: 'email.list_failed_messages', asked: { ...anything, status: 'bounced' } },
   { name: 'email.list_messages_of_recipient', asked: { ...anything, recipient: 'ada@example.com' } },
   { name: 'messenger.list_failed_messages', asked: { ...anything, status: 'failed' } },

@@ -6,7 +6,8 @@ import { readMessage, readPage } from './read.ts'
 import { EmailAccepted, EmailList, EmailRecord, EmailSend, MessageParam } from './schema.ts'
 import { send } from './sending/send.ts'
 
-const maxBodyBytes = 36 * 1024 * 1024
+/** Bytes of a request with a message of 25 MiB, whose attachments are base64. */
+export const maxBodyBytes = 36 * 1024 * 1024
 
 const sendEmail = commit({
   method: 'POST',

@@ -225,6 +225,9 @@ function Enclosed({ icon, name, onRemove }: { icon: 'attach' | 'template'; name:
 
 type Answer = NonNullable<Parameters<typeof conversationsReply>[1]['body']>
 
+/** Megabytes of files that an email of 25 MiB holds in base64. */
+const maxFilesMb = 18
+
 /** The answer as it is sent; a file of a chat goes up first. */
 async function bodyOf(channel: Way['channel'] | undefined, text: string, { files, template }: Extras): Promise<Answer> {
   const own = channel ? { channel } : {}
@@ -232,6 +235,8 @@ async function bodyOf(channel: Way['channel'] | undefined, text: string, { files
   const [file] = files
   if (!file) return { ...own, text }
   if (channel === 'email') {
+    if (files.reduce((sum, { size }) => sum + size, 0) > maxFilesMb * 1_000_000)
+      throw new Error(t('An email takes files of {size} MB in all: remove some, or send a link.', { size: maxFilesMb }))
     const attachments = files.map(async (one) => ({ filename: one.name, content: await base64Of(one) }))
     return { ...own, text, attachments: await Promise.all(attachments) }
   }

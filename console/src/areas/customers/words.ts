@@ -5,6 +5,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'A code such as KE': ['Msimbo kama KE', 'Un code comme KE', 'Um código como KE', 'رمز مثل KE'],
   'A code such as sw or pt-MZ': ['Msimbo kama sw au pt-MZ', 'Un code comme sw ou pt-MZ', 'Um código como sw ou pt-MZ', 'رمز مثل sw أو pt-MZ'],
   'Add a note': ['Ongeza dokezo', 'Ajouter une note', 'Adicionar uma nota', 'إضافة ملاحظة'],
+  'An email takes files of {size} MB in all: remove some, or send a link.': ['Barua pepe hubeba faili za jumla ya MB {size}: ondoa baadhi, au tuma kiungo.', 'Un e-mail prend {size} Mo de fichiers en tout : retirez-en, ou envoyez un lien.', 'Um email leva {size} MB de ficheiros no total: remova alguns ou envie uma ligação.', 'يحمل البريد ملفات مجموعها {size} ميغابايت: أزل بعضها أو أرسل رابطًا.'],
   'Attach a file': ['Ambatisha faili', 'Joindre un fichier', 'Anexar um ficheiro', 'إرفاق ملف'],
   File: ['Faili', 'Fichier', 'Ficheiro', 'ملف'],
   'No email template yet': ['Bado hakuna kiolezo cha barua pepe', 'Aucun modèle d’e-mail', 'Ainda sem modelo de email', 'لا قالب بريد بعد'],

@@ -7,6 +7,7 @@ import { commit, list, type Need, type Route, read, write } from '../../../platf
 import { one } from '../../../platform/db.ts'
 import { Moment, Nullable, OneOf, Phone, pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
+import { maxMailBytes } from '../../email/area.ts'
 import { customerWith } from '../change.ts'
 import { type Contact, customerByContact } from '../contact.ts'
 import { NoteText, writeNote } from '../notes.ts'
@@ -179,9 +180,11 @@ const sendReply = commit({
   limit: 'sms',
   params: ConversationParam,
   body: ReplyBody,
+  bodyLimitBytes: maxMailBytes,
   reply: { status: 200, schema: ReplySent },
   errors: [
     ...(['NOT_FOUND', 'OPTED_OUT', 'INSUFFICIENT_BALANCE', 'SENDER_NOT_ALLOWED', 'MAIL_NOT_CONFIGURED'] as const),
+    ...(['ATTACHMENT_TOO_LARGE', 'ATTACHMENT_BLOCKED', 'TEMPLATE_NOT_FOUND', 'DOMAIN_NOT_VERIFIED'] as const),
     ...(['131047', '131051', '131026', '130472', '131053'] as const),
   ],
   examples: [{ name: 'By text', body: { channel: 'sms', text: 'Yes, until six' } }],

@@ -19,8 +19,8 @@ const maxReadWhole = 50_000
 const samples = [4_000, 10_000] as const
 /** Customers of a sample after which an estimate is good: by a twentieth, mostly. */
 const enoughSeen = 400
-/** Customers of the first sample up to which a segment may have few enough to be counted exactly. */
-const fewSeen = 55
+/** Estimate of the first sample, which is mostly good by a tenth, up to which a segment is tried to be counted exactly. */
+const maxTried = maxExact * 1.5
 /** Time for an exact count in a large account, which a condition without an index may not do with. */
 const exactMs = 150
 const wholeMs = 30_000
@@ -83,15 +83,14 @@ export async function countAudience(
     return { seen, estimated: Math.round((seen * allSlices) / slices) }
   }
   const quick = await sampled(samples[0])
-  if (quick.seen >= enoughSeen) return { count: quick.estimated, isEstimated: true }
-  if (quick.seen <= fewSeen) {
+  if (quick.estimated <= maxTried) {
     const count = await exactly(maxExact + 1, exactMs).catch((error: unknown) => {
       if (sqlState(error) === timedOut) return null
       throw error
     })
     if (count !== null && count <= maxExact) return { count, isEstimated: false }
   }
-  const { estimated } = await sampled(samples[1])
+  const { estimated } = quick.seen >= enoughSeen ? quick : await sampled(samples[1])
   return { count: estimated, isEstimated: true }
 }
 

@@ -3,7 +3,7 @@
 // and of systems that follow MOSIP; machine-readable lines in a code, lines of `label: value` and JSON, and the number alone.
 
 import { claim169Fields } from './claim-169.ts'
-import { faydaFields, isFayda } from './fayda.ts'
+import { faydaFields, isFayda, isFaydaSigned } from './fayda.ts'
 import { asDocument, dateIn, fieldLabelled, fullName } from './visual-zone.ts'
 import { isLicence, licenceFields } from './za-licence.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
@@ -17,37 +17,65 @@ interface Code {
 
 type CodeFields = Partial<{ readonly [Name in keyof DocumentFields]: string }>
 
-/** What the barcodes of a document say; null when none of them says anything that is known here. */
-export function fieldsOfCodes(codes: readonly Code[], nowMs: number): DocumentFields | null {
-  for (const { bytes } of codes) {
-    const licence = bytes ? licenceFields(Buffer.from(bytes, 'base64')) : null
-    if (licence) return { ...noFields, ...licence }
-  }
-  for (const { text } of codes) {
-    const claim = inClaim(text)
-    if (claim) return { ...noFields, ...claim }
-  }
-  for (const read of [inZone, inSmartCard, inFayda, inUgandanCard, inObject, inLines, inNumber])
-    for (const code of codes) {
-      const found = read(code.text.trim(), nowMs)
-      if (found && Object.values(found).some((value) => value)) return { ...noFields, ...found }
-    }
-  return null
+/** Outcome of the check of a signature; `unchecked` where the key of the issuer is not known, `unread` for a version that is not read. */
+export type Signature = 'valid' | 'invalid' | 'unchecked' | 'unread'
+
+export interface CodeReading {
+  /** Fields of one code, the one that is trusted most; null when none of them says anything that is known here. */
+  readonly fields: DocumentFields | null
+  /** Signature of that code, or `invalid` if that of any code is; null for codes without a signature that is known here. */
+  readonly signature: Signature | null
 }
 
-/** Outcome of the check of a signature; `unchecked` where the key of the issuer is not known. */
-export type Signature = 'valid' | 'invalid' | 'unchecked'
-
-/** Whether the issuer signed a barcode; null for barcodes without a signature that is known here. */
-export function signatureOfCodes(codes: readonly Code[]): Signature | null {
-  for (const { text, bytes } of codes) {
-    const content = bytes ? Buffer.from(bytes, 'base64') : null
-    if (content && isLicence(content)) return licenceFields(content) ? 'valid' : 'invalid'
-    if (isFayda(text.trim())) return faydaFields(text.trim()) ? 'valid' : 'invalid'
-    if (claim169Fields(text) || inSmartCard(text.trim())) return 'unchecked'
+/** What the barcodes of a document say, and whether the issuer signed it. */
+export function readCodes(codes: readonly Code[], nowMs: number, faydaKey?: string): CodeReading {
+  const readings = codes.map((code) => readingOf(code, nowMs, faydaKey))
+  const [used] = readings.filter(({ fields }) => fields !== null).sort((a, b) => a.rank - b.rank)
+  const signatures = readings.flatMap(({ signature }) => signature ?? [])
+  return {
+    fields: used ? { ...noFields, ...used.fields } : null,
+    signature: signatures.includes('invalid') ? 'invalid' : used ? used.signature : (signatures[0] ?? null),
   }
-  return null
 }
+
+interface Reading {
+  /** Place among the forms that are known, signed ones first. */
+  readonly rank: number
+  readonly fields: CodeFields | null
+  readonly signature: Signature | null
+}
+
+function readingOf(code: Code, nowMs: number, faydaKey: string | undefined): Reading {
+  const content = code.bytes ? Buffer.from(code.bytes, 'base64') : null
+  const text = code.text.trim()
+  // Of a form that is signed, nothing is read but what its issuer signed.
+  if (content && isLicence(content)) {
+    const licence = licenceFields(content)
+    return { rank: 0, fields: licence && stated(licence), signature: licence ? 'valid' : 'invalid' }
+  }
+  if (isFayda(text)) {
+    const fields = faydaFields(text, faydaKey)
+    const signature = isFaydaSigned(text, faydaKey) ? 'unread' : 'invalid'
+    return { rank: 1, fields: fields && stated(fields), signature: fields ? 'valid' : signature }
+  }
+  for (const [i, { read, signature }] of unsigned.entries()) {
+    // The text of a claim counts with its spaces.
+    const fields = read(read === inClaim ? code.text : text, nowMs)
+    if (fields && Object.keys(fields).length > 0) return { rank: 2 + i, fields, signature }
+  }
+  return { rank: Number.POSITIVE_INFINITY, fields: null, signature: null }
+}
+
+/** Forms that are read without a check of their signature, in the order in which they count. */
+const unsigned: readonly { read(text: string, nowMs: number): CodeFields | null; signature: Signature | null }[] = [
+  { read: inClaim, signature: 'unchecked' },
+  { read: inZone, signature: null },
+  { read: inSmartCard, signature: 'unchecked' },
+  { read: inUgandanCard, signature: null },
+  { read: inObject, signature: null },
+  { read: inLines, signature: null },
+  { read: inNumber, signature: null },
+]
 
 const zoneForms = [
   { format: 'TD3', lines: 2, length: 44 },
@@ -77,11 +105,6 @@ function inSmartCard(text: string): CodeFields | null {
     date_of_birth: dateIn(birth ?? ''),
     issue_date: dateIn(issued ?? ''),
   })
-}
-
-function inFayda(text: string): CodeFields | null {
-  const found = faydaFields(text)
-  return found && stated(found)
 }
 
 function inClaim(text: string): CodeFields | null {

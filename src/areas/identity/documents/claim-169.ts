@@ -8,6 +8,8 @@ import type { DocumentFields } from './zone-fields.ts'
 const base45 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'
 const form = /^[0-9A-Z $%*+\-./:]{40,}$/
 const maxSize = 65_536
+/** Characters of a value; longer ones are no part of a person, and comparing them would take long. */
+const maxLength = 200
 
 /** Claim with the person. */
 const person = 169
@@ -20,7 +22,7 @@ export function claim169Fields(text: string): (Partial<DocumentFields> & { full_
   if (!found) return null
   const word = (key: number) => {
     const value = found.get(key)
-    return typeof value === 'string' && value.trim() ? value.trim() : null
+    return typeof value === 'string' && value.length <= maxLength && value.trim() ? value.trim() : null
   }
   const given = [word(attribute.first), word(attribute.middle)].filter((name) => name !== null).join(' ')
   const [last, whole] = [word(attribute.last), word(attribute.fullName)]

@@ -12,7 +12,7 @@ import { readBarcodes } from '../engines/barcodes.ts'
 import { decode } from '../engines/image.ts'
 import { packageFolder } from '../engines/nets/weights.ts'
 import { numberRules } from '../number-rules.ts'
-import { fieldsOfCodes, signatureOfCodes } from './barcode-fields.ts'
+import { readCodes } from './barcode-fields.ts'
 import { claim169Fields } from './claim-169.ts'
 import { faydaFields } from './fayda.ts'
 import { dateIn, printedFields, similarity } from './visual-zone.ts'
@@ -52,7 +52,7 @@ test('a number that is longer than its place goes on behind it', () => {
 })
 
 test('barcodes are read as issuers write them, and text of another kind is none', () => {
-  const read = (text: string) => fieldsOfCodes([{ format: 'PDF417', text }], nowMs)
+  const read = (text: string) => readCodes([{ format: 'PDF417', text }], nowMs).fields
   const card = read(
     'DLAMINI|THANDI ZANELE|F|RSA|9002150123083|15 Feb 1990|RSA|CITIZEN|02 Mar 2021|30129|108123456|1234567890',
   )
@@ -192,7 +192,7 @@ test('a Fayda code is read where its issuer signed it, from a picture, and anybo
   ])
     assert.equal(faydaFields(other, key), null, other.slice(-60))
   const read = [{ format: 'QRCode', text: code }]
-  assert.deepEqual([fieldsOfCodes(read, nowMs), signatureOfCodes(read)], [null, 'invalid'])
+  assert.deepEqual(readCodes(read, nowMs), { fields: null, signature: 'invalid' })
 })
 
 /** Item of CBOR: numbers, texts, bytes, lists, maps. */
@@ -246,11 +246,10 @@ test('codes of identity systems that follow MOSIP are read, compressed either wa
   for (const text of [claimCode(amina), claimCode(amina, brotliCompressSync)]) {
     const [found] = await readBarcodes((await decode(await pictureOf(text, 'QRCode'), 2_000)).image)
     assert.equal(found?.text, text)
-    assert.deepEqual(fieldsOfCodes([found], nowMs), expected)
-    assert.equal(signatureOfCodes([found]), 'unchecked')
+    assert.deepEqual(readCodes([found], nowMs), { fields: expected, signature: 'unchecked' })
   }
   const parts = claimCode({ 5: 'Amina', 6: 'Njeri', 7: 'Wanjiku', 8: '1990-02-15', 9: '2' })
-  assert.deepEqual(fieldsOfCodes([{ format: 'QRCode', text: parts }], nowMs), {
+  assert.deepEqual(readCodes([{ format: 'QRCode', text: parts }], nowMs).fields, {
     ...expected,
     ...{ document_number: null, nationality: null },
   })
@@ -266,15 +265,56 @@ test('codes of identity systems that follow MOSIP are read, compressed either wa
     assert.equal(claim169Fields(text), null)
 })
 
+test('a value longer than any of a person is not read, and long texts are equal or not', () => {
+  const long = 'A'.repeat(60_000)
+  const { fields } = readCodes([{ format: 'QRCode', text: claimCode({ 1: long, 5: 'Amina', 7: long }) }], nowMs)
+  assert.equal(fields, null)
+  const named = claimCode({ 1: long, 5: 'Amina', 7: 'Wanjiku' })
+  const found = readCodes([{ format: 'QRCode', text: named }], nowMs).fields
+  assert.deepEqual([found?.document_number, found?.last_name], [null, 'WANJIKU'])
+  assert.deepEqual([similarity(long, `${long}B`), similarity(long, long), similarity(long, 'A')], [0, 1, 0])
+})
+
+test('a signature counts for the code whose fields are used, and one that is not the issuer’s for all of them', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const key = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const person = (version: number) => `Abebe Bikila:V:${version}:G:M:A:4912038475610293:D:1987/11/03`
+  const signed = faydaCode(person(4), privateKey)
+  const unread = faydaCode(person(5), privateKey)
+  const wrong = signed.replace('Abebe', 'Kebede')
+  const lines = faydaCode('Abebe\nSurname: Kebede\nDate of Birth: 1990-02-15\n:V:4:G:M', privateKey).slice(0, -4)
+  const [claim, zone] = [
+    claimCode({ 1: '3918592438', 5: 'Amina', 7: 'Wanjiku' }),
+    'I<UTOD231458907<<<<<<<<<<<<<<<7408122F1204159UTO<<<<<<<<<<<6ERIKSSON<<ANNA<MARIA<<<<<<<<<<',
+  ]
+  const rows: [string[], string | undefined, string | null][] = [
+    [[signed], '4912038475610293', 'valid'],
+    [[claim, signed], '4912038475610293', 'valid'],
+    [[zone, signed], '4912038475610293', 'valid'],
+    [[unread], undefined, 'unread'],
+    [[unread, claim], '3918592438', 'unchecked'],
+    [[unread, zone], 'D23145890', null],
+    [[wrong], undefined, 'invalid'],
+    [[wrong, signed], '4912038475610293', 'invalid'],
+    [[claim, wrong], '3918592438', 'invalid'],
+    [[lines], undefined, 'invalid'],
+  ]
+  for (const [texts, number, signature] of rows) {
+    const codes = texts.map((text) => ({ format: 'QRCode', text }))
+    const read = readCodes(codes, nowMs, key)
+    assert.deepEqual([read.fields?.document_number ?? undefined, read.signature], [number, signature], texts.join(' '))
+  }
+})
+
 test('the barcode of a Ugandan card has names in base64, and its fingerprints are left alone', () => {
   const [last, first, other] = ['Namukasa', 'Grace', 'Temitope'].map((name) => Buffer.from(name).toString('base64'))
   const text = `${last};${first};${other};03111987;18062024;17062034;CF8710910ABCDE;024681357;[FNG]gAB/${'8f'.repeat(60)}`
-  assert.deepEqual(fieldsOfCodes([{ format: 'PDF417', text }], nowMs), {
+  assert.deepEqual(readCodes([{ format: 'PDF417', text }], nowMs).fields, {
     ...{ document_number: '024681357', personal_number: 'CF8710910ABCDE', first_name: 'GRACE TEMITOPE' },
     ...{ last_name: 'NAMUKASA', date_of_birth: '1987-11-03' },
     ...{ sex: null, nationality: null, issue_date: null, expiry_date: null },
   })
-  assert.equal(fieldsOfCodes([{ format: 'PDF417', text: text.replace('CF87', '1187') }], nowMs), null)
+  assert.equal(readCodes([{ format: 'PDF417', text: text.replace('CF87', '1187') }], nowMs).fields, null)
 })
 
 /** Picture of a barcode. */

@@ -18,11 +18,16 @@ export function isFayda(text: string): boolean {
   return form.test(text)
 }
 
+/** True for a code that the issuer signed, of any version. */
+export function isFaydaSigned(text: string, key: string = published): boolean {
+  const { signature } = form.exec(text)?.groups ?? {}
+  return signature !== undefined && isSigned(text.slice(0, text.lastIndexOf(':SIGN:')), signature, key)
+}
+
 /** Fields of a code; null for other texts, other versions, and where the issuer did not sign it. */
 export function faydaFields(text: string, key: string = published): Partial<DocumentFields> | null {
-  const { name, pairs, signature } = form.exec(text)?.groups ?? {}
-  if (!name || !pairs || !signature) return null
-  if (!isSigned(text.slice(0, text.lastIndexOf(':SIGN:')), signature, key)) return null
+  const { name, pairs } = form.exec(text)?.groups ?? {}
+  if (!name || !pairs || !isFaydaSigned(text, key)) return null
   const parts = pairs.split(':')
   const value = (label: string) => {
     const at = parts.findIndex((part, i) => i % 2 === 0 && part === label)

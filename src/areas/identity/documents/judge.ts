@@ -4,7 +4,7 @@
 
 import { alpha3Of, type DocumentEntry } from '../catalogue.ts'
 import type { ReadDocument, TextLine } from '../engines/tasks.ts'
-import { fieldsOfCodes, signatureOfCodes } from './barcode-fields.ts'
+import { readCodes, type Signature } from './barcode-fields.ts'
 import { asFields, datesIn, folded, printedFields, similarity } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
 
@@ -77,7 +77,7 @@ export function isRead(entry: DocumentEntry, field: string, read: ReadDocument, 
   const { mrz, barcodes: codes, lines } = read
   if (field === 'document_back') return mrz !== null || codes.length > 0
   if (mrz) return zoneAgainstPrint(entry, fieldsOfZone(mrz, nowMs), read)?.result !== 'warn'
-  if (fieldsOfCodes(codes, nowMs)) return true
+  if (readCodes(codes, nowMs).fields) return true
   return Object.keys(printedFields(lines)).length >= leastFields
 }
 
@@ -85,7 +85,7 @@ export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: 
   const printed = asFields(printedFields(read.lines))
   const zone = read.mrz && read.mrz.confidence >= sureZone ? read.mrz : null
   const inZone = zone ? fieldsOfZone(zone, nowMs) : null
-  const inCode = fieldsOfCodes(read.barcodes, nowMs)
+  const { fields: inCode, signature } = readCodes(read.barcodes, nowMs)
   const { fields, sources } = merged(inZone, inCode, printed)
   const today = new Date(nowMs).toISOString().slice(0, 10)
   return {
@@ -105,7 +105,7 @@ export function judgeDocument(entry: DocumentEntry, read: ReadDocument, claims: 
       dates(entry, fields, today),
       portrait(entry, read),
       barcodes(read, inZone, inCode, printed),
-      signed(read),
+      signed(signature),
       claimed(claims, fields),
       edited(read),
       recaptured(read),
@@ -323,14 +323,15 @@ function barcodes(
 }
 
 /** A signature that is not the issuer's is for a person to look at, since issuers change their keys. */
-function signed({ barcodes: found }: ReadDocument): Check | null {
-  const signature = signatureOfCodes(found)
-  if (!signature) return null
-  const base = { check: 'barcode_signed', weight: 'major' } as const
-  if (signature === 'unchecked') return { ...base, result: 'skipped', detail: 'the key of the issuer is not known' }
-  return signature === 'valid'
-    ? { ...base, result: 'pass', detail: 'signed by the issuer' }
-    : { ...base, result: 'warn', detail: 'not signed with the known key of the issuer' }
+function signed(signature: Signature | null): Check | null {
+  return signature && { check: 'barcode_signed', weight: 'major', ...signatures[signature] }
+}
+
+const signatures: Readonly<Record<Signature, Pick<Check, 'result' | 'detail'>>> = {
+  valid: { result: 'pass', detail: 'signed by the issuer' },
+  unread: { result: 'skipped', detail: 'signed by the issuer, in a version that is not read' },
+  unchecked: { result: 'skipped', detail: 'the key of the issuer is not known' },
+  invalid: { result: 'warn', detail: 'not signed with the known key of the issuer' },
 }
 
 /** Compares the caller's claims with the document; null when there is nothing to compare. */

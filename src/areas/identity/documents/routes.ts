@@ -15,7 +15,7 @@ import { engine, viewerOf } from '../engines/engines.ts'
 import { Flaws, type ReadDocument, readDocument } from '../engines/tasks.ts'
 import { maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
 import { registered } from '../registry/registries.ts'
-import { fieldsOfCodes } from './barcode-fields.ts'
+import { readCodes } from './barcode-fields.ts'
 import { isDocument, presentCheck, sources } from './judge.ts'
 import { printedFields } from './visual-zone.ts'
 import { type DocumentFields, fieldsOfZone, noFields } from './zone-fields.ts'
@@ -134,7 +134,7 @@ function fieldsOf({ mrz, barcodes, lines }: ReadDocument, nowMs: number): Static
     for (const [name, value] of Object.entries(read ?? noFields))
       if (value !== null) fields[name] = { value, confidence, source, box: null }
   }
-  add(fieldsOfCodes(barcodes, nowMs), 'barcode', 100)
+  add(readCodes(barcodes, nowMs).fields, 'barcode', 100)
   add(mrz && fieldsOfZone(mrz, nowMs), 'mrz', Math.round((mrz?.confidence ?? 0) * 1000) / 10)
   return fields
 }

@@ -154,11 +154,15 @@ export function folded(text: string): string {
     .replace(/[^A-Z0-9]/g, '')
 }
 
-/** Similarity of two texts from 0 to 1, by edit distance. */
+/** Characters of a text that is compared letter by letter, which takes the square of them. */
+const maxCompared = 1_000
+
+/** Similarity of two texts from 0 to 1, by edit distance; longer than any field, they are equal or not. */
 export function similarity(a: string, b: string): number {
   const [left, right] = [folded(a), folded(b)]
   const longer = Math.max(left.length, right.length)
-  return longer === 0 ? 1 : 1 - edits(left, right) / longer
+  if (longer > maxCompared || left === right) return left === right ? 1 : 0
+  return 1 - edits(left, right) / longer
 }
 
 function edits(a: string, b: string): number {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Face match on a scale independent of the engine. The curve was fitted on the published figures of the bundled engine
 // (38 pairs of one person, 262 of two, mostly of US celebrities): calibrate it on your own people.
+import { Type } from 'typebox'
 
 /**
  * Similarity from which two faces match: 1 of 58,653 pairs of two people reached it, which is at most 0.8 in 10,000 with a confidence
@@ -9,10 +10,17 @@
 export const matchThreshold = 0.7
 /** Between this and the threshold a review is needed. */
 export const reviewThreshold = 0.5
+/** Similarity from which a face may be that of a person who was verified before: below a match, since a person decides what follows. */
+export const duplicateThreshold = 0.58
 
 const farthest = 1.2
 /** Distance at which a match is as likely as not, and the slope there. */
 const curve = { middle: 0.6, steepness: 20 }
+
+/** Confidence in a reply, beside the similarity. */
+export const Confidence = Type.Number({
+  description: `Likelihood from 0 to 100 that both are one person. It does not decide: at a similarity of ${reviewThreshold} it is 50, and from 0.65 above 97, while faces match from ${matchThreshold}.`,
+})
 
 export interface Likeness {
   /** 0 to 1. */

@@ -15,7 +15,7 @@ import { examine, type FoundFace, measureFrames } from '../engines/tasks.ts'
 import { faceIn, maxPictureBytes, maxRequestBytes, Picture, pictureOf } from '../pictures.ts'
 import { judgePassive } from './active-liveness.ts'
 import { answerChallenge, Frames, makeChallenge } from './frames.ts'
-import { likeness, matchThreshold, reviewThreshold } from './match.ts'
+import { Confidence, likeness, matchThreshold, reviewThreshold } from './match.ts'
 
 const pictureErrors = [
   'IMAGE_QUALITY_LOW',
@@ -40,7 +40,9 @@ const FaceMatch = Type.Object({
       description: `Similarity from which the faces are one person; default ${matchThreshold}`,
     }),
   ),
-  strict: Type.Optional(Type.Boolean({ description: 'True replies to a mismatch with 422 FACE_MISMATCH' })),
+  strict: Type.Optional(
+    Type.Boolean({ description: 'True replies to a similarity below `threshold` with 422 FACE_MISMATCH' }),
+  ),
   reference: Type.Optional(
     Type.String({ maxLength: 128, description: 'Your own id for the case, returned in the reply' }),
   ),
@@ -59,8 +61,8 @@ const FaceMatched = Type.Object(
   {
     face_match_id: Type.String({ description: 'Id of the comparison, such as `fmt_…`' }),
     match: Type.Boolean({ description: 'True if the similarity reaches the threshold' }),
-    confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-    similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1' }),
+    confidence: Confidence,
+    similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1, which decides' }),
     threshold: Type.Number({ description: 'Threshold that was applied' }),
     faces: Type.Object({ image_a: FaceShown, image_b: FaceShown }, { description: 'Faces found in each picture' }),
     reference: Nullable(Type.String({ description: 'Your own id of the case; null if none was given' })),

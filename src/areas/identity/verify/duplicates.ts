@@ -7,7 +7,7 @@ import Value from 'typebox/value'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { folded } from '../documents/visual-zone.ts'
-import { likeness, matchThreshold } from '../faces/match.ts'
+import { duplicateThreshold, likeness } from '../faces/match.ts'
 import { RecordKey } from './record-key.ts'
 import type { Claims } from './schema.ts'
 import { findSame, findTemplates, type VerificationRow } from './store.ts'
@@ -58,7 +58,7 @@ async function hasFace(
     for (const { id: other, record_key, template_sealed } of page) {
       const key = await RecordKey.open(app, tenant, other, record_key)
       const template = Value.Parse(Descriptor, key.unseal('template_sealed', template_sealed))
-      if (likeness(template, descriptor).similarity >= matchThreshold) return true
+      if (likeness(template, descriptor).similarity >= duplicateThreshold) return true
       after = other
     }
     if (page.length < pageSize) return false

@@ -5,6 +5,7 @@ import { At, Day, Metadata, Moment, Nullable, OneOf } from '../../../platform/sc
 import { costFields } from '../charging.ts'
 import { sources } from '../documents/judge.ts'
 import { ActiveSubmission } from '../faces/frames.ts'
+import { Confidence, matchThreshold, reviewThreshold } from '../faces/match.ts'
 import { Picture } from '../pictures.ts'
 import { riskLevels } from '../signals/risk-score.ts'
 
@@ -278,9 +279,11 @@ export const Outcome = Type.Object({
   face_match: Nullable(
     Type.Object(
       {
-        match: Type.Boolean({ description: 'True if both faces show one person' }),
-        confidence: Type.Number({ description: 'Confidence from 0 to 100' }),
-        similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1' }),
+        match: Type.Boolean({
+          description: `True if the similarity is ${matchThreshold} or more; from ${reviewThreshold} a person decides`,
+        }),
+        confidence: Confidence,
+        similarity_score: Type.Number({ description: 'Similarity of the faces, 0 to 1, which decides' }),
       },
       { description: 'Similarity of the faces; null if it was not requested' },
     ),
