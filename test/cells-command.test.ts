@@ -77,6 +77,18 @@ test('a cell is added, listed, and has what belongs to no tenant, as it changes'
   }, 'both countries in the copy')
 })
 
+test('a command about every database is refused while one of them cannot be reached', async () => {
+  for (const words of [['migrate'], ['ledger', 'verify'], ['keys', 'rotate'], ['identity', 'verify-audit']]) {
+    const { code, sentence } = await run(words, {
+      PAMOJA_HOME: home.path,
+      DATABASE_URL: server.url('home'),
+      PAMOJA_CELLS: `east=${server.url('nowhere')}`,
+    })
+    assert.match(sentence, /^The database east of PAMOJA_CELLS cannot be reached/, words.join(' '))
+    assert.notEqual(code, 0)
+  }
+})
+
 test('an address that leads to another cell than its name says is refused', async () => {
   await refuses(
     ['add', 'west'],

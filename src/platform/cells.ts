@@ -74,12 +74,12 @@ export class Cells {
     this.#db.onMoved(again)
     await followed.start()
     const whileSeveral = (everyMs: number, work: () => void): void => {
-      this.#timers.push(setInterval(() => this.#db.cells.length > 1 && work(), everyMs).unref())
+      this.#timers.push(setInterval(() => this.#db.hasOneCell || work(), everyMs).unref())
     }
     if (this.#db.further.size === 0) return
     whileSeveral(mapMs, again)
     whileSeveral(settleMs, () => void this.#settle())
-    whileSeveral(forgetMs, () => void forgetDecisions(this.#db.home, this.#others).catch(() => undefined))
+    whileSeveral(forgetMs, () => void this.#forget().catch(() => undefined))
   }
 
   async stop(): Promise<void> {
@@ -91,17 +91,28 @@ export class Cells {
     return this.#db.cells.slice(1)
   }
 
+  /** A cell that is not opened may have transactions that wait for their decisions. */
+  async #forget(): Promise<void> {
+    if (this.#db.unopened.length === 0) await forgetDecisions(this.#db.home, this.#others)
+  }
+
   async #read(): Promise<void> {
     const names = (await this.#db.query(listCells, {})).map(({ name }) => name)
     if (names.length === 0) return this.#db.place([], new Map())
     const rows = await this.#db.query(listPlaces, {})
     const places = new Map(rows.flatMap(({ bucket, cell }) => (cell === 'home' ? [] : [[bucket, cell] as const])))
-    for (const name of names)
-      if (!this.#checked.has(name)) void this.#check(name).catch((error) => this.#warn(name, error))
-    this.#db.place(
-      names.filter((name) => this.#checked.has(name)),
-      places,
-    )
+    for (const name of names) if (!this.#checked.has(name)) void this.#checkAgain(name)
+    this.#db.place(names, places, (name) => this.#checked.has(name))
+  }
+
+  /** Checks a cell while the node runs; the map is read once more when it is opened. */
+  async #checkAgain(name: string): Promise<void> {
+    try {
+      await this.#check(name)
+      if (this.#checked.has(name)) await this.#followed?.read()
+    } catch (error) {
+      this.#warn(name, error)
+    }
   }
 
   async #check(name: string): Promise<void> {

@@ -93,6 +93,9 @@ export class Database implements Queryable {
   /** Cell of each bucket; null with one cell. */
   #places: readonly (Cell | null)[] | null = null
   #own: ReadonlyMap<Cell, readonly number[]> = new Map()
+  #unopened: readonly string[] = []
+  /** Whether buckets live in a cell that is not opened. */
+  #isPartial = false
   readonly #replica: Replica | null
   #lateReads = 0
   readonly #movedListeners: (() => void)[] = []
@@ -131,18 +134,36 @@ export class Database implements Queryable {
     return this.#cells
   }
 
-  /** Uses these cells beside home, with buckets where they live. Statements of a bucket in another one are refused. */
-  place(names: readonly string[], places: Places): void {
+  /** Whether the installation has no cell but home. */
+  get hasOneCell(): boolean {
+    return this.#places === null
+  }
+
+  /** Names of cells of the installation that could not be opened yet. */
+  get unopened(): readonly string[] {
+    return this.#unopened
+  }
+
+  /**
+   * Uses these cells beside home, with buckets where they live. Those that are not opened are refused: statements of their
+   * buckets, and for everywhere.
+   */
+  place(names: readonly string[], places: Places, isOpened: (name: string) => boolean = () => true): void {
     if (names.length === 0 && places.size === 0) {
       this.#cells = [this.home]
       this.#places = null
+      this.#unopened = []
+      this.#isPartial = false
       return
     }
-    this.#cells = [this.home, ...names.flatMap((name) => this.further.get(name) ?? [])]
+    this.#cells = [this.home, ...names.filter(isOpened).flatMap((name) => this.further.get(name) ?? [])]
+    const opened = new Set(this.#cells.map(({ name }) => name))
+    this.#unopened = [...new Set([...names, ...places.values()])].filter((name) => !opened.has(name))
     this.#places = Array.from({ length: bucketCount }, (_, bucket) => {
       const name = places.get(bucket) ?? 'home'
       return this.#cells.find((cell) => cell.name === name) ?? null
     })
+    this.#isPartial = this.#places.includes(null)
     const own = new Map<Cell, number[]>(this.#cells.map((cell) => [cell, []]))
     for (const [bucket, cell] of this.#places.entries()) if (cell) own.get(cell)?.push(bucket)
     this.#own = own
@@ -162,9 +183,20 @@ export class Database implements Queryable {
     if (this.#places === null) return this.home
     const cell = bucket === -1 ? this.home : this.#places[bucket]
     if (cell) return cell
-    throw new AppError('SERVICE_UNAVAILABLE', 'the database of this account cannot be reached', {
-      retryAfterSeconds: 1,
-    })
+    throw unreachable('the database of this account cannot be reached')
+  }
+
+  /** Whether the cell of a bucket is opened, so that `cellOf` gives it. */
+  isPlaced(bucket: number): boolean {
+    return !this.#isPartial || bucket === -1 || this.#places?.[bucket] != null
+  }
+
+  /** Refuses to do for some cells what is about all of them. */
+  requireEvery(): void {
+    if (this.#unopened.length > 0)
+      throw unreachable(
+        `the database of ${this.#unopened.join(' and ')} cannot be reached, and this is about all of them`,
+      )
   }
 
   apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[] {
@@ -188,44 +220,57 @@ export class Database implements Queryable {
     return late ?? this.home.query(statement, parameters)
   }
 
-  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. */
+  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. With one cell it is thrown. */
   async queryReached<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R, 'everywhere'>,
     parameters: P,
   ): Promise<{ rows: R[]; failure: unknown }> {
+    if (this.#places === null) return { rows: await this.query(statement, parameters), failure: null }
     const answers = await Promise.allSettled(
       this.#cells.map((cell) => cell.query(statement, this.#ownOf(cell, parameters))),
     )
     return {
       rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
+      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? (this.#isPartial ? partial() : null),
     }
   }
 
-  /** Asks every cell that a statement is about; one that is away fails it when all others have answered. */
+  /**
+   * Asks every cell that a statement is about; one that is away, or not opened, fails it when all others have answered. A statement
+   * for everywhere that names some buckets is asked where they are.
+   */
   async #routed<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
     ask: (cell: Cell, own: P) => Promise<R[]>,
-    { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
+    { isInside = false, only }: { isInside?: boolean; only?: Cell | undefined } = {},
   ): Promise<R[]> {
+    const isForAll = statement.where === 'everywhere' && only === undefined && !namesBuckets(parameters)
     const [cell = this.home, ...others] =
-      statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
+      statement.where !== 'everywhere' ? this.#cellsOf(statement, parameters) : this.#everywhere(parameters, only)
     try {
       if (others.length === 0) {
         const rows = await ask(cell, this.#ownOf(cell, parameters))
+        if (isForAll && this.#isPartial) throw partial()
         if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
         return rows
       }
-      return merged(
-        statement,
-        parameters,
-        await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters)))),
-      )
+      const answers = await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters))))
+      if (isForAll && this.#isPartial) throw partial()
+      return merged(statement, parameters, answers)
     } catch (error) {
       this.noticeMoved(error)
       throw error
     }
+  }
+
+  #everywhere(parameters: object, only: Cell | undefined): readonly Cell[] {
+    if (only) return [only]
+    return namesBuckets(parameters) ? this.#distinctCells(parameters.buckets) : this.#cells
+  }
+
+  #distinctCells(named: readonly number[]): readonly Cell[] {
+    return [...new Set(named.map((bucket) => this.cellOf(bucket)))]
   }
 
   /** Parameters for a cell: all buckets are its own. */
@@ -237,7 +282,7 @@ export class Database implements Queryable {
 
   #cellsOf({ name, where }: Statement<never, object>, parameters: object): readonly Cell[] {
     if (where === 'home') return [this.home]
-    const cells = [...new Set(bucketsIn(parameters).map((bucket) => this.cellOf(bucket)))]
+    const cells = this.#distinctCells(bucketsIn(parameters))
     if (cells.length > 1) throw new Error(`${name} is about several cells at once: see \`apart\` in db.ts`)
     return cells
   }
@@ -428,7 +473,7 @@ export class Database implements Queryable {
           parameters,
           async (cell, own) =>
             run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
-          { isInside: true, ...(only ? { everywhere: [only] } : {}) },
+          { isInside: true, only },
         ),
       copyIn: async (bucket, table, columns, rows) => {
         await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
@@ -495,6 +540,19 @@ export class Database implements Queryable {
 }
 
 const ignore = (): void => undefined
+
+function unreachable(detail: string): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', detail, { retryAfterSeconds: 1 })
+}
+
+function partial(): AppError {
+  return unreachable('a database with some of the accounts cannot be reached')
+}
+
+/** Whether a statement for everywhere is about some buckets, such as those of the rows it looks up. */
+function namesBuckets(parameters: object): parameters is { buckets: readonly number[] } {
+  return 'buckets' in parameters && parameters.buckets !== buckets && Array.isArray(parameters.buckets)
+}
 
 function answerMsOf({ answerMs }: Cell, { statementTimeoutMs }: TxOptions): number {
   return statementTimeoutMs === undefined ? answerMs : answerWithin(statementTimeoutMs)

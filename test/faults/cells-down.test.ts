@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One of two databases is away: its accounts get 503, and all others are served as before.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
-import { startNode } from '../../src/node/server.ts'
+import { type RunningNode, startNode } from '../../src/node/server.ts'
+import { Client } from '../client.ts'
 import { createTwoCells } from '../database.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { openRoad } from '../road.ts'
@@ -73,12 +75,39 @@ test('one database away: its accounts get 503 and all others are served; then it
   await isDelivered(there, await sent(there))
 })
 
-test('a node that does not know a cell, or is led to another database, does not start', async () => {
-  const start = (cells: typeof databases.cells) => {
-    const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
-    const { config } = loadConfig({}, { ...quiet, ...own })
-    return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+function start(cells: typeof databases.cells): Promise<RunningNode> {
+  const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
+  const { config } = loadConfig({}, { ...quiet, PAMOJA_DATABASE_WAIT_SECONDS: 5, ...own })
+  return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+}
+
+test('a node that starts while a database is away serves all other accounts, shows nothing in part, and opens it later', async () => {
+  const [here, there] = [await accountIn('home'), await accountIn('east')]
+  road.close()
+  const node = await start([{ name: 'east', url: road.url }])
+  try {
+    const stranger = new Client(node.url, readFileSync(node.caFile ?? '', 'utf8'), null)
+    const [ours, theirs] = [stranger.as(here.key), stranger.as(there.key)]
+    const operator = stranger.as(world.credentials.operator_key)
+    const ready = await stranger.get('/readyz')
+    assert.equal(ready.status, 200)
+    assert.equal(ready.body.checks.database_east, 'unreachable')
+    const taken = await ours.post('/v1/sms/send', text)
+    assert.equal(taken.status, 200, taken.text)
+    assert.equal((await theirs.post('/v1/sms/send', text)).status, 503)
+    assert.equal((await operator.get('/v1/operator/jobs')).status, 503)
+    await isDelivered({ ...here, client: ours }, taken.body.message_id)
+    road.open()
+    await eventually(async () => (await theirs.post('/v1/sms/send', text)).status === 200, 'the cell to be opened')
+    assert.equal((await operator.get('/v1/operator/jobs')).status, 200)
+    stranger.close()
+  } finally {
+    road.open()
+    await node.stop()
   }
+})
+
+test('a node that does not know a cell, or is led to another database, does not start', async () => {
   await assert.rejects(start([]), /divided among several databases: add east to PAMOJA_CELLS/)
   await assert.rejects(
     start([{ name: 'east', url: world.databaseUrl }]),

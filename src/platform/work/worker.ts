@@ -85,7 +85,8 @@ export class Work<Context> {
   /** Serves a place that no other node serves: leases of its last node are released at once. */
   async takeOver(job: Job<Context>, place: string): Promise<void> {
     const { db, nodeId: node } = this.#options
-    await db.query(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
+    // Leases in a cell that is away run out by themselves.
+    await db.queryReached(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
     this.serve(job, place)
   }
 

@@ -27,7 +27,7 @@ export async function importFile(
   file: AsyncIterable<Buffer>,
 ): Promise<StatementRow> {
   // Lines would find the payments of their own cell alone, and miss all others.
-  if (app.db.cells.length > 1)
+  if (!app.db.hasOneCell)
     throw new AppError('VALIDATION_ERROR', 'statements are not matched yet where accounts are divided among databases')
   const job = app.work.prepare(matchJob, houseOf(statement.environment), { statement: statement.id })
   return app.db.acrossTx(async (tx) => {

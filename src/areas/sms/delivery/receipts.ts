@@ -171,7 +171,7 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 }
 
 async function forget({ db }: App, carriers: readonly string[], id: string): Promise<void> {
-  if (carriers.length > 1 || db.cells.length > 1) await db.query(forgetCopies, { carriers, id })
+  if (carriers.length > 1 || !db.hasOneCell) await db.query(forgetCopies, { carriers, id })
 }
 
 /** Applies a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
@@ -241,7 +241,7 @@ export const receiptChores: readonly Chore[] = [
   {
     name: 'sms early receipts',
     everyMs: sweepMs,
-    run: async (app) => applyAll(app, await app.db.query(findForgotten, { most: sweepRows })),
+    run: async (app) => applyAll(app, (await app.db.queryReached(findForgotten, { most: sweepRows })).rows),
   },
   {
     name: 'sms carrier ids',
