@@ -354,18 +354,16 @@ export class Database implements Queryable {
 
   async #txIn<T>(cell: Cell, place: Place, work: (tx: AcrossTx) => Promise<T>, options: TxOptions = {}): Promise<T> {
     const answerMs = answerMsOf(cell, options)
+    const done = new Done()
     const client = await cell.noticing(cell.pool.connect())
     // A lost connection fails its statements; without a listener Node would exit.
     client.on('error', ignore)
     let broken: Error | undefined
-    const afterwards: (() => void)[] = []
+    let result: T
     try {
       await client.query(within(answerMs, { text: beginWith(options) }))
-      const result = await work(this.#transaction(cell, client, answerMs, afterwards, place))
+      result = await work(this.#transaction(cell, client, answerMs, done, place))
       await client.query(within(answerMs, { text: 'commit' }))
-      if (place === 'home') await this.#whenCopied()
-      for (const run of afterwards) run()
-      return result
     } catch (error) {
       cell.notice(error)
       this.noticeMoved(error)
@@ -380,18 +378,19 @@ export class Database implements Queryable {
       client.off('error', ignore)
       client.release(broken)
     }
+    await this.#after(done)
+    return result
   }
 
   async #txAcross<T>(work: (tx: AcrossTx) => Promise<T>, options: AcrossOptions = {}): Promise<T> {
     const answerMs = answerMsOf(this.home, options)
     await this.#acrossTurn()
     const enlisted = new Enlisted(this.home, beginWith(options), answerMs)
-    const afterwards: (() => void)[] = []
+    const done = new Done()
+    let result: T
     try {
-      const result = await work(this.#transactionAcross(enlisted, answerMs, afterwards, options.only))
-      if (await enlisted.commit()) await this.#whenCopied()
-      for (const run of afterwards) run()
-      return result
+      result = await work(this.#transactionAcross(enlisted, answerMs, done, options.only))
+      await enlisted.commit()
     } catch (error) {
       this.noticeMoved(error)
       await enlisted.rollback(error)
@@ -400,6 +399,14 @@ export class Database implements Queryable {
       await enlisted.release()
       this.#acrossEnded()
     }
+    await this.#after(done)
+    return result
+  }
+
+  /** What comes after the commit of a transaction, when its connections are free for others. */
+  async #after({ changedHome, callbacks }: Done): Promise<void> {
+    if (changedHome) await this.#whenCopied()
+    for (const run of callbacks) run()
   }
 
   /**
@@ -439,20 +446,15 @@ export class Database implements Queryable {
     else this.#acrossFree++
   }
 
-  #transaction(
-    cell: Cell,
-    client: pg.ClientBase,
-    answerMs: number,
-    afterwards: (() => void)[],
-    place: Place,
-  ): AcrossTx {
+  #transaction(cell: Cell, client: pg.ClientBase, answerMs: number, done: Done, place: Place): AcrossTx {
     const asking = { answerMs, isPreparing: cell.isPreparing }
     const own: Omit<AcrossTx, typeof insideTransaction> = {
       query: async (statement, parameters) => {
         requirePlace(place, statement, parameters)
+        done.notice(statement)
         if (cell === this.home || statement.where !== 'home') return run(client, asking, statement, parameters)
         if (!statement.isAtCommit) return this.home.queryBeside(statement, parameters)
-        afterwards.push(() => void this.home.queryBeside(statement, parameters).catch(ignore))
+        done.callbacks.push(() => void this.home.queryBeside(statement, parameters).catch(ignore))
         return []
       },
       copyIn: async (bucket, table, columns, rows) => {
@@ -460,26 +462,24 @@ export class Database implements Queryable {
         await copied(client, asking.answerMs, table, columns, rows)
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
-      afterCommit: (later) => void afterwards.push(later),
+      afterCommit: (later) => void done.callbacks.push(later),
     }
     return Object.assign(own, mark)
   }
 
-  #transactionAcross(enlisted: Enlisted, answerMs: number, afterwards: (() => void)[], only?: Cell): AcrossTx {
+  #transactionAcross(enlisted: Enlisted, answerMs: number, done: Done, only?: Cell): AcrossTx {
     const own: Omit<AcrossTx, typeof insideTransaction> = {
-      query: (statement, parameters) =>
-        this.#routed(
-          statement,
-          parameters,
-          async (cell, own) =>
-            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
-          { isInside: true, only },
-        ),
+      query: (statement, parameters) => {
+        done.notice(statement)
+        const ask = async (cell: Cell, own: typeof parameters) =>
+          run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own)
+        return this.#routed(statement, parameters, ask, { isInside: true, only })
+      },
       copyIn: async (bucket, table, columns, rows) => {
         await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
-      afterCommit: (later) => void afterwards.push(later),
+      afterCommit: (later) => void done.callbacks.push(later),
     }
     return Object.assign(own, mark)
   }
@@ -547,6 +547,17 @@ function unreachable(detail: string): AppError {
 
 function partial(): AppError {
   return unreachable('a database with some of the accounts cannot be reached')
+}
+
+/** What a transaction leaves to be done after its commit. */
+class Done {
+  readonly callbacks: (() => void)[] = []
+  /** Whether it wrote what cells have copies of. */
+  changedHome = false
+
+  notice({ where, changes }: Pick<Statement<never, object>, 'where' | 'changes'>): void {
+    if (changes && where === 'home') this.changedHome = true
+  }
 }
 
 /** Whether a statement for everywhere is about some buckets, such as those of the rows it looks up. */
