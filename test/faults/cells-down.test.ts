@@ -3,9 +3,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
+import pg from 'pg'
 import { areas } from '../../src/areas.ts'
 import { loadConfig } from '../../src/config.ts'
+import { errorCode } from '../../src/kernel/error-code.ts'
+import { buckets, newUuid } from '../../src/kernel/ids.ts'
 import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { Tenant } from '../../src/platform/tenant.ts'
 import { Client } from '../client.ts'
 import { createTwoCells } from '../database.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
@@ -74,6 +78,61 @@ test('one database away: its accounts get 503 and all others are served; then it
   )
   await isDelivered(there, await sent(there))
 })
+
+test('a bucket that is held, as after a move that was killed, keeps no job of others from running', async () => {
+  const [held, free] = [await accountIn('home'), await accountIn('home')]
+  const { bucket } = tenantOf(held)
+  assert.notEqual(tenantOf(free).bucket, bucket)
+  const even = buckets.filter((one) => one % 2 === 0)
+  const own = 'select platform.own_buckets($1::smallint[])'
+  const home = new pg.Client({ connectionString: world.databaseUrl })
+  await home.connect()
+  const addJob = async (tenant: Tenant): Promise<string> => {
+    const id = newUuid(Date.now())
+    await home.query(
+      `insert into work.jobs (bucket, id, lane, account_id, environment, run_at, attempt, payload)
+       values ($1, $2, 'notes.publish', $3, $4, now(), 0, '{"note": "none"}')`,
+      [tenant.bucket, id, tenant.account, tenant.environment],
+    )
+    return id
+  }
+  const isTaken = async (id: string): Promise<boolean> =>
+    (await home.query('select from work.jobs where id = $1 and attempt = 0', [id])).rowCount === 0
+  const hold = async (): Promise<string> => {
+    await home.query('begin')
+    try {
+      const waiting = await addJob(tenantOf(held))
+      await home.query(own, [even.filter((one) => one !== bucket)])
+      await home.query('commit')
+      return waiting
+    } catch (error) {
+      await home.query('rollback')
+      throw error
+    }
+  }
+  try {
+    const waiting = await unlocked(hold)
+    const other = await addJob(tenantOf(free))
+    await eventually(() => isTaken(other), 'the job of the other account to be taken')
+    await isDelivered(free, await sent(free))
+    assert.equal(await isTaken(waiting), false)
+    await unlocked(() => home.query(own, [even]))
+    await eventually(() => isTaken(waiting), 'the job of the bucket to be taken once it is admitted')
+  } finally {
+    await unlocked(() => home.query(own, [even]))
+    await home.end()
+  }
+})
+
+/** Result of what needs locks that the node may hold for a moment. */
+async function unlocked<T>(work: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await work()
+    } catch (error) {
+      if (!['55P03', '40P01'].includes(errorCode(error))) throw error
+    }
+}
 
 function start(cells: typeof databases.cells): Promise<RunningNode> {
   const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
