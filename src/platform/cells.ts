@@ -3,6 +3,7 @@
 // and read by every node. A cell is used once it was reached and found to be the one that it is named; until then, and
 // while it is away, its accounts alone get 503.
 
+import { buckets } from '../kernel/ids.ts'
 import { StartError } from '../kernel/start-error.ts'
 import { forgetDecisions, settleDecisions } from './db/across.ts'
 import type { Cell } from './db/cell.ts'
@@ -43,6 +44,8 @@ export class Cells {
   readonly #checked = new Set<string>()
   readonly #checking = new Set<string>()
   readonly #timers: NodeJS.Timeout[] = []
+  /** Buckets that two databases own. */
+  #doubled: ReadonlySet<number> = new Set()
   #followed: Followed | null = null
   #isSettling = false
 
@@ -62,12 +65,18 @@ export class Cells {
       )
     await Promise.all(names.map((name) => this.#check(name)))
     await this.#read()
-    if (names.length > 0) await this.#settle()
+    if (names.length === 0) return
+    await this.#findDoubled()
+    if (this.#doubled.size > 0) await this.#read()
+    await this.#settle()
   }
 
   /** Follows the map. With one database that is a listener and nothing more. */
   async start(signals: Signals, log: Pick<Logger, 'warn'>): Promise<void> {
-    const load = (): Promise<void> => this.#read()
+    const load = async (): Promise<void> => {
+      if (this.#doubled.size > 0) await this.#findDoubled()
+      await this.#read()
+    }
     const followed = new Followed({ signals, log }, { topic: 'cells', everyMs: forgetMs, what: 'cells', load })
     this.#followed = followed
     const again = (): void => void followed.read().catch(() => undefined)
@@ -102,7 +111,24 @@ export class Cells {
     const rows = await this.#db.query(listPlaces, {})
     const places = new Map(rows.flatMap(({ bucket, cell }) => (cell === 'home' ? [] : [[bucket, cell] as const])))
     for (const name of names) if (!this.#checked.has(name)) void this.#checkAgain(name)
-    this.#db.place(names, places, (name) => this.#checked.has(name))
+    this.#db.place(names, places, (name) => this.#checked.has(name), this.#doubled)
+  }
+
+  /**
+   * Finds buckets that two databases own, as when one was restored from before a move. Nobody knows which rows are the right ones,
+   * so their accounts get 503 until one of the two gives them up.
+   */
+  async #findDoubled(): Promise<void> {
+    const owned = await Promise.all(
+      this.#db.cells.map(async (cell) => (await cell.admitted().catch(() => [])) ?? buckets),
+    )
+    const doubled = buckets.filter((bucket) => owned.filter((of) => of.includes(bucket)).length > 1)
+    if (doubled.some((bucket) => !this.#doubled.has(bucket)))
+      this.#log.warn(
+        { buckets: doubled },
+        'buckets are owned by two databases: their accounts get 503; see which of the two was restored, and have it refuse them',
+      )
+    this.#doubled = new Set(doubled)
   }
 
   /** Checks a cell while the node runs; the map is read once more when it is opened. */

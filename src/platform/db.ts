@@ -145,10 +145,15 @@ export class Database implements Queryable {
   }
 
   /**
-   * Uses these cells beside home, with buckets where they live. Those that are not opened are refused: statements of their
-   * buckets, and for everywhere.
+   * Uses these cells beside home, with buckets where they live. Statements of buckets in those that are not opened, and of
+   * `refused` ones, are refused, and so are statements for everywhere then.
    */
-  place(names: readonly string[], places: Places, isOpened: (name: string) => boolean = () => true): void {
+  place(
+    names: readonly string[],
+    places: Places,
+    isOpened: (name: string) => boolean = () => true,
+    refused: ReadonlySet<number> = new Set(),
+  ): void {
     if (names.length === 0 && places.size === 0) {
       this.#cells = [this.home]
       this.#places = null
@@ -161,6 +166,7 @@ export class Database implements Queryable {
     this.#unopened = [...new Set([...names, ...places.values()])].filter((name) => !opened.has(name))
     this.#places = Array.from({ length: bucketCount }, (_, bucket) => {
       const name = places.get(bucket) ?? 'home'
+      if (refused.has(bucket)) return null
       return this.#cells.find((cell) => cell.name === name) ?? null
     })
     this.#isPartial = this.#places.includes(null)

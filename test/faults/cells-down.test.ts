@@ -166,6 +166,28 @@ test('a node that starts while a database is away serves all other accounts, sho
   }
 })
 
+test('a bucket that two databases own, as after one was restored, gets 503 until one gives it up', async () => {
+  const there = await accountIn('east')
+  const even = buckets.filter((one) => one % 2 === 0)
+  const own = 'update platform.this_cell set buckets = $1'
+  const home = new pg.Client({ connectionString: world.databaseUrl })
+  await home.connect()
+  await home.query(own, [[...even, tenantOf(there).bucket]])
+  const node = await start([{ name: 'east', url: east.url }])
+  try {
+    const stranger = new Client(node.url, readFileSync(node.caFile ?? '', 'utf8'), null)
+    const theirs = stranger.as(there.key)
+    assert.equal((await theirs.get('/v1/wallet/balance')).status, 503)
+    await home.query(own, [even])
+    await eventually(async () => (await theirs.get('/v1/wallet/balance')).status === 200, 'its account to be served')
+    stranger.close()
+  } finally {
+    await home.query(own, [even])
+    await home.end()
+    await node.stop()
+  }
+})
+
 test('a node that does not know a cell, or is led to another database, does not start', async () => {
   await assert.rejects(start([]), /divided among several databases: add east to PAMOJA_CELLS/)
   await assert.rejects(
