@@ -3,9 +3,6 @@
 // (accounts, payout batches) take turns, and the queue is bounded. Group commits have their own batching in commit.ts,
 // which shares connections between operations and sends a large batch beside a running one.
 import { AppError } from '../../kernel/errors.ts'
-import type { Cell } from '../db/cell.ts'
-import type { Database } from '../db.ts'
-import type { Tenant } from '../tenant.ts'
 
 export interface GathererOptions<Item, Result> {
   /** Batch size limit. */
@@ -121,22 +118,4 @@ export function gathered<Question, Answer>(
   const options = { most: maxBatch, atOnce: maxLookups, ofHolder: maxLookups, run: lookAll }
   const lookups = new Gatherer<Question, Answer>(options)
   return (question) => lookups.join(question)
-}
-
-/** The same for questions about tenants, those of each cell apart, so that one that is away fails nobody else's. */
-export function gatheredByCell<Question extends { readonly tenant: Pick<Tenant, 'bucket'> }, Answer>(
-  db: Pick<Database, 'cellOf'>,
-  lookAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
-): (question: Question) => Promise<Answer> {
-  const lookups = new Map<Cell, (question: Question) => Promise<Answer>>()
-  return (question) => {
-    try {
-      const cell = db.cellOf(question.tenant.bucket)
-      const lookup = lookups.get(cell) ?? gathered(lookAll)
-      lookups.set(cell, lookup)
-      return lookup(question)
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
 }

@@ -3,7 +3,7 @@
 // of writing a sender mean the same one is for sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { gatheredByCell } from '../../../platform/concurrency/gather.ts'
+import { gatheredByCell } from '../../../platform/db/gather-by-cell.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Window } from '../../../platform/schema/lists.ts'

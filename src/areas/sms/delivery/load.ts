@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages as those need them who submit them and tell what became of them.
 import type { App } from '../../../platform/app.ts'
-import { gatheredByCell } from '../../../platform/concurrency/gather.ts'
+import { gatheredByCell } from '../../../platform/db/gather-by-cell.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
