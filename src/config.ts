@@ -298,7 +298,7 @@ export function describeConfig({ config, origins }: LoadedConfig): string {
   return entries()
     .map(
       ([name, { secret }]) =>
-        `${name}=${secret && values[name] !== null ? '********' : shown(values[name])}  # ${origins[name]}`,
+        `${name}=${secret && shown(values[name]) !== '' ? '********' : shown(values[name])}  # ${origins[name]}`,
     )
     .join('\n')
 }

@@ -12,7 +12,7 @@ let ordinary: CellServer
 let home: Awaited<ReturnType<typeof newHome>>
 
 before(async () => {
-  server = await startCells(['east', 'west'])
+  server = await startCells(['east', 'west'], { log_statement: 'all' })
   ordinary = await startCells(['east'], { wal_level: 'replica', max_prepared_transactions: '0' })
   home = await newHome()
 })
@@ -75,6 +75,36 @@ test('a cell is added, listed, and has what belongs to no tenant, as it changes'
     const here = await server.sql('east', 'select country from sms.country_rules order by 1')
     return JSON.stringify(here) === '[{"country":"KE"},{"country":"UG"}]'
   }, 'both countries in the copy')
+})
+
+test('the address from which a cell copies is in no log', async () => {
+  const log = await server.log()
+  assert.match(log, /create publication pamoja_home/)
+  assert.doesNotMatch(log, /create subscription/)
+})
+
+test('a cell from which a bucket is still moving is not taken out', async () => {
+  const others = `east=${server.url('east')}`
+  await server.sql(
+    'home',
+    `insert into platform.bucket_moves (bucket, from_cell, to_cell, step) values (7, 'east', 'home', 'drop')`,
+  )
+  assert.match((await cells(['drain', 'east'], others)).stdout, /^east holds no bucket any more/)
+  await refuses(['drain', 'east'], others, /^Bucket 7 is still on its way from east to home: finish that first/)
+  await server.sql('home', 'delete from platform.bucket_moves')
+  assert.match((await cells(['add', 'east'], others)).stdout, /^east is open\.$/m)
+})
+
+test('a command about every database is refused while one of them cannot be reached', async () => {
+  for (const words of [['migrate'], ['ledger', 'verify'], ['keys', 'rotate'], ['identity', 'verify-audit']]) {
+    const { code, sentence } = await run(words, {
+      PAMOJA_HOME: home.path,
+      DATABASE_URL: server.url('home'),
+      PAMOJA_CELLS: `east=${server.url('nowhere')}`,
+    })
+    assert.match(sentence, /^The database east of PAMOJA_CELLS cannot be reached/, words.join(' '))
+    assert.notEqual(code, 0)
+  }
 })
 
 test('an address that leads to another cell than its name says is refused', async () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells for tests: databases of one server that can replicate, the commands of an operator on them, and writers that follow the
 // map as nodes do: from a copy of it that they read again when a cell refuses a bucket.
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -30,6 +30,8 @@ export interface CellServer {
   command(...args: string[]): Program
   /** Runs a command that has to do what it is asked. */
   run(...args: string[]): Promise<Ended>
+  /** The server's log. */
+  log(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -75,6 +77,10 @@ export async function startCells(
       const ended = await command(...args).ended
       if (ended.code !== 0) throw new Error(`cells ${args.join(' ')}: ${ended.code} ${ended.sentence}`)
       return ended
+    },
+    async log() {
+      const [version = ''] = (await readdir(dir)).filter((name) => /^\d+$/.test(name))
+      return readFile(join(dir, version, 'postgres.log'), 'utf8')
     },
     async stop() {
       await postgres.stop()

@@ -77,6 +77,7 @@ test('config shows where every value comes from, and no secret', async () => {
   assert.ok(lines.includes('DATABASE_URL=********  # DATABASE_URL'))
   assert.ok(lines.includes('PAMOJA_ROLES=api,timers  # command line'))
   assert.ok(lines.includes('PAMOJA_LOG_LEVEL=info  # default'))
+  assert.ok(lines.includes('PAMOJA_CELLS=  # default'))
   assert.doesNotMatch(stdout, /hidden/)
   assert.ok(!stdout.includes(oldKey))
 })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The house: the operator as a tenant of the ledger, without wallet or keys. Its contra accounts hold money that
 // belongs to no customer yet: unassigned receipts, costs of providers, payments of providers to the bank.
-import { bucketOf, nilUuid } from '../kernel/ids.ts'
+import { bucketOf, buckets, nilUuid } from '../kernel/ids.ts'
 import type { Currency } from '../kernel/money.ts'
 import { one, type Queryable, statement, type Tx } from '../platform/db.ts'
 import type { Environment, Tenant } from '../platform/tenant.ts'
@@ -47,18 +47,21 @@ const insertMoves = statement.tenant<
 )
 
 /** Debits less credits of a contra account over all tenants. */
-const sumAll = statement.everywhere<{ environment: string; name: string; currency: string }, { micros: bigint }>(
+const sumAll = statement.everywhere<
+  { buckets: readonly number[]; environment: string; name: string; currency: string },
+  { micros: bigint }
+>(
   'ledger.debited_in_all',
   `select coalesce(sum(case when s.debit = $name then s.amount else -s.amount end), 0)::bigint as micros
      from (select r.debit, r.credit, r.amount
              from ledger.rollups r
-            where r.environment = $environment and r.currency = $currency
+            where r.bucket = any($buckets::smallint[]) and r.environment = $environment and r.currency = $currency
            union all
            select t.debit, t.credit, t.amount
              from ledger.transfers t
              left join ledger.rollup_marks m
                on m.bucket = t.bucket and m.account_id = t.account_id and m.environment = t.environment
-            where t.environment = $environment and t.currency = $currency
+            where t.bucket = any($buckets::smallint[]) and t.environment = $environment and t.currency = $currency
               and t.id >= coalesce(m.upto, '${nilUuid}')) s
     where $name in (s.debit, s.credit)`,
   { merge: (rows) => [{ micros: rows.reduce((total, row) => total + row.micros, 0n) }] },
@@ -93,5 +96,5 @@ export async function debitedInAll(
   name: string,
   currency: Currency,
 ): Promise<bigint> {
-  return (await one(queryable.query(sumAll, { environment, name, currency }))).micros
+  return (await one(queryable.query(sumAll, { buckets, environment, name, currency }))).micros
 }

@@ -261,6 +261,7 @@ const [checksOfAll, checksOfNew] = [checksOf(everything), checksOf(whatIsNew)]
 /** Holds the ledger against its transfers: all of it, or from the first transfer of a UTC day on. */
 export async function verifyLedger(db: Database, since = firstId): Promise<Verification> {
   const verification: Verification = { ok: true, wallets: 0, transfers: 0, problems: [] }
+  db.requireEvery()
   for (const cell of db.cells) await verifyCell(cell, db.bucketsIn(cell), since, verification)
   verification.ok = verification.problems.length === 0
   verification.problems.length = Math.min(verification.problems.length, maxProblems)

@@ -124,6 +124,7 @@ export async function withDatabase(
       const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
       await prepare(db.home)
       await new Cells({ db, log: silent, prepare }).open()
+      requireOpened(db)
     }
     await work(db)
   } finally {
@@ -133,6 +134,14 @@ export async function withDatabase(
 }
 
 const silent = { warn: () => undefined }
+
+/** Refuses to do in some cells what a command says of the installation. */
+function requireOpened({ unopened }: Database): void {
+  if (unopened.length > 0)
+    throw new StartError(
+      `The database ${unopened.join(' and ')} of PAMOJA_CELLS cannot be reached, and the command is about all of them: run it again when it can.`,
+    )
+}
 
 /** Refuses to back up one database of several as if it were all. */
 async function requireOneDatabase(db: Database): Promise<void> {

@@ -3,6 +3,7 @@
 // and read by every node. A cell is used once it was reached and found to be the one that it is named; until then, and
 // while it is away, its accounts alone get 503.
 
+import { buckets } from '../kernel/ids.ts'
 import { StartError } from '../kernel/start-error.ts'
 import { forgetDecisions, settleDecisions } from './db/across.ts'
 import type { Cell } from './db/cell.ts'
@@ -43,6 +44,8 @@ export class Cells {
   readonly #checked = new Set<string>()
   readonly #checking = new Set<string>()
   readonly #timers: NodeJS.Timeout[] = []
+  /** Buckets that two databases own. */
+  #doubled: ReadonlySet<number> = new Set()
   #followed: Followed | null = null
   #isSettling = false
 
@@ -62,24 +65,30 @@ export class Cells {
       )
     await Promise.all(names.map((name) => this.#check(name)))
     await this.#read()
-    if (names.length > 0) await this.#settle()
+    if (names.length === 0) return
+    await this.#findDoubled()
+    if (this.#doubled.size > 0) await this.#read()
+    await this.#settle()
   }
 
   /** Follows the map. With one database that is a listener and nothing more. */
   async start(signals: Signals, log: Pick<Logger, 'warn'>): Promise<void> {
-    const load = (): Promise<void> => this.#read()
+    const load = async (): Promise<void> => {
+      if (this.#doubled.size > 0) await this.#findDoubled()
+      await this.#read()
+    }
     const followed = new Followed({ signals, log }, { topic: 'cells', everyMs: forgetMs, what: 'cells', load })
     this.#followed = followed
     const again = (): void => void followed.read().catch(() => undefined)
     this.#db.onMoved(again)
     await followed.start()
     const whileSeveral = (everyMs: number, work: () => void): void => {
-      this.#timers.push(setInterval(() => this.#db.cells.length > 1 && work(), everyMs).unref())
+      this.#timers.push(setInterval(() => this.#db.hasOneCell || work(), everyMs).unref())
     }
     if (this.#db.further.size === 0) return
     whileSeveral(mapMs, again)
     whileSeveral(settleMs, () => void this.#settle())
-    whileSeveral(forgetMs, () => void forgetDecisions(this.#db.home, this.#others).catch(() => undefined))
+    whileSeveral(forgetMs, () => void this.#forget().catch(() => undefined))
   }
 
   async stop(): Promise<void> {
@@ -91,17 +100,45 @@ export class Cells {
     return this.#db.cells.slice(1)
   }
 
+  /** A cell that is not opened may have transactions that wait for their decisions. */
+  async #forget(): Promise<void> {
+    if (this.#db.unopened.length === 0) await forgetDecisions(this.#db.home, this.#others)
+  }
+
   async #read(): Promise<void> {
     const names = (await this.#db.query(listCells, {})).map(({ name }) => name)
     if (names.length === 0) return this.#db.place([], new Map())
     const rows = await this.#db.query(listPlaces, {})
     const places = new Map(rows.flatMap(({ bucket, cell }) => (cell === 'home' ? [] : [[bucket, cell] as const])))
-    for (const name of names)
-      if (!this.#checked.has(name)) void this.#check(name).catch((error) => this.#warn(name, error))
-    this.#db.place(
-      names.filter((name) => this.#checked.has(name)),
-      places,
+    for (const name of names) if (!this.#checked.has(name)) void this.#checkAgain(name)
+    this.#db.place(names, places, (name) => this.#checked.has(name), this.#doubled)
+  }
+
+  /**
+   * Finds buckets that two databases own, as when one was restored from before a move. Nobody knows which rows are the right ones,
+   * so their accounts get 503 until one of the two gives them up.
+   */
+  async #findDoubled(): Promise<void> {
+    const owned = await Promise.all(
+      this.#db.cells.map(async (cell) => (await cell.admitted().catch(() => [])) ?? buckets),
     )
+    const doubled = buckets.filter((bucket) => owned.filter((of) => of.includes(bucket)).length > 1)
+    if (doubled.some((bucket) => !this.#doubled.has(bucket)))
+      this.#log.warn(
+        { buckets: doubled },
+        'buckets are owned by two databases: their accounts get 503; see which of the two was restored, and have it refuse them',
+      )
+    this.#doubled = new Set(doubled)
+  }
+
+  /** Checks a cell while the node runs; the map is read once more when it is opened. */
+  async #checkAgain(name: string): Promise<void> {
+    try {
+      await this.#check(name)
+      if (this.#checked.has(name)) await this.#followed?.read()
+    } catch (error) {
+      this.#warn(name, error)
+    }
   }
 
   async #check(name: string): Promise<void> {

@@ -151,7 +151,7 @@ export class Committer {
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>> {
-    if (operation.where === 'home' || this.#db.cells.length === 1) return this.#home.commit(operation, item)
+    if (operation.where === 'home' || this.#db.hasOneCell) return this.#home.commit(operation, item)
     try {
       const cell = this.#db.cellOf(Number(item.bucket))
       return (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)
@@ -160,11 +160,12 @@ export class Committer {
     }
   }
 
-  /** Commits an item in every cell; resolves with their verdicts once all are durable. */
-  commitEverywhere<Item extends Columns, Verdict extends PlainColumns>(
+  /** Commits an item in every cell; resolves with their verdicts once all are durable. One that is not opened fails it before. */
+  async commitEverywhere<Item extends Columns, Verdict extends PlainColumns>(
     operation: Operation<Item, Verdict, 'everywhere'>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>[]> {
+    this.#db.requireEvery()
     return settled(
       this.#db.cells.map(async (cell) => (this.#cells.get(cell) ?? this.#open(cell)).commit(operation, item)),
     )

@@ -93,6 +93,9 @@ export class Database implements Queryable {
   /** Cell of each bucket; null with one cell. */
   #places: readonly (Cell | null)[] | null = null
   #own: ReadonlyMap<Cell, readonly number[]> = new Map()
+  #unopened: readonly string[] = []
+  /** Whether buckets live in a cell that is not opened. */
+  #isPartial = false
   readonly #replica: Replica | null
   #lateReads = 0
   readonly #movedListeners: (() => void)[] = []
@@ -131,18 +134,42 @@ export class Database implements Queryable {
     return this.#cells
   }
 
-  /** Uses these cells beside home, with buckets where they live. Statements of a bucket in another one are refused. */
-  place(names: readonly string[], places: Places): void {
+  /** Whether the installation has no cell but home. */
+  get hasOneCell(): boolean {
+    return this.#places === null
+  }
+
+  /** Names of cells of the installation that could not be opened yet. */
+  get unopened(): readonly string[] {
+    return this.#unopened
+  }
+
+  /**
+   * Uses these cells beside home, with buckets where they live. Statements of buckets in those that are not opened, and of
+   * `refused` ones, are refused, and so are statements for everywhere then.
+   */
+  place(
+    names: readonly string[],
+    places: Places,
+    isOpened: (name: string) => boolean = () => true,
+    refused: ReadonlySet<number> = new Set(),
+  ): void {
     if (names.length === 0 && places.size === 0) {
       this.#cells = [this.home]
       this.#places = null
+      this.#unopened = []
+      this.#isPartial = false
       return
     }
-    this.#cells = [this.home, ...names.flatMap((name) => this.further.get(name) ?? [])]
+    this.#cells = [this.home, ...names.filter(isOpened).flatMap((name) => this.further.get(name) ?? [])]
+    const opened = new Set(this.#cells.map(({ name }) => name))
+    this.#unopened = [...new Set([...names, ...places.values()])].filter((name) => !opened.has(name))
     this.#places = Array.from({ length: bucketCount }, (_, bucket) => {
       const name = places.get(bucket) ?? 'home'
+      if (refused.has(bucket)) return null
       return this.#cells.find((cell) => cell.name === name) ?? null
     })
+    this.#isPartial = this.#places.includes(null)
     const own = new Map<Cell, number[]>(this.#cells.map((cell) => [cell, []]))
     for (const [bucket, cell] of this.#places.entries()) if (cell) own.get(cell)?.push(bucket)
     this.#own = own
@@ -162,9 +189,20 @@ export class Database implements Queryable {
     if (this.#places === null) return this.home
     const cell = bucket === -1 ? this.home : this.#places[bucket]
     if (cell) return cell
-    throw new AppError('SERVICE_UNAVAILABLE', 'the database of this account cannot be reached', {
-      retryAfterSeconds: 1,
-    })
+    throw unreachable('the database of this account cannot be reached')
+  }
+
+  /** Whether the cell of a bucket is opened, so that `cellOf` gives it. */
+  isPlaced(bucket: number): boolean {
+    return !this.#isPartial || bucket === -1 || this.#places?.[bucket] != null
+  }
+
+  /** Refuses to do for some cells what is about all of them. */
+  requireEvery(): void {
+    if (this.#unopened.length > 0)
+      throw unreachable(
+        `the database of ${this.#unopened.join(' and ')} cannot be reached, and this is about all of them`,
+      )
   }
 
   apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[] {
@@ -188,44 +226,57 @@ export class Database implements Queryable {
     return late ?? this.home.query(statement, parameters)
   }
 
-  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. */
+  /** Rows of the cells that answered a statement for everywhere, and the failure of one that did not. With one cell it is thrown. */
   async queryReached<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R, 'everywhere'>,
     parameters: P,
   ): Promise<{ rows: R[]; failure: unknown }> {
+    if (this.#places === null) return { rows: await this.query(statement, parameters), failure: null }
     const answers = await Promise.allSettled(
       this.#cells.map((cell) => cell.query(statement, this.#ownOf(cell, parameters))),
     )
     return {
       rows: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? null,
+      failure: answers.find((answer) => answer.status === 'rejected')?.reason ?? (this.#isPartial ? partial() : null),
     }
   }
 
-  /** Asks every cell that a statement is about; one that is away fails it when all others have answered. */
+  /**
+   * Asks every cell that a statement is about; one that is away, or not opened, fails it when all others have answered. A statement
+   * for everywhere that names some buckets is asked where they are.
+   */
   async #routed<P extends { [K in keyof P]: Value }, R extends object>(
     statement: Statement<P, R>,
     parameters: P,
     ask: (cell: Cell, own: P) => Promise<R[]>,
-    { isInside = false, everywhere = this.#cells }: { isInside?: boolean; everywhere?: readonly Cell[] } = {},
+    { isInside = false, only }: { isInside?: boolean; only?: Cell | undefined } = {},
   ): Promise<R[]> {
+    const isForAll = statement.where === 'everywhere' && only === undefined && !namesBuckets(parameters)
     const [cell = this.home, ...others] =
-      statement.where === 'everywhere' ? everywhere : this.#cellsOf(statement, parameters)
+      statement.where !== 'everywhere' ? this.#cellsOf(statement, parameters) : this.#everywhere(parameters, only)
     try {
       if (others.length === 0) {
         const rows = await ask(cell, this.#ownOf(cell, parameters))
+        if (isForAll && this.#isPartial) throw partial()
         if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
         return rows
       }
-      return merged(
-        statement,
-        parameters,
-        await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters)))),
-      )
+      const answers = await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters))))
+      if (isForAll && this.#isPartial) throw partial()
+      return merged(statement, parameters, answers)
     } catch (error) {
       this.noticeMoved(error)
       throw error
     }
+  }
+
+  #everywhere(parameters: object, only: Cell | undefined): readonly Cell[] {
+    if (only) return [only]
+    return namesBuckets(parameters) ? this.#distinctCells(parameters.buckets) : this.#cells
+  }
+
+  #distinctCells(named: readonly number[]): readonly Cell[] {
+    return [...new Set(named.map((bucket) => this.cellOf(bucket)))]
   }
 
   /** Parameters for a cell: all buckets are its own. */
@@ -237,7 +288,7 @@ export class Database implements Queryable {
 
   #cellsOf({ name, where }: Statement<never, object>, parameters: object): readonly Cell[] {
     if (where === 'home') return [this.home]
-    const cells = [...new Set(bucketsIn(parameters).map((bucket) => this.cellOf(bucket)))]
+    const cells = this.#distinctCells(bucketsIn(parameters))
     if (cells.length > 1) throw new Error(`${name} is about several cells at once: see \`apart\` in db.ts`)
     return cells
   }
@@ -309,18 +360,16 @@ export class Database implements Queryable {
 
   async #txIn<T>(cell: Cell, place: Place, work: (tx: AcrossTx) => Promise<T>, options: TxOptions = {}): Promise<T> {
     const answerMs = answerMsOf(cell, options)
+    const done = new Done()
     const client = await cell.noticing(cell.pool.connect())
     // A lost connection fails its statements; without a listener Node would exit.
     client.on('error', ignore)
     let broken: Error | undefined
-    const afterwards: (() => void)[] = []
+    let result: T
     try {
       await client.query(within(answerMs, { text: beginWith(options) }))
-      const result = await work(this.#transaction(cell, client, answerMs, afterwards, place))
+      result = await work(this.#transaction(cell, client, answerMs, done, place))
       await client.query(within(answerMs, { text: 'commit' }))
-      if (place === 'home') await this.#whenCopied()
-      for (const run of afterwards) run()
-      return result
     } catch (error) {
       cell.notice(error)
       this.noticeMoved(error)
@@ -335,18 +384,19 @@ export class Database implements Queryable {
       client.off('error', ignore)
       client.release(broken)
     }
+    await this.#after(done)
+    return result
   }
 
   async #txAcross<T>(work: (tx: AcrossTx) => Promise<T>, options: AcrossOptions = {}): Promise<T> {
     const answerMs = answerMsOf(this.home, options)
     await this.#acrossTurn()
     const enlisted = new Enlisted(this.home, beginWith(options), answerMs)
-    const afterwards: (() => void)[] = []
+    const done = new Done()
+    let result: T
     try {
-      const result = await work(this.#transactionAcross(enlisted, answerMs, afterwards, options.only))
-      if (await enlisted.commit()) await this.#whenCopied()
-      for (const run of afterwards) run()
-      return result
+      result = await work(this.#transactionAcross(enlisted, answerMs, done, options.only))
+      await enlisted.commit()
     } catch (error) {
       this.noticeMoved(error)
       await enlisted.rollback(error)
@@ -355,6 +405,14 @@ export class Database implements Queryable {
       await enlisted.release()
       this.#acrossEnded()
     }
+    await this.#after(done)
+    return result
+  }
+
+  /** What comes after the commit of a transaction, when its connections are free for others. */
+  async #after({ changedHome, callbacks }: Done): Promise<void> {
+    if (changedHome) await this.#whenCopied()
+    for (const run of callbacks) run()
   }
 
   /**
@@ -394,20 +452,15 @@ export class Database implements Queryable {
     else this.#acrossFree++
   }
 
-  #transaction(
-    cell: Cell,
-    client: pg.ClientBase,
-    answerMs: number,
-    afterwards: (() => void)[],
-    place: Place,
-  ): AcrossTx {
+  #transaction(cell: Cell, client: pg.ClientBase, answerMs: number, done: Done, place: Place): AcrossTx {
     const asking = { answerMs, isPreparing: cell.isPreparing }
     const own: Omit<AcrossTx, typeof insideTransaction> = {
       query: async (statement, parameters) => {
         requirePlace(place, statement, parameters)
+        done.notice(statement)
         if (cell === this.home || statement.where !== 'home') return run(client, asking, statement, parameters)
         if (!statement.isAtCommit) return this.home.queryBeside(statement, parameters)
-        afterwards.push(() => void this.home.queryBeside(statement, parameters).catch(ignore))
+        done.callbacks.push(() => void this.home.queryBeside(statement, parameters).catch(ignore))
         return []
       },
       copyIn: async (bucket, table, columns, rows) => {
@@ -415,26 +468,24 @@ export class Database implements Queryable {
         await copied(client, asking.answerMs, table, columns, rows)
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
-      afterCommit: (later) => void afterwards.push(later),
+      afterCommit: (later) => void done.callbacks.push(later),
     }
     return Object.assign(own, mark)
   }
 
-  #transactionAcross(enlisted: Enlisted, answerMs: number, afterwards: (() => void)[], only?: Cell): AcrossTx {
+  #transactionAcross(enlisted: Enlisted, answerMs: number, done: Done, only?: Cell): AcrossTx {
     const own: Omit<AcrossTx, typeof insideTransaction> = {
-      query: (statement, parameters) =>
-        this.#routed(
-          statement,
-          parameters,
-          async (cell, own) =>
-            run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own),
-          { isInside: true, ...(only ? { everywhere: [only] } : {}) },
-        ),
+      query: (statement, parameters) => {
+        done.notice(statement)
+        const ask = async (cell: Cell, own: typeof parameters) =>
+          run(await enlisted.in(cell), { answerMs, isPreparing: cell.isPreparing }, statement, own)
+        return this.#routed(statement, parameters, ask, { isInside: true, only })
+      },
       copyIn: async (bucket, table, columns, rows) => {
         await copied(await enlisted.in(this.cellOf(bucket)), answerMs, table, columns, rows)
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
-      afterCommit: (later) => void afterwards.push(later),
+      afterCommit: (later) => void done.callbacks.push(later),
     }
     return Object.assign(own, mark)
   }
@@ -495,6 +546,30 @@ export class Database implements Queryable {
 }
 
 const ignore = (): void => undefined
+
+function unreachable(detail: string): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', detail, { retryAfterSeconds: 1 })
+}
+
+function partial(): AppError {
+  return unreachable('a database with some of the accounts cannot be reached')
+}
+
+/** What a transaction leaves to be done after its commit. */
+class Done {
+  readonly callbacks: (() => void)[] = []
+  /** Whether it wrote what cells have copies of. */
+  changedHome = false
+
+  notice({ where, changes }: Pick<Statement<never, object>, 'where' | 'changes'>): void {
+    if (changes && where === 'home') this.changedHome = true
+  }
+}
+
+/** Whether a statement for everywhere is about some buckets, such as those of the rows it looks up. */
+function namesBuckets(parameters: object): parameters is { buckets: readonly number[] } {
+  return 'buckets' in parameters && parameters.buckets !== buckets && Array.isArray(parameters.buckets)
+}
 
 function answerMsOf({ answerMs }: Cell, { statementTimeoutMs }: TxOptions): number {
   return statementTimeoutMs === undefined ? answerMs : answerWithin(statementTimeoutMs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Retention of sealed objects: gone from an event a day after it, as they are from what the event is about.
-import { firstUuidAt } from '../../kernel/ids.ts'
+import { buckets, firstUuidAt } from '../../kernel/ids.ts'
 import { dayMs, hourMs } from '../../kernel/time.ts'
 import { one, statement } from '../../platform/db.ts'
 import type { Chore } from '../../platform/nodes/maintenance.ts'
@@ -8,7 +8,7 @@ import type { Chore } from '../../platform/nodes/maintenance.ts'
 const wipedAtOnce = 5_000
 
 /** Index: events_with_data. A body from before there were sealed ones is written anew. */
-const wipe = statement.everywhere<{ before: string; most: number }, { wiped: number }>(
+const wipe = statement.everywhere<{ buckets: readonly number[]; before: string; most: number }, { wiped: number }>(
   'events.wipe_sealed',
   `with wiped as (
      update events.events e
@@ -16,7 +16,7 @@ const wipe = statement.everywhere<{ before: string; most: number }, { wiped: num
                         then regexp_replace(e.body, '"data":\\{"sealed":"[^"]*"\\}', '"data":{}')
                         else replace(jsonb_set(e.body::jsonb, '{data}', '{}')::text, '"data": {}', '"data":{}') end
        from (select o.bucket, o.account_id, o.environment, o.id from events.events o
-              where o.id < $before::uuid and strpos(o.body, '"data":{}') = 0
+              where o.bucket = any($buckets::smallint[]) and o.id < $before::uuid and strpos(o.body, '"data":{}') = 0
                 and o.type in ('ussd.response', 'ussd.session_ended', 'ussd.session_started')
               order by o.id limit $most) old
       where (e.bucket, e.account_id, e.environment, e.id) = (old.bucket, old.account_id, old.environment, old.id)
@@ -31,6 +31,6 @@ export const sealedChore: Chore = {
   everyMs: hourMs,
   async run({ db, clock }) {
     const before = firstUuidAt(clock.nowMs() - dayMs)
-    while ((await one(db.query(wipe, { before, most: wipedAtOnce }))).wiped >= wipedAtOnce);
+    while ((await one(db.query(wipe, { buckets, before, most: wipedAtOnce }))).wiped >= wipedAtOnce);
   },
 }

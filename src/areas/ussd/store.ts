@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of sessions.
+import { buckets } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
 import { gathered } from '../../platform/concurrency/gather.ts'
@@ -33,7 +34,7 @@ const lockNamed = statement.tenant<Tenant & { name: string }, SessionRow>(
 
 /** Sessions of many dialogs in one query. */
 const findDialogs = statement.everywhere<
-  { gateways: readonly string[]; dialogs: readonly string[] },
+  { buckets: readonly number[]; gateways: readonly string[]; dialogs: readonly string[] },
   SessionRow & { place: number }
 >(
   'ussd.find_dialogs',
@@ -41,6 +42,7 @@ const findDialogs = statement.everywhere<
      from unnest($gateways::text[], $dialogs::text[]) with ordinality as asked(by_gateway, by_dialog, place)
      cross join lateral (select d.bucket as in_bucket, d.account_id as of_account, d.environment as in_environment, d.session
                            from ussd.dialogs d where d.gateway = asked.by_gateway and d.dialog = asked.by_dialog
+                            and d.bucket = any($buckets::smallint[])
                           order by d.session desc limit 1) d
      join ussd.sessions s on s.bucket = d.in_bucket and s.account_id = d.of_account and s.environment = d.in_environment
       and s.id = d.session`,
@@ -120,14 +122,16 @@ const dialogLooks = onePerApp((app) =>
   gathered(async (asked: readonly { gateway: string; dialog: string }[]) => {
     const gateways = asked.map(({ gateway }) => gateway)
     const dialogs = asked.map(({ dialog }) => dialog)
-    const rows = await app.db.query(findDialogs, { gateways, dialogs })
+    const { rows, failure } = await app.db.queryReached(findDialogs, { buckets, gateways, dialogs })
     const found = new Map(rows.map(({ place, ...row }) => [place, row]))
-    return asked.map((_, i) => found.get(i + 1) ?? null)
+    return asked.map((_, i) => ({ row: found.get(i + 1) ?? null, failure }))
   }),
 )
 
 export async function dialogSession(app: App, gateway: string, dialog: string): Promise<Session | null> {
-  const row = await dialogLooks(app)({ gateway, dialog })
+  const { row, failure } = await dialogLooks(app)({ gateway, dialog })
+  // A cell that is away may have it.
+  if (row === null && failure !== null) throw failure
   return row && openedOf(app, row)
 }
 

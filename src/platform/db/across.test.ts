@@ -33,6 +33,10 @@ const list = statement.everywhere<object, { bucket: number; name: string }>(
   'trial.list',
   'select bucket, name from trial.things where bucket >= 0 order by 1, 2',
 )
+const listed = statement.everywhere<{ buckets: readonly number[] }, { bucket: number; name: string }>(
+  'trial.listed',
+  'select bucket, name from trial.things where bucket = any($buckets::smallint[]) order by 1, 2 limit 1',
+)
 const look = statement.tenant<{ bucket: number }, { name: string }>(
   'trial.look',
   'select name from trial.things where bucket = $bucket order by 1',
@@ -67,6 +71,29 @@ test('a bucket of a cell that is not there is refused, and the others are served
     db.acrossTx((tx) => tx.query(look, { bucket: inEast })),
     AppError,
   )
+})
+
+test('what is about every cell is refused while one with buckets is not opened, and is not done in part', async (t) => {
+  const db = open(t, home.url, east.url)
+  db.place(['east'], places, () => false)
+  assert.deepEqual(db.unopened, ['east'])
+  await assert.rejects(db.query(list, {}), AppError)
+  await assert.rejects(
+    db.acrossTx((tx) => tx.query(list, {})),
+    AppError,
+  )
+  const { rows, failure } = await db.queryReached(list, {})
+  assert.ok(rows.every(({ bucket }) => bucket === atHome))
+  assert.ok(failure instanceof AppError)
+  assert.throws(() => db.requireEvery(), /the database of east/)
+  assert.deepEqual(await db.query(listed, { buckets: [atHome] }), rows.slice(0, 1))
+  await assert.rejects(db.query(listed, { buckets: [atHome, inEast] }), AppError)
+})
+
+test('what names its buckets is asked where they live', async (t) => {
+  const db = open(t, home.url, 'postgres://nobody@127.0.0.1:1/none')
+  assert.ok(Array.isArray(await db.query(listed, { buckets: [atHome] })))
+  await assert.rejects(db.query(listed, { buckets: [atHome, inEast] }))
 })
 
 test('a transaction that changes two cells changes both or none', { skip }, async (t) => {

@@ -58,8 +58,7 @@ export class Enlisted {
     return member
   }
 
-  /** Returns whether it changed rows at home. */
-  async commit(): Promise<boolean> {
+  async commit(): Promise<void> {
     const members = await Promise.all(this.#members.values())
     const changed = members.length > 1 ? await this.#changed(members) : members
     if (changed.length > 1) await this.#commitInTwoPhases(members, changed)
@@ -67,7 +66,6 @@ export class Enlisted {
       for (const member of changed) await this.#conclude(member, 'commit', 'COMMIT')
       await this.#end(members.filter((member) => !changed.includes(member)))
     }
-    return changed.some(({ cell }) => cell === this.#home)
   }
 
   /** Rolls everything back that has not been committed. Never throws. */

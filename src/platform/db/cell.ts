@@ -94,6 +94,14 @@ export class Cell {
     return this.noticing(run(this.beside, this, statement, parameters))
   }
 
+  /** Buckets that the database admits at this moment; null: all. */
+  async admitted(): Promise<readonly number[] | null> {
+    const { rows } = await this.noticing(
+      this.beside.query<{ buckets: number[] | null }>('select buckets from platform.this_cell'),
+    )
+    return rows[0]?.buckets ?? null
+  }
+
   /** Finds the server that takes writes, where the address names several. */
   async find(): Promise<void> {
     await Promise.all([this.#servers.find(), this.#directServers.find()])

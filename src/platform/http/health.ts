@@ -41,6 +41,7 @@ export async function readiness(app: App, areas: readonly Area[], draining: bool
   others.forEach((found, i) => {
     checks[`database_${app.db.cells[i + 1]?.name}`] = found ? 'ok' : 'unreachable'
   })
+  for (const name of app.db.unopened) checks[`database_${name}`] = 'unreachable'
   // Report refused writes a few seconds longer, so that no write is routed here between two failures.
   const refusedAgoMs = app.clock.nowMs() - writeRefusals(app).lastMs
   checks.writes = refusedAgoMs < refusedForMs ? 'refused by the database' : 'ok'

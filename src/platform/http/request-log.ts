@@ -133,7 +133,7 @@ export class RequestLog {
 
   async #write(): Promise<void> {
     while (this.#rows.length > 0 || this.#counts.size > 0) {
-      const rows = this.#rows.splice(0, maxRows)
+      const rows = this.#placed(this.#rows.splice(0, maxRows))
       try {
         if (rows.length > 0) await this.#db.copyIn('platform.requests', columns, rows)
       } catch (error) {
@@ -144,17 +144,26 @@ export class RequestLog {
         )
         return
       }
-      if (!(await this.#writeCounts())) return
+      if (!(await this.#writeCounts()) && this.#rows.length === 0) return
     }
+  }
+
+  /** Lines that can be written; those of accounts whose database is not opened are dropped. */
+  #placed(rows: string[]): string[] {
+    if (this.#db.unopened.length === 0) return rows
+    const placed = rows.filter((row) => this.#db.isPlaced(Number.parseInt(row, 10)))
+    this.dropped += rows.length - placed.length
+    return placed
   }
 
   /** Writes counts; returns success. Counts not written are kept for the next write. */
   async #writeCounts(): Promise<boolean> {
-    const counts = this.#counts
-    this.#counts = new Map()
-    const parts = this.#db.apart([...counts], ([, { bucket }]) => bucket)
+    const counts = [...this.#counts]
+    const placed = counts.filter(([, { bucket }]) => this.#db.isPlaced(bucket))
+    const parts = this.#db.apart(placed, ([, { bucket }]) => bucket)
+    this.#counts = new Map(counts.filter(([, { bucket }]) => !this.#db.isPlaced(bucket)))
     const written = await Promise.all(parts.map((part) => this.#writePart(part)))
-    return written.every((isWritten) => isWritten)
+    return placed.length === counts.length && written.every((isWritten) => isWritten)
   }
 
   async #writePart(counts: readonly (readonly [string, Count])[]): Promise<boolean> {

@@ -32,6 +32,8 @@ export async function addCell(cells: Cells, name: string, say: Say): Promise<str
     )
     await cell.client.query('select platform.own_buckets((select buckets from platform.this_cell))')
   })
+  // Beforehand and at once: a bucket may move from home as well as into it.
+  for (const one of [home, cell]) await whenUnlocked(one, () => one.client.query('select sms.take_along()'))
   await copyHome(home, cell, say)
   const { rowCount } = await home.client.query(
     `insert into platform.cells (name) values ($1) on conflict (name) do nothing`,
@@ -133,6 +135,15 @@ async function emptiest(home: Cell, besides: string): Promise<string> {
 async function takeOut(cells: Cells, name: string): Promise<string> {
   const [home, cell] = [await cells.home, await cells.open(name)]
   await cells.lock([cell])
+  const [move] = await rowsOf<{ bucket: number; from_cell: string; to_cell: string }>(
+    home,
+    'select bucket::int, from_cell, to_cell from platform.bucket_moves where $1 in (from_cell, to_cell) order by 1 limit 1',
+    [name],
+  )
+  if (move)
+    throw new StartError(
+      `Bucket ${move.bucket} is still on its way from ${move.from_cell} to ${move.to_cell}: finish that first, with \`npm start -- cells move ${move.bucket} ${move.to_cell}\`.`,
+    )
   const prepared = await rowsOf(cell, `select from pg_prepared_xacts where database = current_database()`)
   if (prepared.length > 0)
     throw new StartError(`${name} has transactions that are not decided: a node ends them within seconds. Try again.`)

@@ -308,12 +308,12 @@ async function sequencesOf(cell: Cell): Promise<Sequence[]> {
 /** Room for numbers that are drawn at the source after they were read, and here while they are passed. */
 const sequenceRoom = 100_000n
 
-/** Lets sequences go on behind the numbers that moved rows may have. */
+/** Lets sequences go on behind the numbers that moved rows may have, with at least half of the room. */
 async function passSequences(cell: Cell, sequences: readonly Sequence[]): Promise<void> {
   for (const { name, last } of sequences)
     await cell.client.query(`select setval($1, $2::bigint) where (select last_value from ${name}) < $3::bigint`, [
       name,
       BigInt(last) + sequenceRoom,
-      last,
+      BigInt(last) + sequenceRoom / 2n,
     ])
 }

@@ -21,6 +21,14 @@ export interface Replication {
   readonly bucket: number | null
 }
 
+/** Settings by which a statement is in no log of the database: the one that subscribes has an address with its password. */
+const quiet = [
+  ['log_statement', "'none'"],
+  ['log_min_duration_statement', '-1'],
+  ['log_min_duration_sample', '-1'],
+  ['log_min_error_statement', 'panic'],
+  ['pg_stat_statements.track_utility', 'off'],
+] as const
 const pollMs = 20
 const lockTriesMs = 100
 
@@ -82,6 +90,7 @@ async function copyTable(reader: pg.Client, replication: Replication, table: str
 export async function subscribe(replication: Replication): Promise<void> {
   const { from, to, name } = replication
   if ((await rowsOf(to, ownSubscription, [name])).length > 0) return
+  for (const [setting, value] of quiet) await to.client.query(`set ${setting} = ${value}`)
   try {
     await to.client.query(
       `create subscription ${name} connection ${pg.escapeLiteral(from.url)} publication ${name}
@@ -95,6 +104,8 @@ export async function subscribe(replication: Replication): Promise<void> {
         { cause: error },
       )
     throw error
+  } finally {
+    for (const [setting] of quiet) await to.client.query(`reset ${setting}`)
   }
 }
 

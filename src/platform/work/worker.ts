@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { encodeItems } from '../commit/row-encoding.ts'
 import type { Committer } from '../commit.ts'
 import type { Cell } from '../db/cell.ts'
-import { type Database, one, type Queryable, settled } from '../db.ts'
+import { type Database, isMoving, one, type Queryable, settled } from '../db.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { type Tracer, traceIn, withTrace } from '../telemetry/tracing.ts'
 import type { Tenant } from '../tenant.ts'
@@ -85,7 +85,8 @@ export class Work<Context> {
   /** Serves a place that no other node serves: leases of its last node are released at once. */
   async takeOver(job: Job<Context>, place: string): Promise<void> {
     const { db, nodeId: node } = this.#options
-    await db.query(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
+    // Leases in a cell that is away run out by themselves.
+    await db.queryReached(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
     this.serve(job, place)
   }
 
@@ -278,13 +279,15 @@ export class Work<Context> {
   /** Claims the oldest jobs of each lane. Returns whether there may be more. */
   async #claimByAge(cell: Cell, room: readonly { lane: Lane<Job<Context>>; most: number }[]): Promise<boolean> {
     if (room.length === 0) return false
-    const rows = await cell.query(claim, {
-      node: this.#options.nodeId,
-      buckets: this.#options.db.bucketsIn(cell),
-      lanes: room.map(({ lane }) => lane.name),
-      limits: room.map(({ most }) => most),
-      leases: room.map(() => this.leaseSeconds),
-    })
+    const rows = await this.#admitted(cell, (own) =>
+      cell.query(claim, {
+        node: this.#options.nodeId,
+        buckets: own,
+        lanes: room.map(({ lane }) => lane.name),
+        limits: room.map(({ most }) => most),
+        leases: room.map(() => this.leaseSeconds),
+      }),
+    )
     this.#claimed(rows)
     const full = room.filter(({ lane, most }) => rows.filter((row) => row.lane === lane.name).length === most)
     for (const { lane } of full) lane.claimsIn(cell.name).isCrowded = lane.place !== null
@@ -299,20 +302,35 @@ export class Work<Context> {
     passedOver: readonly string[],
   ): Promise<boolean> {
     const claims = lane.claimsIn(cell.name)
-    const rows = await cell.query(claimInTurn, {
-      node: this.#options.nodeId,
-      buckets: this.#options.db.bucketsIn(cell),
-      lane: lane.name,
-      most,
-      lease: this.leaseSeconds,
-      since: claims.lastAccount,
-      passedOver,
-    })
+    const rows = await this.#admitted(cell, (own) =>
+      cell.query(claimInTurn, {
+        node: this.#options.nodeId,
+        buckets: own,
+        lane: lane.name,
+        most,
+        lease: this.leaseSeconds,
+        since: claims.lastAccount,
+        passedOver,
+      }),
+    )
     this.#claimed(rows)
     const wasLast = rows.length === 0 && claims.lastAccount === nilUuid
     claims.lastAccount = rows.reduce((last, { account_id: id }) => (id !== null && id > last ? id : last), nilUuid)
     claims.isCrowded = !wasLast || passedOver.length > 0
     return !wasLast
+  }
+
+  /** Does something to jobs of a cell; where it refuses a bucket, which is being moved, to those of its other buckets. */
+  async #admitted<R>(cell: Cell, ask: (buckets: readonly number[]) => Promise<R>): Promise<R> {
+    const own = this.#options.db.bucketsIn(cell)
+    try {
+      return await ask(own)
+    } catch (error) {
+      if (!isMoving(error)) throw error
+      this.#options.db.noticeMoved(error)
+      const admitted = await cell.admitted()
+      return ask(own.filter((bucket) => admitted === null || admitted.includes(bucket)))
+    }
   }
 
   #claimed(rows: readonly Row[]): void {
@@ -403,12 +421,17 @@ export class Work<Context> {
   /** Extends the leases of jobs on this node. */
   async extend(jobs: readonly Pick<Row, 'bucket' | 'id' | 'attempt'>[]): Promise<void> {
     await this.#inParts(jobs, async (part) => {
-      await this.#options.db.cellOf(part[0]?.bucket ?? -1).query(extend, {
-        node: this.#options.nodeId,
-        buckets: part.map(({ bucket }) => bucket),
-        ids: part.map(({ id }) => id),
-        attempts: part.map(({ attempt }) => attempt),
-        leases: part.map(() => this.leaseSeconds),
+      const cell = this.#options.db.cellOf(part[0]?.bucket ?? -1)
+      await this.#admitted(cell, async (own) => {
+        const isWhole = own === this.#options.db.bucketsIn(cell)
+        const admitted = isWhole ? part : part.filter(({ bucket }) => own.includes(bucket))
+        await cell.query(extend, {
+          node: this.#options.nodeId,
+          buckets: admitted.map(({ bucket }) => bucket),
+          ids: admitted.map(({ id }) => id),
+          attempts: admitted.map(({ attempt }) => attempt),
+          leases: admitted.map(() => this.leaseSeconds),
+        })
       })
     })
   }

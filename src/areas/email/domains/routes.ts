@@ -343,9 +343,13 @@ const everyTestDomain = statement.everywhere<{ buckets: readonly number[] }, Dom
   `select ${domainColumns} from email.domains where bucket = any($buckets::smallint[]) and environment = 'test' order by id desc limit 3000`,
 )
 
-/** Republishes sandbox records after a restart. */
+const republishAgainMs = 5_000
+
+/** Republishes sandbox records after a restart; those in a database that is away, when it is back. */
 export async function republish(app: App, buckets: readonly number[]): Promise<void> {
-  for (const row of await app.db.query(everyTestDomain, { buckets })) publishInSandbox(app, row)
+  const { rows, failure } = await app.db.queryReached(everyTestDomain, { buckets })
+  for (const row of rows) publishInSandbox(app, row)
+  if (failure !== null) setTimeout(() => void republish(app, buckets), republishAgainMs).unref()
 }
 
 export const domainRoutes = [createDomain, listDomains, getDomain, verifyDomain, rotateDkim, deleteDomain]

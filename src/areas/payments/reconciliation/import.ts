@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { type Line, linesIn, type Places, placesIn } from './columns.ts'
-import { matchJob, statementId } from './match.ts'
+import { matchJob, requireOneCell, statementId } from './match.ts'
 import { insertLines, noteImport, type StatementRow } from './store.ts'
 
 const maxBytes = 512 * 1024 * 1024
@@ -26,9 +26,7 @@ export async function importFile(
   statement: StatementRow,
   file: AsyncIterable<Buffer>,
 ): Promise<StatementRow> {
-  // Lines would find the payments of their own cell alone, and miss all others.
-  if (app.db.cells.length > 1)
-    throw new AppError('VALIDATION_ERROR', 'statements are not matched yet where accounts are divided among databases')
+  requireOneCell(app)
   const job = app.work.prepare(matchJob, houseOf(statement.environment), { statement: statement.id })
   return app.db.acrossTx(async (tx) => {
     const counted = new Tally()

@@ -3,6 +3,7 @@
 // a payment with an unknown outcome is settled by its line, as by a callback. A node that takes over finds what is
 // done.
 import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, idOf, newUuid, nilUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
 import { minuteMs } from '../../../kernel/time.ts'
@@ -28,11 +29,18 @@ export const matchJob: Job<App, typeof Payload> = {
   concurrency: 2,
   retrySeconds: [5, 30, 300],
   async handle(app, { payload, tenant }) {
+    requireOneCell(app)
     const house = houseOf(tenant?.environment ?? 'live')
     const statement = await maybe(app.db.query(store.findStatement, { ...houseKey(house), id: payload.statement }))
     if (statement) await match(app, statement)
     return { kind: 'done' }
   },
+}
+
+/** Lines would find the payments of their own cell alone, and miss all others. */
+export function requireOneCell({ db }: App): void {
+  if (!db.hasOneCell)
+    throw new AppError('VALIDATION_ERROR', 'statements are not matched yet where accounts are divided among databases')
 }
 
 /** Adding up a large book takes longer than any customer may wait. */

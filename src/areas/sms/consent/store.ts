@@ -3,7 +3,7 @@
 // of writing a sender mean the same one is for sms.sender_form to say, wherever an opt-out is stored, looked for or taken back.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'
-import { gathered } from '../../../platform/concurrency/gather.ts'
+import { gatheredByCell } from '../../../platform/db/gather-by-cell.ts'
 import { maybe, type Queryable, statement, type Tx } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Window } from '../../../platform/schema/lists.ts'
@@ -131,17 +131,20 @@ export async function removeOptOuts(
 }
 
 const optedOut = onePerApp((app) =>
-  gathered(async (asked: readonly { tenant: Tenant; phone: string; sender: string }[]): Promise<boolean[]> => {
-    const found = await app.db.query(findOptedOut, {
-      buckets: asked.map(({ tenant }) => tenant.bucket),
-      accounts: asked.map(({ tenant }) => tenant.account),
-      environments: asked.map(({ tenant }) => tenant.environment),
-      phones: asked.map(({ phone }) => phone),
-      senders: asked.map(({ sender }) => sender),
-    })
-    const out = new Set(found.map(({ place }) => place))
-    return asked.map((_, i) => out.has(i + 1))
-  }),
+  gatheredByCell(
+    app.db,
+    async (asked: readonly { tenant: Tenant; phone: string; sender: string }[]): Promise<boolean[]> => {
+      const found = await app.db.query(findOptedOut, {
+        buckets: asked.map(({ tenant }) => tenant.bucket),
+        accounts: asked.map(({ tenant }) => tenant.account),
+        environments: asked.map(({ tenant }) => tenant.environment),
+        phones: asked.map(({ phone }) => phone),
+        senders: asked.map(({ sender }) => sender),
+      })
+      const out = new Set(found.map(({ place }) => place))
+      return asked.map((_, i) => out.has(i + 1))
+    },
+  ),
 )
 
 /** Whether a number wants nothing from a sender. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages as those need them who submit them and tell what became of them.
 import type { App } from '../../../platform/app.ts'
-import { gathered } from '../../../platform/concurrency/gather.ts'
+import { gatheredByCell } from '../../../platform/db/gather-by-cell.ts'
 import { type Queryable, statement } from '../../../platform/db.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
@@ -88,7 +88,7 @@ export function loadMessages(queryable: Queryable, wanted: readonly Wanted[]): P
 }
 
 const loader = onePerApp((app) =>
-  gathered(async (wanted: readonly Wanted[]): Promise<(StoredMessage | null)[]> => {
+  gatheredByCell(app.db, async (wanted: readonly Wanted[]): Promise<(StoredMessage | null)[]> => {
     const byId = new Map((await loadMessages(app.db, wanted)).map((row) => [row.id, row]))
     return wanted.map(({ id }) => byId.get(id) ?? null)
   }),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivery receipts: a receipt finds its message by the id that the carrier gave it, changes its state where that is
 // still open, and becomes an event. One that comes before its id is known waits in the database.
+import { buckets } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
@@ -44,14 +45,16 @@ interface Named extends StoredMessage {
   parts: number
 }
 
-const findNamed = statement.everywhere<{ carriers: readonly string[]; ids: readonly string[] }, Named>(
+const findNamed = statement.everywhere<
+  { buckets: readonly number[]; carriers: readonly string[]; ids: readonly string[] },
+  Named
+>(
   'sms.find_by_carrier_ids',
-  storedFrom('sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m', [
-    'carrier',
-    'carrier_id',
-    'part',
-    'parts',
-  ]),
+  storedFrom(
+    `sms.messages_named($carriers::text[], $ids::text[]) n cross join lateral (select (n.message).*) m
+              where m.bucket = any($buckets::smallint[])`,
+    ['carrier', 'carrier_id', 'part', 'parts'],
+  ),
 )
 
 function partOf(named: Named): NamedPart {
@@ -61,6 +64,7 @@ function partOf(named: Named): NamedPart {
 const finder = onePerApp((app) =>
   gathered(async (asked: readonly CarrierId[]): Promise<{ named: Named | null; failure: unknown }[]> => {
     const { rows, failure } = await app.db.queryReached(findNamed, {
+      buckets,
       carriers: asked.map(({ carrier }) => carrier),
       ids: asked.map(({ id }) => id),
     })
@@ -82,10 +86,13 @@ interface EarlyRow {
   early: { status: 'delivered' | 'failed'; errorCode: string | null; carrierCode: string | null }
 }
 
-const findEarly = statement.everywhere<{ carrier: string; ids: readonly string[] }, EarlyRow>(
+const findEarly = statement.everywhere<
+  { buckets: readonly number[]; carrier: string; ids: readonly string[] },
+  EarlyRow
+>(
   'sms.find_early_receipts',
   `select carrier, id, early from sms.carrier_ids
-    where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket is not null`,
+    where carrier = $carrier and id = any($ids::text[]) and early is not null and bucket = any($buckets::smallint[])`,
 )
 
 /** Removes copies of an early receipt that were held for other binds of its centre, and in other cells. */
@@ -95,10 +102,10 @@ const forgetCopies = statement.everywhere<{ carriers: readonly string[]; id: str
 )
 
 /** Early receipts whose message is known, left by a caller that died. */
-const findForgotten = statement.everywhere<{ most: number }, EarlyRow>(
+const findForgotten = statement.everywhere<{ buckets: readonly number[]; most: number }, EarlyRow>(
   'sms.find_forgotten_receipts',
   `select carrier, id, early from sms.carrier_ids
-    where early is not null and bucket is not null and created_at < now() - interval '10 seconds'
+    where early is not null and bucket = any($buckets::smallint[]) and created_at < now() - interval '10 seconds'
     order by created_at limit $most::int`,
 )
 
@@ -120,9 +127,10 @@ const noteLate = statement.tenant<
       and ($parts::int = 1 or coalesce(route, $carrier) = $carrier)`,
 )
 
-const purgeIds = statement.everywhere<{ days: number }, object>(
+const purgeIds = statement.everywhere<{ buckets: readonly number[]; days: number }, object>(
   'sms.purge_carrier_ids',
-  `delete from sms.carrier_ids where (bucket is null or bucket >= 0) and created_at < now() - $days::int * interval '1 day'`,
+  `delete from sms.carrier_ids
+    where (bucket is null or bucket = any($buckets::smallint[])) and created_at < now() - $days::int * interval '1 day'`,
 )
 
 /** Takes what the network says of a part; fulfilled when it is stored. */
@@ -156,7 +164,7 @@ export async function takeReceipt(app: App, receipt: Receipt): Promise<void> {
 
 /** Applies receipts that came before the answers which gave them their ids. */
 export async function applyEarly(app: App, carrier: string, ids: readonly string[]): Promise<void> {
-  await applyAll(app, await app.db.query(findEarly, { carrier, ids }))
+  await applyAll(app, await app.db.query(findEarly, { buckets, carrier, ids }))
 }
 
 async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
@@ -171,7 +179,7 @@ async function applyAll(app: App, rows: readonly EarlyRow[]): Promise<void> {
 }
 
 async function forget({ db }: App, carriers: readonly string[], id: string): Promise<void> {
-  if (carriers.length > 1 || db.cells.length > 1) await db.query(forgetCopies, { carriers, id })
+  if (carriers.length > 1 || !db.hasOneCell) await db.query(forgetCopies, { carriers, id })
 }
 
 /** Applies a receipt. `wasEarly`: it waited in the database and is removed there, even when it changes nothing. */
@@ -241,12 +249,12 @@ export const receiptChores: readonly Chore[] = [
   {
     name: 'sms early receipts',
     everyMs: sweepMs,
-    run: async (app) => applyAll(app, await app.db.query(findForgotten, { most: sweepRows })),
+    run: async (app) => applyAll(app, (await app.db.queryReached(findForgotten, { buckets, most: sweepRows })).rows),
   },
   {
     name: 'sms carrier ids',
     run: async ({ db }) => {
-      await db.query(purgeIds, { days: keepIdsDays })
+      await db.query(purgeIds, { buckets, days: keepIdsDays })
     },
   },
 ]

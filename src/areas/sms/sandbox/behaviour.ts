@@ -17,6 +17,8 @@ import { messageCentre } from './message-centre.ts'
 
 const maxDelayMs = 600_000
 const maxOutOfCoverage = 100
+/** How long behaviours of some databases alone are kept. */
+const partialMs = 1_000
 /** Accounts whose behaviours a node keeps; a test installation has fewer. */
 const maxAccounts = 10_000
 const everyHandset = '*'
@@ -120,7 +122,9 @@ const behavioursOf = onePerApp((app) => {
 })
 
 async function load(app: App): Promise<Behaviours> {
-  const rows = await app.db.query(loadAll, { buckets, most: maxAccounts })
+  const { rows, failure } = await app.db.queryReached(loadAll, { buckets, most: maxAccounts })
+  // A database that is away has some of them: they are asked for again, and its accounts send nothing until then.
+  if (failure !== null) setTimeout(behavioursOf(app).forget, partialMs).unref()
   return new Map(rows.map((row) => [row.account_id, row]))
 }
 
