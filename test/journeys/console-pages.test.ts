@@ -391,7 +391,7 @@ describe('the console', { skip: withoutChromium() }, () => {
 
   test('support sends a picture in a chat, which stands in the conversation, and a template by mail', async () => {
     const chat = await world.demo.post('/v1/sandbox/messenger/inbound', {
-      ...{ from: '+254711000087', type: 'text', text: { body: 'Duka iko wapi?' } },
+      ...{ from: '+254711000086', type: 'text', text: { body: 'Duka iko wapi?' } },
     })
     assert.ok(chat.status < 300, chat.text)
     const theirs = page
