@@ -2,7 +2,6 @@
 // Numbers that a caller without the right to write to everybody may reach, with `sms:send` or `payments:request` alone: one at a
 // time, and for a member, one they have to do with in a call or a conversation. Areas tell which those are.
 import { AppError } from '../../kernel/errors.ts'
-import type { App } from '../app.ts'
 import type { Caller } from '../auth.ts'
 import type { Database } from '../db.ts'
 import type { Tenant } from '../tenant.ts'
@@ -27,8 +26,13 @@ interface Asked {
   readonly more: Readonly<Record<string, unknown>>
 }
 
+interface Knowing {
+  readonly db: Database
+  readonly dealings: readonly Dealing[]
+}
+
 /** Requires a caller without the wider scope to ask for one number that they may reach, and nothing more. Throws FORBIDDEN. */
-export async function requireDealing(app: App, caller: Caller, wider: Scope, { to, more }: Asked): Promise<void> {
+export async function requireDealing(app: Knowing, caller: Caller, wider: Scope, { to, more }: Asked): Promise<void> {
   const { scopes, facts } = caller.principal
   if (to === undefined || allows(scopes, wider)) return
   const refusal = (details: string) => new AppError('FORBIDDEN', details, { extra: { required_scope: wider } })
