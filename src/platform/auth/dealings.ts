@@ -8,7 +8,7 @@ import type { Tenant } from '../tenant.ts'
 import { allows, type Scope } from './scopes.ts'
 
 /** Member who wants to reach a number. */
-export interface Dealer {
+interface Dealer {
   readonly tenant: Tenant
   /** The member's UUID. */
   readonly member: string
