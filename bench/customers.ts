@@ -17,16 +17,12 @@ import { copies, idOf, quiet } from './growth.ts'
 import { newHome } from './home.ts'
 import type { Figure } from './report.ts'
 
-const full = { customers: 1_000_000, payments: 200_000, texts: 200_000, optOuts: 20_000, sent: 10_000 }
+const full = { customers: 1_000_000, payments: 200_000, texts: 200_000, optOuts: 20_000 }
 const story = 10_000
 /** Rows of the file that is imported again. */
 const repeated = 50_000
 const lookMs = 100
 const times = 40
-/** Customers that a campaign may name. */
-const inList = 10_000
-/** Texts of one request, as many as a step of a campaign takes. */
-const inBulk = 500
 
 const names = [
   'Asha',
@@ -78,9 +74,8 @@ export async function customers({ short, scale }: { short: boolean; scale: numbe
     await fill(client, database, many, rows)
     await quiet(database)
     const figures = await asked(client, rows)
-    const sent = await campaigned(client, Math.min(many(full.sent), rows))
     client.close()
-    return [...first, ...again, ...figures, ...sent]
+    return [...first, ...again, ...figures]
   } finally {
     await database.end()
     await end(node.child)
@@ -222,57 +217,6 @@ async function asked(client: Client, rows: number): Promise<Figure[]> {
     await timed('the same, a later page', times, get(`/v1/customers/${one.id}/timeline?cursor=${next_cursor}`)),
   )
   return figures
-}
-
-/** Texts that a campaign accepts in a second, and that are accepted in bulk. Both have the same text, and numbers of their own. */
-async function campaigned(client: Client, most: number): Promise<Figure[]> {
-  const ok = async (path: string, body: object) => {
-    const { status, text, body: answer } = await client.post(path, body)
-    if (status >= 300) throw new Error(`${path} was answered ${status} ${text}`)
-    return answer
-  }
-  const text = { from: 'PAMOJA', text: 'Habari, ofa ya leo: taa zote kwa nusu bei hadi Ijumaa.' }
-  const ids: string[] = []
-  for (let cursor = ''; ids.length < Math.min(most, inList); ) {
-    const { body } = await client.get(`/v1/customers?limit=200${cursor}`)
-    ids.push(...body.data.map(({ id }: { id: string }) => id))
-    if (body.next_cursor === null) break
-    cursor = `&cursor=${body.next_cursor}`
-  }
-  const content = { channel: ['sms'], content: { sms: text }, quiet_hours: null }
-  const { id } = await ok('/v1/campaigns', { name: 'Offers', customer_ids: ids, ...content })
-  const gathered = cpuMeter()
-  const startedMs = performance.now()
-  await ok(`/v1/campaigns/${id}/start`, {})
-  for (;;) {
-    const { state } = (await client.get(`/v1/campaigns/${id}`)).body
-    if (state === 'completed') break
-    if (['paused', 'cancelled', 'stopped_budget'].includes(state)) throw new Error(`the campaign is ${state}`)
-    await pause(lookMs)
-  }
-  const campaignMs = performance.now() - startedMs
-  const { sent } = (await client.get(`/v1/campaigns/${id}/stats`)).body
-  const campaign = without(gathered.per(sent), ['benchmark'])
-  const bulk = cpuMeter()
-  const bulkStartedMs = performance.now()
-  for (let n = 0; n < sent; n += inBulk) {
-    const messages = Array.from({ length: Math.min(inBulk, sent - n) }, (_, i) => ({
-      to: phoneOf(5_000_000 + n + i),
-      message: text.text,
-    }))
-    await ok('/v1/sms/bulk', { from: text.from, messages })
-  }
-  const bulkMs = performance.now() - bulkStartedMs
-  const perSecond = (ms: number): number => (sent / ms) * 1_000
-  return [
-    {
-      name: `campaign of ${sent} texts to ${ids.length}`,
-      value: perSecond(campaignMs),
-      unit: 'texts/s',
-      cpu: campaign,
-    },
-    { name: 'as many in bulk', value: perSecond(bulkMs), unit: 'texts/s', cpu: without(bulk.per(sent), ['benchmark']) },
-  ]
 }
 
 /** 95th percentile of a request, one after the other, with the CPU of each. */
