@@ -218,7 +218,7 @@ describe('a route in the document', () => {
   const Session = Type.Object({ id: Type.String(), data: Type.String() }, { title: 'Session' })
   const body = Type.Object({
     name: Type.String({ rule: 'must have a name' }),
-    currency: CurrencyCode({ description: 'What it costs in' }),
+    currency: CurrencyCode({ description: 'Currency of the price' }),
     from: Type.Optional(Moment()),
     day: Type.Optional(Day()),
     secret: Type.Optional(Type.String({ sensitive: true })),
@@ -399,7 +399,7 @@ describe('a route in the document', () => {
     assert.deepEqual(name, { type: 'string', description: 'Must have a name' })
     assert.deepEqual(currency, {
       type: 'string',
-      description: 'What it costs in. Must be a currency code this service knows, such as KES',
+      description: 'Currency of the price. Must be a currency code this service knows, such as KES',
     })
     assert.equal(from.format, 'date-time')
     assert.equal(day.format, 'date')
