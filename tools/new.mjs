@@ -43,7 +43,7 @@ function area(name, prefix) {
     'errors of its own: a line each in src/kernel/errors.ts',
     `settings: src/areas/${name}/settings.ts, joined in src/config.ts; then .env.example`,
     'a simulator: src/simulators, src/simulation, one line in src/simulation/simulation.ts, `simulators` in its area.ts',
-    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
+    'npm run openapi',
     `finish test/journeys/${name}.test.ts; docs/${name}.md; CHANGELOG.md`,
   ])
 }
@@ -69,7 +69,7 @@ function provider(name) {
     `src/areas/payments/carriers/${file}.ts: its settings and its answers as verdicts; src/simulators/${file}.ts: the other side`,
     `test/conformance/rows/${file}.ts: what its answers mean; a row fails until you replace them`,
     'its row in test/journeys/payments.test.ts, or in wallet-pages.test.ts; its settings in docs/providers.md, its sandbox numbers in docs/payments.md',
-    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
+    'npm run openapi',
   ])
 }
 
@@ -101,7 +101,7 @@ export const ${camel(what)} = eventType({
   left([
     `list it under \`events\` in src/areas/${area}/area.ts`,
     'emit it in the transaction that makes it true: app.outbox.emit(tx, …), or prepare and begin around a group commit',
-    'npm run build && npm start --silent -- openapi > openapi.json && node tools/sdk.mjs',
+    'npm run openapi',
     `finish test/journeys/${journey}.test.ts`,
   ])
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON formatted for review: compact, but in lines, so that a changed field is a changed line. Values that fit a line stand on
-// one, and members share lines as long as there is room.
+// JSON formatted for review: compact, but in lines, so that a change is seen where it is. Values that fit a line stand on one,
+// members share lines as long as there is room, and what closes stands behind the last.
 
-const width = 300
+const width = 600
 
 export function reviewable(value: unknown, indent = ''): string {
   const short = JSON.stringify(value)
@@ -12,9 +12,9 @@ export function reviewable(value: unknown, indent = ''): string {
     return `[\n${packed(
       value.map((one) => reviewable(one, deeper)),
       deeper,
-    )}\n${indent}]`
+    )}]`
   const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${reviewable(one, deeper)}`)
-  return `{\n${packed(members, deeper)}\n${indent}}`
+  return `{\n${packed(members, deeper)}}`
 }
 
 /** Pack members that stand on one line each into shared lines. */
