@@ -13,7 +13,7 @@ const outdir = join(root, 'dist', 'console')
 
 const source = join(root, 'console', 'src')
 const areas = readdirSync(join(source, 'areas')).filter((name) => existsSync(join(source, 'areas', name, 'area.ts')))
-/** Languages in the order in which the rows of an area's words.ts have them. */
+/** Languages in the order in which the rows of translations.ts and of an area's words.ts have them. */
 const languages = ['sw', 'fr', 'pt', 'ar']
 
 /** What a module of data exports, without the types. */
@@ -22,10 +22,9 @@ async function dataOf(file) {
   return import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
 }
 
-/** All words of a language: those of the kit, and those of every area. */
+/** All words of a language: those of the frame, and those of every area. */
 async function bookOf(language) {
-  const { book } = await dataOf(join(source, 'languages', `${language}.ts`))
-  const all = { ...book }
+  const all = {}
   const files = [
     join(source, 'kit', 'translations.ts'),
     ...areas.map((area) => join(source, 'areas', area, 'words.ts')),
@@ -33,7 +32,7 @@ async function bookOf(language) {
   for (const file of files) {
     if (!existsSync(file)) continue
     const { words } = await dataOf(file)
-    for (const [phrase, row] of Object.entries(words)) all[phrase] ??= row[languages.indexOf(language)]
+    for (const [phrase, row] of Object.entries(words)) all[phrase] = row[languages.indexOf(language)]
   }
   return all
 }

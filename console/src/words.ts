@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of the console in the reader's language: English stands in the pages themselves, another language is one file that
-// tools/console.mjs gathers from console/src/languages and the `words.ts` of every area. What a language lacks is in English.
+// tools/console.mjs gathers from kit/translations.ts and the `words.ts` of every area. What a language lacks is in English.
 
 export const languages = { en: 'English', fr: 'Français', pt: 'Português', sw: 'Kiswahili', ar: 'العربية' } as const
 export type Language = keyof typeof languages

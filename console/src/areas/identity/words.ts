@@ -26,7 +26,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'The record of the check is kept without personal data.': ['Kwamba ukaguzi ulifanyika kunabaki kujulikana.', 'On sait encore que le contrôle a eu lieu.', 'Fica registado que houve verificação.', 'يبقى معلومًا أن التحقق جرى.'],
   erase: ['futa', 'effacer', 'apagar', 'محو'],
   'Erase for good': ['Futa kabisa', 'Effacer définitivement', 'Apagar de vez', 'محو نهائي'],
-  Erase: ['Futa', 'Effacer', 'Apagar', 'محو'],
   'Check digits are right': ['Tarakimu za ukaguzi ni sahihi', 'Les chiffres de contrôle sont justes', 'Os dígitos de controlo estão certos', 'أرقام التحقق صحيحة'],
   'Check digits are wrong': ['Tarakimu za ukaguzi si sahihi', 'Les chiffres de contrôle sont faux', 'Os dígitos de controlo estão errados', 'أرقام التحقق خاطئة'],
   'limit {share}': ['kikomo {share}', 'limite {share}', 'limite {share}', 'الحد {share}'],
