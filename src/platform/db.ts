@@ -5,56 +5,28 @@ import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
 import { bucketCount, buckets } from '../kernel/ids.ts'
 import { Enlisted } from './db/across.ts'
-import { answerWithin, Cell, type CellOptions, copied, run, within } from './db/cell.ts'
+import { Cell, type CellOptions, copied, run, within } from './db/cell.ts'
 import { isMoving, isReadOnly, isUnanswered } from './db/failures.ts'
 import { Replica } from './db/replica.ts'
 import { bucketsIn, type Statement, type Value } from './db/statement.ts'
+import {
+  type AcrossTx,
+  answerMsOf,
+  beginWith,
+  Done,
+  type Place,
+  type Queryable,
+  requireBuckets,
+  requirePlace,
+  type Tx,
+  type TxOptions,
+  transactionOf,
+} from './db/transaction.ts'
 
 export { within } from './db/cell.ts'
 export { isLost, isMoving, isUnavailable, refusesWrites, sqlState, temporaryFailure } from './db/failures.ts'
 export { type Statement, statement, statements, type Value, type Where } from './db/statement.ts'
-
-/** Runs statements: the pool for single reads, a transaction for what belongs together. */
-export interface Queryable {
-  query<P extends { [K in keyof P]: Value }, R extends object>(
-    statement: Statement<P, R>,
-    parameters: NoInfer<P>,
-  ): Promise<R[]>
-  /** Parts of items that one statement writes: one part for each cell, and for none of no items. */
-  apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[]
-}
-
-declare const insideTransaction: unique symbol
-
-/**
- * Transaction in progress. A function that takes one cannot be called without it, and cannot open its own. A tenant's
- * transaction runs that tenant's statements and reads home tables, of which every cell would have a copy.
- */
-export interface Tx extends Queryable {
-  readonly [insideTransaction]: true
-  query<P extends { [K in keyof P]: Value }, R extends object>(
-    statement: Statement<P, R, 'tenant' | 'home'>,
-    parameters: NoInfer<P>,
-  ): Promise<R[]>
-  /**
-   * Appends rows of a tenant with COPY, which costs half of what an insert does. Rows are lines with a tab between their fields,
-   * see `copyField`.
-   */
-  copyIn(bucket: number, table: string, columns: readonly string[], rows: readonly string[]): Promise<void>
-  /** Runs a callback after the commit; never after a rollback. */
-  afterCommit(run: () => void): void
-}
-
-/** Transaction over several tenants, or over a tenant and the installation. */
-export interface AcrossTx extends Tx {
-  query<P extends { [K in keyof P]: Value }, R extends object>(
-    statement: Statement<P, R>,
-    parameters: NoInfer<P>,
-  ): Promise<R[]>
-}
-
-/** Place of a transaction: a bucket's cell, home, or both. */
-type Place = number | 'home' | 'across'
+export type { AcrossTx, Queryable, Tx } from './db/transaction.ts'
 
 /** Wait for copies of home in other cells, and how often they are asked. */
 const copiedWithinMs = 1_000
@@ -68,11 +40,6 @@ export interface DatabaseOptions extends Omit<CellOptions, 'besideSize'> {
   replicaUrl?: string | undefined
   /** Further databases, of which those are used that `place` names. */
   cells?: readonly { readonly name: string; readonly url: string }[]
-}
-
-export interface TxOptions {
-  lockTimeoutMs?: number
-  statementTimeoutMs?: number
 }
 
 export interface AcrossOptions extends TxOptions {
@@ -454,7 +421,7 @@ export class Database implements Queryable {
 
   #transaction(cell: Cell, client: pg.ClientBase, answerMs: number, done: Done, place: Place): AcrossTx {
     const asking = { answerMs, isPreparing: cell.isPreparing }
-    const own: Omit<AcrossTx, typeof insideTransaction> = {
+    return transactionOf({
       query: async (statement, parameters) => {
         requirePlace(place, statement, parameters)
         done.notice(statement)
@@ -469,12 +436,11 @@ export class Database implements Queryable {
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
       afterCommit: (later) => void done.callbacks.push(later),
-    }
-    return Object.assign(own, mark)
+    })
   }
 
   #transactionAcross(enlisted: Enlisted, answerMs: number, done: Done, only?: Cell): AcrossTx {
-    const own: Omit<AcrossTx, typeof insideTransaction> = {
+    return transactionOf({
       query: (statement, parameters) => {
         done.notice(statement)
         const ask = async (cell: Cell, own: typeof parameters) =>
@@ -486,8 +452,7 @@ export class Database implements Queryable {
       },
       apart: (items, bucketOf) => this.apart(items, bucketOf),
       afterCommit: (later) => void done.callbacks.push(later),
-    }
-    return Object.assign(own, mark)
+    })
   }
 
   /** Appends rows with COPY. They are written asynchronously: a crash may lose them. The first column is the bucket. */
@@ -555,32 +520,9 @@ function partial(): AppError {
   return unreachable('a database with some of the accounts cannot be reached')
 }
 
-/** What a transaction leaves to be done after its commit. */
-class Done {
-  readonly callbacks: (() => void)[] = []
-  /** Whether it wrote what cells have copies of. */
-  changedHome = false
-
-  notice({ where, changes }: Pick<Statement<never, object>, 'where' | 'changes'>): void {
-    if (changes && where === 'home') this.changedHome = true
-  }
-}
-
 /** Whether a statement for everywhere is about some buckets, such as those of the rows it looks up. */
 function namesBuckets(parameters: object): parameters is { buckets: readonly number[] } {
   return 'buckets' in parameters && parameters.buckets !== buckets && Array.isArray(parameters.buckets)
-}
-
-function answerMsOf({ answerMs }: Cell, { statementTimeoutMs }: TxOptions): number {
-  return statementTimeoutMs === undefined ? answerMs : answerWithin(statementTimeoutMs)
-}
-
-function beginWith({ lockTimeoutMs, statementTimeoutMs }: TxOptions): string {
-  return [
-    'begin',
-    ...(lockTimeoutMs === undefined ? [] : [`set local lock_timeout = ${lockTimeoutMs}`]),
-    ...(statementTimeoutMs === undefined ? [] : [`set local statement_timeout = ${statementTimeoutMs}`]),
-  ].join('; ')
 }
 
 /** Results of all, once all have ended; the first failure, if any. */
@@ -611,19 +553,3 @@ export async function one<R>(rows: Promise<R[]>): Promise<R> {
 export async function maybe<R>(rows: Promise<R[]>): Promise<R | null> {
   return (await rows)[0] ?? null
 }
-
-/** Check that a statement runs at its place: between cells, a row written elsewhere would be lost silently. */
-function requirePlace(place: Place, { name, where, changes }: Statement<never, object>, parameters: object): void {
-  if (place === 'across') return
-  if (where === 'tenant') return requireBuckets(place, name, bucketsIn(parameters))
-  const isHere = where === 'home' && (place === 'home' || !changes)
-  if (!isHere) throw new Error(`${name} runs ${where}, and not in this transaction: see acrossTx in db.ts`)
-}
-
-function requireBuckets(place: Place, what: string, buckets: readonly number[]): void {
-  if (place === 'across' || buckets.every((bucket) => bucket === place)) return
-  throw new Error(`${what} is about buckets ${buckets.join()}, and this is a transaction of ${place}`)
-}
-
-/** The mark exists for the compiler only. */
-const mark: Pick<Tx, typeof insideTransaction> = Object.create(null)
