@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of the guides leave nothing behind that stands in the way of the next page, which pays from the same phone.
+// Guides: their links and the tests they name are there, and their commands leave nothing behind that stands in the way of the
+// next page, which pays from the same phone.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { guideOf } from '../../src/platform/docs/markdown.ts'
 import { root } from '../program.ts'
 
 test('a rule that a guide makes blocks nothing, or is deleted again on the same page', async () => {
@@ -26,12 +29,43 @@ test('every test that docs/security-tests.md names is there', async () => {
     .filter((line) => /^\| .*\|$/.test(line))
     .flatMap((line) => [...(line.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
   assert.ok(named.length > 30)
-  const below = (folder: string) => readdir(join(root, folder), { recursive: true })
-  const files = [...(await below('src')), ...(await below('test')).map((file) => `test/${file}`)].filter((file) =>
-    file.endsWith('.test.ts'),
-  )
+  const files = [...(await below('src')), ...(await below('test'))].filter((file) => file.endsWith('.test.ts'))
   assert.deepEqual(
     [...new Set(named)].filter((name) => !files.some((file) => file.includes(name))),
     [],
   )
 })
+
+test('every link of a page leads to a file of the repository, and to a heading of it', async () => {
+  const pages = [...(await readdir(root)), ...(await below('docs')), ...(await below('src'))].filter((name) =>
+    name.endsWith('.md'),
+  )
+  const dead: string[] = []
+  let links = 0
+  for (const page of pages) {
+    for (const [, target = ''] of (await proseOf(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https?|mailto):/.test(target)) continue
+      links++
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      const isThere = existsSync(join(root, file)) && (anchor === undefined || (await anchorsOf(file)).includes(anchor))
+      if (!isThere) dead.push(`${page}: ${target}`)
+    }
+  }
+  assert.ok(links > 300, `${links} links`)
+  assert.deepEqual(dead, [])
+})
+
+/** Files below a folder, by their path from the root. */
+async function below(folder: string): Promise<string[]> {
+  return (await readdir(join(root, folder), { recursive: true })).map((name) => join(folder, name))
+}
+
+/** Text of a page without its blocks of code. */
+async function proseOf(page: string): Promise<string> {
+  return (await readFile(join(root, page), 'utf8')).replaceAll(/^```[\s\S]*?^```/gm, '')
+}
+
+async function anchorsOf(page: string): Promise<string[]> {
+  return guideOf(await readFile(join(root, page), 'utf8'), () => null).headings.map(({ id }) => id)
+}
