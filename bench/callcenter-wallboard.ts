@@ -99,7 +99,7 @@ async function costOfPage(world: World, { count, seconds }: Extent, change: Chan
     const page = await context.newPage()
     page.setDefaultTimeout(120_000)
     await page.goto(given.url)
-    await page.getByLabel('E-mail address').fill(given.email)
+    await page.getByLabel('Email address').fill(given.email)
     await page.getByLabel('Password').fill(given.password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()

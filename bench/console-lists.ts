@@ -40,7 +40,7 @@ export async function consoleLists({ short, scale }: { short: boolean; scale: nu
     const { console: given } = node.credentials
     if (!given) throw new Error('this installation has no console')
     await page.goto(given.url)
-    await page.getByLabel('E-mail address').fill(given.email)
+    await page.getByLabel('Email address').fill(given.email)
     await page.getByLabel('Password').fill(given.password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()

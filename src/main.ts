@@ -174,7 +174,7 @@ const commands: readonly Command[] = [
     summary: 'Create an owner of the operator’s account for the console, or set a new password.',
     async run({ config }, [email = '']) {
       const { ownerOfOperator } = await import('./areas/accounts/area.ts')
-      if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`"${email}" is not an e-mail address.`)
+      if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`"${email}" is not an email address.`)
       await withDatabase(config, config.PAMOJA_MIGRATE ? 'migrate' : 'require', async (db) => {
         say((await ownerOfOperator({ db, clock: systemClock }, email)).password)
         stderr.write('It is shown only once; existing sessions of this address are ended.\n')

@@ -243,9 +243,9 @@ try {
   page.setDefaultTimeout(patienceMs)
   const pictured: Pictured[] = []
   await page.goto(given.url)
-  await page.getByLabel('E-mail address').waitFor()
+  await page.getByLabel('Email address').waitFor()
   pictured.push(await picture(page, given.url, 'sign-in', 'Home'))
-  await page.getByLabel('E-mail address').fill(given.email)
+  await page.getByLabel('Email address').fill(given.email)
   await page.getByLabel('Password').fill(given.password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()

@@ -220,7 +220,7 @@ export function mailboxes(help: string): Setting<readonly string[]> {
     parse: (given) => {
       const parts = given.split(',').map((part) => part.trim())
       const bad = parts.find((part) => !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/.test(part))
-      return bad === undefined ? { value: parts } : { problem: `must list e-mail addresses, not "${bad}"` }
+      return bad === undefined ? { value: parts } : { problem: `must list email addresses, not "${bad}"` }
     },
   }
 }

@@ -49,7 +49,7 @@ export const errors = {
   ],
   SHORTCODE_NOT_ALLOWED: [
     403,
-    'The shortcode is not assigned to your account. Use one of yours, or ask the operator to assign it to you.',
+    'The short code is not assigned to your account. Use one of yours, or ask the operator to assign it to you.',
   ],
   DOMAIN_NOT_VERIFIED: [
     403,
@@ -141,7 +141,7 @@ export const errors = {
     422,
     'A phone number is malformed. Write it in E.164: a plus sign, the country code and the number, such as +254711000001.',
   ],
-  INVALID_SHORTCODE: [422, 'The shortcode is malformed. Write a star, digits and a hash, such as *384# or *384*1#.'],
+  INVALID_SHORTCODE: [422, 'The short code is malformed. Write a star, digits and a hash, such as *384# or *384*1#.'],
   DATA_TOO_LARGE: [
     422,
     'The data of a session exceeds 4,096 bytes as JSON. Send less, or store an id of your own instead.',

@@ -34,7 +34,7 @@ describe('a business in the console', { skip: withoutChromium() }, () => {
     const { console: given } = world.credentials
     assert.ok(given)
     await page.goto(given.url)
-    await page.getByLabel('E-mail address').fill(given.email)
+    await page.getByLabel('Email address').fill(given.email)
     await page.getByLabel('Password').fill(given.password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()

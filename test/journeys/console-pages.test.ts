@@ -33,7 +33,7 @@ describe('the console', { skip: withoutChromium() }, () => {
   }
   const enter = async (one: Page): Promise<void> => {
     await one.goto(given().url)
-    await one.getByLabel('E-mail address').fill(given().email)
+    await one.getByLabel('Email address').fill(given().email)
     await one.getByLabel('Password').fill(given().password)
     await one.getByRole('button', { name: 'Sign in', exact: true }).click()
     await one.getByRole('navigation', { name: 'Pages' }).waitFor()

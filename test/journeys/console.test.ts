@@ -81,7 +81,7 @@ describe('in a browser', { skip: withoutChromium() }, () => {
   test('a wrong password is told, and the right one opens the overview', async () => {
     const { url, email, password } = given()
     await page.goto(url)
-    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password').fill('not this one')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('alert').getByText('The address or the password is wrong.').waitFor()

@@ -89,26 +89,7 @@ test('no parameter or field is described by the words of its name alone', () => 
 })
 
 test('no summary, description or name of an example is a riddle', () => {
-  const { info, tags, paths, webhooks, components } = JSON.parse(openapiText(areas, packageVersion()))
-  const found = new Set<string>()
-  const judge = (text: string, isField: boolean) => {
-    if (isRiddle(text, isField ? 'field' : 'text')) found.add(text)
-  }
-  const walk = (value: unknown, isField: boolean): void => {
-    if (Array.isArray(value)) for (const one of value) walk(one, isField)
-    if (!isJsonSchema(value)) return
-    for (const [name, inside] of Object.entries(value)) {
-      if (['example', 'default', 'enum', 'const', 'x-codeSamples'].includes(name)) continue
-      if ((name === 'summary' || name === 'description') && typeof inside === 'string') judge(inside, isField)
-      else walk(inside, isField || ['parameters', 'schema', 'properties', 'schemas', 'headers'].includes(name))
-    }
-  }
-  walk({ info, tags, paths, webhooks, components }, false)
-  for (const { routes } of areas)
-    for (const { summary, examples = [] } of routes) {
-      if (isRiddle(summary, 'summary')) found.add(summary)
-      for (const { name } of examples) judge(name, false)
-    }
+  const found = new Set(publicTexts().flatMap(({ text, place }) => (isRiddle(text, place) ? [text] : [])))
   assert.deepEqual(
     [...found],
     [],
@@ -116,22 +97,72 @@ test('no summary, description or name of an example is a riddle', () => {
   )
 })
 
+test('a summary is that of one operation, so that a search finds it', () => {
+  const summaries = areas.flatMap(({ routes }) => routes.map(({ summary }) => summary))
+  assert.deepEqual(
+    summaries.filter((summary, at) => summaries.indexOf(summary) !== at),
+    [],
+    'say of what: `List email templates`',
+  )
+})
+
+test('the reference and the console say no word that the glossary replaces by another', () => {
+  const rows = readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| ([\w -]+) \| .* \| ?([\w, -]*) \|$/gm)
+  const never = [...rows].flatMap(([, word, others = '']) =>
+    others.split(', ').flatMap((other) => (other === '' || word === 'word' ? [] : [{ word, other }])),
+  )
+  assert.ok(never.length > 20)
+  const texts = [...publicTexts().map(({ text }) => text.replaceAll(/`[^`]*`/g, '')), ...phrasesOfConsole()]
+  const said = never.flatMap(({ word, other }) => {
+    const form = new RegExp(`(?<![\\w-])${other}(?![\\w-])`, other === other.toLowerCase() ? 'i' : '')
+    return [...new Set(texts.filter((text) => form.test(text)))].map((text) => `${text}: ${word}, never ${other}`)
+  })
+  assert.deepEqual(said, [])
+})
+
+/** Texts of the reference, each with its place. */
+function publicTexts(): { text: string; place: 'text' | 'field' | 'summary' }[] {
+  const { info, tags, paths, webhooks, components } = JSON.parse(openapiText(areas, packageVersion()))
+  const texts: ReturnType<typeof publicTexts> = []
+  const walk = (value: unknown, isField: boolean): void => {
+    if (Array.isArray(value)) for (const one of value) walk(one, isField)
+    if (!isJsonSchema(value)) return
+    for (const [name, inside] of Object.entries(value)) {
+      if (['example', 'default', 'enum', 'const', 'x-codeSamples'].includes(name)) continue
+      if ((name === 'summary' || name === 'description') && typeof inside === 'string')
+        texts.push({ text: inside, place: isField ? 'field' : 'text' })
+      else walk(inside, isField || ['parameters', 'schema', 'properties', 'schemas', 'headers'].includes(name))
+    }
+  }
+  walk({ info, tags, paths, webhooks, components }, false)
+  for (const { routes } of areas)
+    for (const { summary, examples = [] } of routes) {
+      texts.push({ text: summary, place: 'summary' })
+      for (const { name } of examples) texts.push({ text: name, place: 'text' })
+    }
+  return texts
+}
+
 test('no text of the example area of the tests is a riddle', () => {
   const found = sourceFiles(['test/notes']).flatMap((file) => riddlesIn(readFileSync(file, 'utf8')))
   assert.deepEqual(found, [], 'newcomers copy it')
 })
 
 test('no label, title, hint or advice of the console is a riddle', () => {
-  const sources = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])].filter(
-    (file) => !/\/words\.ts$|\/translations\.ts$/.test(file),
-  )
-  const phrases = sources.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(labelled)].map(([, quoted, attribute]) => quoted ?? attribute ?? ''),
-  )
+  const phrases = phrasesOfConsole()
   assert.ok(phrases.length > 1000)
   const found = phrases.filter((phrase) => isRiddle(phrase))
   assert.deepEqual(found, [], 'a label is a noun phrase, an action a verb with its object')
 })
+
+function phrasesOfConsole(): string[] {
+  const sources = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])].filter(
+    (file) => !/\/words\.ts$|\/translations\.ts$/.test(file),
+  )
+  return sources.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(labelled)].map(([, quoted, attribute]) => quoted ?? attribute ?? ''),
+  )
+}
 
 /** Phrases that the console shows: what is translated, and the labels of fields, columns, cards and empty lists. */
 const labelled =

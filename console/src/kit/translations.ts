@@ -483,7 +483,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Draft: ['Rasimu', 'Brouillon', 'Rascunho', 'مسودة'],
   Due: ['Inadaiwa', 'Dû', 'Devido', 'مستحق'],
   'Due on': ['Tarehe ya mwisho', 'Échéance', 'Vencimento', 'تاريخ الاستحقاق'],
-  'E-mail address': ['Barua pepe', 'Adresse e-mail', 'Endereço de e-mail', 'البريد الإلكتروني'],
+  'Email address': ['Barua pepe', 'Adresse e-mail', 'Endereço de e-mail', 'البريد الإلكتروني'],
   Emails: ['Barua pepe', 'E-mails', 'E-mails', 'البريد'],
   'End it': ['Ikomeshe', 'Y mettre fin', 'Terminar', 'أنهِها'],
   Ended: ['Imekwisha', 'Fini', 'Terminado', 'انتهى'],

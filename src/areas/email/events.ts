@@ -151,7 +151,7 @@ export const bulkProgress = {
       clicked: Type.Integer({ description: 'Messages with a click' }),
       bounced: Type.Integer({ description: 'Bounced messages' }),
       complained: Type.Integer({ description: 'Messages reported as spam' }),
-      unsubscribed: Type.Integer({ description: 'Messages that led to an unsubscription' }),
+      unsubscribed: Type.Integer({ description: 'Messages that led to an opt-out' }),
       failed: Type.Integer({ description: 'Messages that failed for another reason or were cancelled' }),
     },
     { description: 'Messages by outcome' },

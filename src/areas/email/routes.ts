@@ -53,7 +53,7 @@ const getEmail = read({
 const listEmails = list({
   path: '/v1/email',
   operation: 'email.list',
-  summary: 'List messages',
+  summary: 'List emails',
   scope: 'email:read',
   query: EmailList,
   row: EmailRecord,

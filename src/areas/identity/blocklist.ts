@@ -143,7 +143,7 @@ const getOne = read({
   method: 'GET',
   path: '/v1/identity/blocklist/:id',
   operation: 'identity.getBlock',
-  summary: 'Get an entry of the blocklist',
+  summary: 'Get an entry of the identity blocklist',
   scope: 'identity:read',
   params: IdParam,
   needs: { operation: 'identity.block', id: 'id' },

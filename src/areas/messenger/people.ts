@@ -76,7 +76,7 @@ const OptIn = Type.Object(
 const listConversations = list({
   path: '/v1/messenger/conversations',
   operation: 'messenger.listConversations',
-  summary: 'List conversations',
+  summary: 'List chat conversations',
   scope: 'messenger:read',
   query: byPhoneQuery,
   row: Conversation,
@@ -92,7 +92,7 @@ const getConversation = read({
   method: 'GET',
   path: '/v1/messenger/conversations/:phone',
   operation: 'messenger.getConversation',
-  summary: 'Get a conversation and its messaging window',
+  summary: 'Get a chat conversation and its messaging window',
   description: 'Older messages are listed with GET /v1/messenger/messages?to= or ?from=.',
   scope: 'messenger:read',
   params: PhoneParam,

@@ -131,7 +131,7 @@ const analytics = read({
   method: 'GET',
   path: '/v1/sms/analytics',
   operation: 'sms.analytics',
-  summary: 'Get message statistics',
+  summary: 'Get text statistics',
   description: `Covers at most ${maxDays} days; messages are counted on the day of acceptance.`,
   scope: 'sms:read',
   query: AnalyticsQuery,

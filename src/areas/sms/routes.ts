@@ -27,7 +27,7 @@ const sendRoute = commit({
   method: 'POST',
   path: '/v1/sms/send',
   operation: 'sms.send',
-  summary: 'Send a message',
+  summary: 'Send a text',
   description:
     'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan. With `sms:send` and not `sms:write`, only to one number, without `scheduled_at` and `callback_url`; for a member also only to a number of their own call, live or of the last 24 hours, or of a conversation assigned to them.',
   scope: 'sms:send',
@@ -75,7 +75,7 @@ const bulkRoute = write({
   method: 'POST',
   path: '/v1/sms/bulk',
   operation: 'sms.sendBulk',
-  summary: 'Send many messages in one request',
+  summary: 'Send many texts in one request',
   description:
     'Each entry is accepted or refused on its own; the balance must cover all of them, or none is accepted. It counts as one request of your plan, and is sent at the rate of the plan.',
   scope: 'sms:write',
@@ -141,7 +141,7 @@ const get = read({
   method: 'GET',
   path: '/v1/sms/:id',
   operation: 'sms.get',
-  summary: 'Get a message',
+  summary: 'Get a text',
   description:
     'Also accepts the id of an inbound message, or of a send to many: then `to` is a list, `counts` has the number of messages by status, and the status is `queued` while one waits, `sent` while one is under way, then `delivered` if any was delivered, else `failed`.',
   scope: 'sms:read',
@@ -156,7 +156,7 @@ const get = read({
 const listRoute = list({
   path: '/v1/sms',
   operation: 'sms.list',
-  summary: 'List messages',
+  summary: 'List texts',
   scope: 'sms:read',
   query: MessageList,
   row: MessageRecord,
@@ -169,7 +169,7 @@ const changeRoute = write({
   method: 'PATCH',
   path: '/v1/sms/:id',
   operation: 'sms.change',
-  summary: 'Update a scheduled message',
+  summary: 'Update a scheduled text',
   scope: 'sms:write',
   limit: 'sms',
   params: IdParam,
@@ -183,7 +183,7 @@ const changeRoute = write({
 })
 
 const cancelling = {
-  summary: 'Cancel a scheduled message',
+  summary: 'Cancel a scheduled text',
   description:
     'The message becomes failed with CANCELLED, and is refunded. With the id of a batch, all its unsent messages are cancelled.',
   scope: 'sms:write',
@@ -222,6 +222,7 @@ const cancelByPost = write({
   operation: 'sms.cancelByPost',
   needs: aWaitingText,
   ...cancelling,
+  summary: 'Cancel a scheduled text by POST',
 })
 
 export const messageRoutes: readonly Route[] = [

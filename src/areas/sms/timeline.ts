@@ -18,7 +18,7 @@ const timeline = read({
   method: 'GET',
   path: '/v1/sms/:id/timeline',
   operation: 'sms.timeline',
-  summary: 'Get the timeline of a message',
+  summary: 'Get the timeline of a text',
   description:
     'Always recorded in test; in live if the operator enables it, with the text masked. Frames are kept for 30 days, or as long as the text.',
   scope: 'sms:read',

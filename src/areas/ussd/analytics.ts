@@ -165,11 +165,11 @@ const analytics = read({
   method: 'GET',
   path: '/v1/ussd/analytics',
   operation: 'ussd.analytics',
-  summary: 'Get session statistics',
+  summary: 'Get USSD session statistics',
   scope: 'ussd:read',
   query: Type.Object({
     ...dayRangeQuery,
-    shortcode: Type.Optional(Type.String({ maxLength: 120, description: 'Shortcode; # is written %23 in a query' })),
+    shortcode: Type.Optional(Type.String({ maxLength: 120, description: 'Short code; # is written %23 in a query' })),
     metrics: Type.Optional(
       Type.String({
         maxLength: 200,

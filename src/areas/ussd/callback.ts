@@ -229,7 +229,7 @@ async function begunOnce(
   isNew: boolean,
 ): Promise<DialOutcome> {
   if (!isDialled(text))
-    return refused(new AppError('INVALID_SHORTCODE', 'the shortcode is malformed; write it as *384#'))
+    return refused(new AppError('INVALID_SHORTCODE', 'the short code is malformed; write it as *384#'))
   const occasion = await ownerOf(text)
   if (!occasion) return refused(notAnswered(text))
   const dial = { gateway, dialog, mark, phone, dialled: text, network, language }

@@ -9,7 +9,7 @@ const session = {
   session_id: Type.String({ description: 'Id of the session: `uss_…`, or your own one' }),
   phone: Type.String({ description: 'Number of the subscriber, E.164' }),
 }
-const shortcode = Type.String({ description: 'Shortcode that was dialled, or used for the push' })
+const shortcode = Type.String({ description: 'Short code that was dialled, or used for the push' })
 const data = Type.Record(Type.String(), Type.Unknown(), { description: 'Your data, stored with the session' })
 
 const Started = Type.Object(

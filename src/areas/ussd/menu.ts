@@ -23,7 +23,7 @@ const Option = Type.Object({
   key: Type.Optional(
     Type.String({
       pattern: '^[0-9*#]{1,4}$',
-      rule: 'must be 1 to 4 keys of a telephone',
+      rule: 'must be 1 to 4 keys of a phone',
       description:
         'Key that selects the option; default: its place in the list. 0 goes back and 00 to the start, unless an option has them',
     }),
@@ -91,7 +91,7 @@ const Node = Type.Object({
           }),
         ),
       },
-      { description: 'Text message sent to the subscriber when the screen is reached' },
+      { description: 'Text sent to the subscriber when the screen is reached' },
     ),
   ),
   pay: Type.Optional(

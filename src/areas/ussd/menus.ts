@@ -148,7 +148,7 @@ const createMenu = write({
   method: 'POST',
   path: '/v1/ussd/menus',
   operation: 'ussd.createMenu',
-  summary: 'Create a menu',
+  summary: 'Create a USSD menu',
   scope: 'ussd:write',
   body: MenuDocument,
   reply: { status: 201, schema: Menu, location: ({ id }) => `/v1/ussd/menus/${id}` },
@@ -172,7 +172,7 @@ const replaceMenu = write({
   method: 'PUT',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.replaceMenu',
-  summary: 'Create a new version of a menu',
+  summary: 'Create a new version of a USSD menu',
   description: 'Sessions in progress keep their version.',
   scope: 'ussd:write',
   params: IdParam,
@@ -200,7 +200,7 @@ const getMenu = read({
   method: 'GET',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.getMenu',
-  summary: 'Get a menu',
+  summary: 'Get a USSD menu',
   scope: 'ussd:read',
   params: IdParam,
   reply: { status: 200, schema: Menu },
@@ -211,7 +211,7 @@ const getMenu = read({
 const listAll = list({
   path: '/v1/ussd/menus',
   operation: 'ussd.listMenus',
-  summary: 'List menus',
+  summary: 'List USSD menus',
   scope: 'ussd:read',
   query: Type.Object(listQuery),
   row: Menu,
@@ -226,7 +226,7 @@ const removeMenu = write({
   method: 'DELETE',
   path: '/v1/ussd/menus/:id',
   operation: 'ussd.deleteMenu',
-  summary: 'Delete a menu',
+  summary: 'Delete a USSD menu',
   scope: 'ussd:write',
   params: IdParam,
   reply: { status: 200, schema: Deleted },
@@ -234,7 +234,7 @@ const removeMenu = write({
   handle: async (app, tx, { params }, caller) => {
     const { id } = await requireMenu(tx, caller.tenant, params.id)
     const gone = await maybe(tx.query(deleteMenu, { ...caller.tenant, id }))
-    if (!gone) throw new AppError('CONFLICT', 'a shortcode uses this menu: assign another menu to it first')
+    if (!gone) throw new AppError('CONFLICT', 'a short code uses this menu: assign another menu to it first')
     await record(tx, caller, 'ussd.delete_menu', params.id)
     await announceCodes(app, tx)
     return { id: params.id, deleted: true as const }
@@ -257,7 +257,7 @@ const testMenu = read({
   method: 'POST',
   path: '/v1/ussd/menus/:id/test',
   operation: 'ussd.testMenu',
-  summary: 'Test a menu with a list of inputs',
+  summary: 'Test a USSD menu with a list of inputs',
   description: 'Nothing is stored, charged or sent to a handset. Fetch nodes call your application.',
   scope: 'ussd:write',
   params: IdParam,
@@ -347,7 +347,7 @@ export async function runStoredMenu(app: App, session: Session, asks?: Walk['fet
   const tenant = tenantOf(session)
   const document = await menuVersion(app, session)
   if (!document)
-    return { said: { kind: 'nothing', isLate: false, why: 'the menu of the shortcode is gone' }, tookMs: 0 }
+    return { said: { kind: 'nothing', isLate: false, why: 'the menu of the short code is gone' }, tookMs: 0 }
   const { session_id, phone, shortcode, language } = session
   const offsetMs = Number(session.clock_offset_ms)
   const fetch = asks ?? fetcher(app, tenant, { session_id, phone, shortcode, language }, offsetMs)

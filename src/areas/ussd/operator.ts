@@ -196,7 +196,7 @@ const assign = writeAcross({
   method: 'POST',
   path: '/v1/operator/ussd/shortcodes',
   operation: 'operator.assignUssdShortcode',
-  summary: 'Assign a live shortcode to an account',
+  summary: 'Assign a live short code to an account',
   scope: 'operator',
   body: Assignment,
   reply: { status: 200, schema: Assignment },

@@ -50,7 +50,7 @@ const send = write({
   method: 'POST',
   path: '/v1/ussd/send',
   operation: 'ussd.send',
-  summary: 'Start a network-initiated session',
+  summary: 'Start a network-initiated USSD session',
   description:
     'Repeating a session_id with the same body within 24 hours returns the first reply; with another body it is refused.',
   scope: 'ussd:write',
@@ -66,7 +66,7 @@ const initiate = write({
   method: 'POST',
   path: '/v1/ussd/initiate',
   operation: 'ussd.initiate',
-  summary: 'Start a network-initiated session with a generated id',
+  summary: 'Start a network-initiated USSD session with a generated id',
   scope: 'ussd:write',
   body: Initiate,
   reply: { status: 200, schema: Sent },
@@ -85,7 +85,7 @@ const goOn = write({
   method: 'POST',
   path: '/v1/ussd/continue',
   operation: 'ussd.continue',
-  summary: 'Show the next screen of a session',
+  summary: 'Show the next screen of a USSD session',
   description:
     'Accepted while a request to your application is pending too. In the sandbox it is accepted before the ' +
     'subscriber answers: `input` is then the answer.',
@@ -138,7 +138,7 @@ const end = write({
   path: '/v1/ussd/sessions/:session_id/end',
   aliases: ['/v1/ussd/:session_id/end'],
   operation: 'ussd.end',
-  summary: 'End a session',
+  summary: 'End a USSD session',
   description:
     'A completed session is left unchanged, and so is a notice in transit, which ends by itself. A session that was never shown is free of charge.',
   scope: 'ussd:write',
@@ -171,7 +171,7 @@ const getSession = read({
   method: 'GET',
   path: '/v1/ussd/sessions/:session_id',
   operation: 'ussd.getSession',
-  summary: 'Get a session',
+  summary: 'Get a USSD session',
   scope: 'ussd:read',
   params: SessionParam,
   reply: { status: 200, schema: SessionRecord },
@@ -216,7 +216,7 @@ const listSessions = statement.tenant<
 const sessions = list({
   path: '/v1/ussd/sessions',
   operation: 'ussd.listSessions',
-  summary: 'List sessions',
+  summary: 'List USSD sessions',
   scope: 'ussd:read',
   query: Type.Object({
     ...listQuery,

@@ -12,9 +12,9 @@ export type Data = Record<string, unknown>
 
 export const Shortcode = Type.String({
   pattern: '^\\*\\d{1,6}(\\*\\d{1,10}){0,8}#$',
-  rule: 'must be a shortcode such as *384# or *384*1#',
+  rule: 'must be a short code such as *384# or *384*1#',
   errorCode: 'INVALID_SHORTCODE',
-  description: 'Shortcode assigned to you',
+  description: 'Short code assigned to you',
 })
 
 export const ScreenText = Type.String({
@@ -72,7 +72,7 @@ export const Timeout = Type.Integer({
 
 const CallbackUrl = Type.String({
   maxLength: 2_048,
-  description: 'URL called for the next screens of this session, instead of the shortcode’s URL',
+  description: 'URL called for the next screens of this session, instead of the short code’s URL',
 })
 
 const pushed = {
@@ -109,7 +109,7 @@ export const Sent = Type.Object(
     cost: Amount({ description: 'Amount reserved now, and charged when the session ends' }),
     timestamp: At({ description: 'Time of acceptance' }),
     currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
-    shortcode: Type.String({ description: 'Shortcode of the session' }),
+    shortcode: Type.String({ description: 'Short code of the session' }),
     expires_at: At({ description: 'Time at which the session expires without an answer' }),
   },
   { title: 'UssdSent' },
@@ -166,7 +166,7 @@ export const SessionRecord = Type.Object(
   {
     session_id: Type.String({ description: 'Id of the session: yours, or a generated one' }),
     phone: Type.String({ description: 'Number of the subscriber, E.164' }),
-    shortcode: Type.String({ description: 'Shortcode that was dialled, or used for the push' }),
+    shortcode: Type.String({ description: 'Short code that was dialled, or used for the push' }),
     status: OneOf(['initiated', 'active', 'completed', 'expired'], {
       description: '`initiated` until the first screen is shown, then `active` until it is `completed` or `expired`',
     }),

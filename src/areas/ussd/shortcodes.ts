@@ -90,7 +90,7 @@ const Shown = Type.Object(
 
 type Settings = Static<typeof Changes>
 
-const CodeParam = Type.Object({ code: Type.String({ description: 'The shortcode; # is written %23 in a path' }) })
+const CodeParam = Type.Object({ code: Type.String({ description: 'The short code; # is written %23 in a path' }) })
 
 const find = statement.tenant<Tenant & { code: string }, ShortcodeRow>(
   'ussd.find_own_shortcode',
@@ -221,8 +221,8 @@ const create = writeAcross({
   method: 'POST',
   path: '/v1/ussd/shortcodes',
   operation: 'ussd.createShortcode',
-  summary: 'Create a shortcode',
-  description: 'With a live key, the operator must have assigned the shortcode to you.',
+  summary: 'Create a short code',
+  description: 'With a live key, the operator must have assigned the short code to you.',
   scope: 'ussd:write',
   body: New,
   reply: {
@@ -265,7 +265,7 @@ function inUse(code: string): AppError {
 
 async function requireCode(queryable: Queryable, tenant: Tenant, code: string): Promise<ShortcodeRow> {
   const row = await maybe(queryable.query(find, { ...tenant, code: code.replaceAll('\u0000', '') }))
-  if (!row) throw new AppError('NOT_FOUND', 'there is no such shortcode among yours; # is written %23 in a path')
+  if (!row) throw new AppError('NOT_FOUND', 'there is no such short code among yours; # is written %23 in a path')
   return row
 }
 
@@ -280,7 +280,7 @@ const get = read({
   method: 'GET',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.getShortcode',
-  summary: 'Get a shortcode',
+  summary: 'Get a short code',
   scope: 'ussd:read',
   params: CodeParam,
   reply: { status: 200, schema: Shown },
@@ -293,7 +293,7 @@ const get = read({
 const all = list({
   path: '/v1/ussd/shortcodes',
   operation: 'ussd.listShortcodes',
-  summary: 'List shortcodes',
+  summary: 'List short codes',
   scope: 'ussd:read',
   query: Type.Object(wholeListQuery),
   row: Shown,
@@ -306,7 +306,7 @@ const change = write({
   method: 'PATCH',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.changeShortcode',
-  summary: 'Update a shortcode',
+  summary: 'Update a short code',
   description: 'Sessions in progress keep the previous settings.',
   scope: 'ussd:write',
   params: CodeParam,
@@ -332,14 +332,14 @@ const erase = writeAcross({
   method: 'DELETE',
   path: '/v1/ussd/shortcodes/:code',
   operation: 'ussd.deleteShortcode',
-  summary: 'Release a shortcode',
+  summary: 'Release a short code',
   scope: 'ussd:write',
   params: CodeParam,
   reply: {
     status: 200,
     schema: Type.Object(
       {
-        shortcode: Type.String({ description: 'Shortcode that was released' }),
+        shortcode: Type.String({ description: 'Short code that was released' }),
         deleted: Type.Literal(true, { description: 'Always true' }),
       },
       { title: 'UssdShortcodeDeleted' },

@@ -11,7 +11,7 @@ const timeline = read({
   method: 'GET',
   path: '/v1/ussd/sessions/:session_id/timeline',
   operation: 'ussd.timeline',
-  summary: 'Get the timeline of a session',
+  summary: 'Get the timeline of a USSD session',
   description:
     'Always recorded in test; in live if the operator enables it, without the replies of your application. Inputs of the subscriber are never included. Kept for 30 days.',
   scope: 'ussd:read',

@@ -40,6 +40,7 @@ const order = [
   'operating',
   'scale',
   'providers',
+  'glossary',
 ]
 
 /** Cache: the guides come with the program. */

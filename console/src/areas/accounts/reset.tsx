@@ -36,7 +36,7 @@ export function Reset() {
           {isAsking ? (
             <Field
               key="address"
-              label={t('E-mail address')}
+              label={t('Email address')}
               type="email"
               autocomplete="username"
               required

@@ -27,7 +27,7 @@ export function SignIn({ onSignedIn }: { onSignedIn(session: Session): void }) {
       )}
       <PasswordForm email={email} onSignedIn={onSignedIn} action={t('Sign in')}>
         <Field
-          label={t('E-mail address')}
+          label={t('Email address')}
           type="email"
           name="email"
           autocomplete="username"

@@ -45,7 +45,7 @@ function placesOf({ queues, agents, menus }: Names): Record<string, string> {
     ...named('queue', queues, 'Queue {name}'),
     ...named('ivr', menus, 'Voice menu {name}'),
     ...named('agent', agents, 'Agent {name}'),
-    ['phone', t('A telephone')],
+    ['phone', t('A phone')],
     ['sip', t('A SIP phone')],
     ['message', t('Play a message')],
     ['voicemail', t('Voicemail')],

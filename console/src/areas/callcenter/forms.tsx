@@ -130,14 +130,14 @@ const agentFields: readonly FieldOf[] = [
   { name: 'queues', label: 'Queues', as: 'list', show: SeveralQueues },
   { name: 'languages', label: 'Languages', as: 'list', hint: 'Such as en-KE or sw-KE' },
   {
-    ...{ name: 'endpoint', label: 'Telephone', hint: 'Empty: the desk in the browser' },
+    ...{ name: 'endpoint', label: 'Phone', hint: 'Empty: the desk in the browser' },
     value: (number) => (number.startsWith('sip') ? { type: 'sip', uri: number } : { type: 'phone', number }),
   },
 ]
 
 /** An agent with a telephone, who has no desk and is signed in by somebody else. */
 export const signAgentIn: FormOf = formOf(callcenterLogin, {
-  title: 'Sign in an agent with a telephone',
+  title: 'Sign in an agent with a phone',
   action: 'Sign in',
   fields: [{ name: 'agent_id', label: 'Id', isRequired: true, hint: 'Your own, such as amina' }, ...agentFields],
 })

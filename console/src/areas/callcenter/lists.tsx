@@ -57,7 +57,7 @@ const isThere = ({ status }: Row): boolean => status !== 'offline'
 export const agents: ListOf = {
   title: 'Agents',
   icon: 'users',
-  deeds: [{ name: 'Sign in an agent with a telephone', icon: 'plus', scope, form: signAgentIn }],
+  deeds: [{ name: 'Sign in an agent with a phone', icon: 'plus', scope, form: signAgentIn }],
   links: [{ to: '/team', name: 'Invite an agent', scope: 'team:write' }],
   path: callcenterListAgents.at(),
   keyField: 'agent_id',

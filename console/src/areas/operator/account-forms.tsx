@@ -73,9 +73,9 @@ export function AccountForms({ account, onDone }: { account: OperatorAccountDeta
     ],
     [
       {
-        title: 'USSD shortcode',
-        action: 'Assign shortcode',
-        fields: [{ name: 'shortcode', label: 'Shortcode', isRequired: true, hint: 'Such as *384*7#' }],
+        title: 'USSD short code',
+        action: 'Assign short code',
+        fields: [{ name: 'shortcode', label: 'Short code', isRequired: true, hint: 'Such as *384*7#' }],
         make: async ({ shortcode = '' }) => {
           await operatorAssignUssdShortcode(api, { body: { account_id: id, shortcode } })
           return null

@@ -66,7 +66,7 @@ export function Team() {
       )}
       <Card title={t('Invite a member')}>
         <form class="form in-line" onSubmit={invite}>
-          <Field label={t('E-mail address')} type="email" value={email} onInput={setEmail} required />
+          <Field label={t('Email address')} type="email" value={email} onInput={setEmail} required />
           <Choice
             label={t('Role')}
             value={role}

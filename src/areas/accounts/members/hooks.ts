@@ -273,7 +273,7 @@ function credentialsIn(call: Pick<HookCall, 'headers' | 'bytes'>): SigningIn {
 
 function addressIn(email: unknown): string {
   if (typeof email !== 'string' || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw invalid('email', 'must be an e-mail address')
+    throw invalid('email', 'must be an email address')
   return email.toLowerCase()
 }
 

@@ -105,7 +105,7 @@ const inviteRoute = writeAcross({
     email: Type.String({
       pattern: '^[^\\s@]+@[^\\s@]+$',
       maxLength: 254,
-      rule: 'must be an e-mail address',
+      rule: 'must be an email address',
       description: 'Sign-in address; unique in the installation, so a member of another account cannot be invited',
     }),
     name: Type.Optional(name),

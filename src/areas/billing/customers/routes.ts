@@ -37,7 +37,7 @@ const get = read({
   method: 'GET',
   path: '/v1/billing/customers/:customer_id',
   operation: 'billing.getCustomer',
-  summary: 'Get a customer',
+  summary: 'Get an invoiced customer',
   scope: 'billing:read',
   params: Type.Object({ customer_id: Type.String({ description: 'Id of the customer, such as `cus_…`' }) }),
   reply: { status: 200, schema: CustomerRecord },
@@ -53,7 +53,7 @@ const get = read({
 const customers = list({
   path: '/v1/billing/customers',
   operation: 'billing.listCustomers',
-  summary: 'List customers',
+  summary: 'List invoiced customers',
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,

@@ -39,7 +39,7 @@ const get = read({
   method: 'GET',
   path: '/v1/billing/plans/:plan_id',
   operation: 'billing.getPlan',
-  summary: 'Get a plan',
+  summary: 'Get a subscription plan',
   scope: 'billing:read',
   params: PlanParam,
   reply: { status: 200, schema: Plan },
@@ -66,7 +66,7 @@ const change = write({
 const plans = list({
   path: '/v1/billing/plans',
   operation: 'billing.plans',
-  summary: 'List plans',
+  summary: 'List subscription plans',
   scope: 'billing:read',
   query: Type.Object({
     ...listQuery,

@@ -34,7 +34,7 @@ const name = Type.String({ minLength: 1, maxLength: 100, description: 'Display n
 const email = Type.String({
   maxLength: 254,
   pattern: '^[^@\\s]+@[^@\\s]+$',
-  rule: 'must be an e-mail address',
+  rule: 'must be an email address',
   description: 'Email of the agent; nothing is sent to it',
 })
 const max_calls = Type.Integer({
@@ -241,7 +241,7 @@ export const AgentContext = Type.Object(
         ),
         sms: Type.Array(Past, { description: 'Texts, at most 5' }),
         messages: Type.Array(Past, { description: 'Messages of the messengers, at most 5' }),
-        emails: Type.Array(Past, { description: 'E-mails, at most 5' }),
+        emails: Type.Array(Past, { description: 'Emails, at most 5' }),
         payments: Type.Array(Past, { description: 'Payments, at most 5' }),
         ussd_sessions: Type.Array(Past, { description: 'USSD sessions, at most 5' }),
         verifications: Type.Array(Past, { description: 'Verifications of the customer, at most 5' }),

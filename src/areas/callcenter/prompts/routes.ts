@@ -22,7 +22,7 @@ const PromptRecord = Type.Object(
     prompt_id: Type.String({ description: 'Id of the prompt, such as `prm_…`, for `prompt_id` in menus' }),
     name: Type.String({ description: 'Name; default: the file name' }),
     duration_seconds: Type.Number({ description: 'Length in seconds' }),
-    size_bytes: Type.Integer({ description: 'Size of the stored telephone audio' }),
+    size_bytes: Type.Integer({ description: 'Size of the stored phone audio' }),
     created_at: At({ description: 'Time of the upload' }),
   },
   { title: 'Prompt' },
@@ -50,7 +50,7 @@ const upload = multipart({
   path: '/v1/voice/prompts',
   operation: 'callcenter.uploadPrompt',
   summary: 'Upload a prompt',
-  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as telephone audio until deleted. At most 1,000 per account, of 1 GiB in all.`,
+  description: `A sound for IVR menus to play instead of speaking a text: WAV (PCM or G.711) or MP3, at most 10 MB and ${maxPromptSeconds} seconds. Stored as phone audio until deleted. At most 1,000 per account, of 1 GiB in all.`,
   scope: 'callcenter:write',
   body: Type.Object({
     name: Type.Optional(

@@ -52,7 +52,7 @@ const loginRoute = write({
   errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE', 'CONFLICT'],
   examples: [
     {
-      name: 'An agent with a telephone',
+      name: 'An agent with a phone',
       body: {
         agent_id: 'amina',
         name: 'Amina',

@@ -33,7 +33,7 @@ const Content = Type.Object(
             'Text with placeholders {{name}}, {{first_name}} and {{attribute|fallback}}; {{optout}} is an opt-out link',
           ),
         },
-        { description: 'Content of the text message' },
+        { description: 'Content of the text' },
       ),
     ),
     messenger: Type.Optional(

@@ -122,7 +122,7 @@ async function forget(tx: Tx, { bucket, account, environment }: Tenant, nowMs: n
 const listAll = list({
   path: '/v1/customers/imports',
   operation: 'customers.listImports',
-  summary: 'List imports',
+  summary: 'List imports of customers',
   description: 'Imports of the last 90 days.',
   scope: 'customers:read',
   query: Type.Object(listQuery),
@@ -143,7 +143,7 @@ const get = read({
   method: 'GET',
   path: '/v1/customers/imports/:id',
   operation: 'customers.getImport',
-  summary: 'Get an import',
+  summary: 'Get an import of customers',
   description: 'Progress, and the results of its rows. The event `customer.import_finished` is sent at the end.',
   scope: 'customers:read',
   params: IdParam,
@@ -156,7 +156,7 @@ const get = read({
 const getErrors = download({
   path: '/v1/customers/imports/:id/errors',
   operation: 'customers.getImportErrors',
-  summary: 'Download the errors of an import',
+  summary: 'Download the errors of an import of customers',
   description:
     'CSV with a line for each row that was not imported: line, code, field, message and, for CUSTOMER_CONFLICT, customer_id of the existing customer.',
   scope: 'customers:read',

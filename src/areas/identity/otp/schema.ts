@@ -67,7 +67,7 @@ export const OtpSend = Type.Object({
     }),
   ),
   verification_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the related verification' })),
-  ip: Type.Optional(Type.String({ maxLength: 45, description: 'IP address of the end user, for the fraud guard' })),
+  ip: Type.Optional(Type.String({ maxLength: 45, description: 'IP address of the user, for the fraud guard' })),
 })
 
 export const OtpSent = Type.Object(

@@ -92,7 +92,7 @@ const getVerification = read({
   method: 'GET',
   path: '/v1/identity/verification/:id',
   operation: 'identity.getVerification',
-  summary: 'Get a verification',
+  summary: 'Get an identity verification',
   description:
     'Access to a verification is recorded in the audit. With `include=images`, which requires the scope `identity:review`, each picture has a URL that is valid for 60 seconds.',
   scope: 'identity:read',
@@ -174,7 +174,7 @@ const moment = (text: string | undefined, name: string): Date | null => {
 const listAll = list({
   path: '/v1/identity/verifications',
   operation: 'identity.listVerifications',
-  summary: 'List verifications',
+  summary: 'List identity verifications',
   scope: 'identity:read',
   query: Type.Object({
     ...listQuery,

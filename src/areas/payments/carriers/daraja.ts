@@ -186,7 +186,7 @@ export const daraja: ProviderKind = {
         'Initiator of payouts',
       ),
       certificate: publicKeyText('Provider’s certificate, used to encrypt the password'),
-      payout_shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'Shortcode that payouts are made from'),
+      payout_shortcode: openText('^\\d{4,10}$', 'must have 4 to 10 digits', 'Short code that payouts are made from'),
     },
     secret: { initiator_password: secretText('Password of the initiator of payouts') },
   },

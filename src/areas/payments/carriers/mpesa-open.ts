@@ -172,7 +172,7 @@ export const mpesaOpen: ProviderKind = {
     service_provider_code: openText(
       '^[A-Za-z0-9]{4,12}$',
       'must have 4 to 12 letters or digits',
-      'Service provider code (shortcode)',
+      'Service provider code (short code)',
     ),
     open_api_public_key: publicKeyText('Provider’s public key, used to encrypt keys'),
   },

@@ -41,7 +41,7 @@ export const cancelBatchRoute = write({
   method: 'POST',
   path: '/v1/sms/bulk/:id/cancel',
   operation: 'sms.cancelBatch',
-  summary: 'Cancel the unsent messages of a batch',
+  summary: 'Cancel the unsent texts of a batch',
   scope: 'sms:write',
   limit: 'sms',
   params: IdParam,

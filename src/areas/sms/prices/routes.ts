@@ -18,7 +18,7 @@ export const balance = read({
   method: 'GET',
   path: '/v1/sms/balance',
   operation: 'sms.balance',
-  summary: 'Get the wallet balance and the messages it covers',
+  summary: 'Get the wallet balance and the texts it covers',
   scope: 'sms:read',
   reply: { status: 200, schema: BalanceRecord },
   examples: [{ name: 'The balance' }],
