@@ -215,12 +215,17 @@ async function fill(database: pg.Client, scale: number): Promise<void> {
 }
 
 export async function copies(database: pg.Client, table: string, many: number, changes: string): Promise<void> {
-  const { rows } = await database.query<{ row: string }>(`select to_jsonb(t)::text as row from ${table} t limit 1`)
-  const sample = rows[0]?.row
+  const { rows } = await database.query<{ row: string; own: string }>(
+    `select to_jsonb(t)::text as row, (select string_agg(quote_ident(a.attname), ', ') from pg_attribute a
+              where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as own
+       from ${table} t limit 1`,
+    [table],
+  )
+  const { row: sample, own } = rows[0] ?? {}
   if (sample === undefined) throw new Error(`${table} has no row to copy`)
   for (let from = 1; from <= many; from += perStatement)
     await database.query(
-      `insert into ${table} select r.* from generate_series($1::int, $2::int) n
+      `insert into ${table} (${own}) select ${own} from generate_series($1::int, $2::int) n
         cross join lateral jsonb_populate_record(null::${table}, $3::jsonb || ${changes}) r`,
       [from, Math.min(many, from + perStatement - 1), sample, atMs],
     )

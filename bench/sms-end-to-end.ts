@@ -19,6 +19,8 @@ const connections = 32
 /** A message that has not come to its end after so long without news of any is lost. */
 const patienceMs = 15_000
 const text = 'Your order 4512 is on its way and arrives before noon. Thank you!'
+/** Bytes of log a message from which a table or an index is told of. */
+const leastLog = 20
 /** In Lesotho, where any sender may be shown. */
 const recipient = '+26658123456'
 /** Kannel's `dlr-mask`: 1 delivered, 2 not delivered, 8 taken by the message centre. */
@@ -77,6 +79,10 @@ export async function smsEndToEnd({ short }: { short: boolean }): Promise<Figure
         const outcome = await through(gateway, customer, durationMs)
         const bytes = ((await installation.walBytes()) - before) / outcome.accepted
         note(who, window, outcome, [{ name: `${who}, window ${window}, log`, value: bytes, unit: 'bytes a message' }])
+        if (told === 'all' && window === windows.at(-1))
+          for (const part of await installation.walBy(before))
+            if (part.bytes / outcome.accepted >= leastLog)
+              figures.push({ name: `log: ${part.of}`, value: part.bytes / outcome.accepted, unit: 'bytes a message' })
       }
       for (const [who, told, { spool }] of missing === null ? theirs : []) {
         const kannel = await startKannel({ smscPort: installation.centrePort, window, spool })

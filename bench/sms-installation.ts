@@ -19,6 +19,8 @@ export interface SmsInstallation {
   centrePort: number
   /** Bytes of write-ahead log written up to now. */
   walBytes(): Promise<number>
+  /** What of the write-ahead log since so many bytes is of which table or index, of all its partitions; bytes and records. */
+  walBy(since: number): Promise<readonly { of: string; bytes: number; records: number }[]>
   /** A new account with money; gives its key. */
   account(): Promise<string>
   /** Have messages go over a new bind with these settings from now on. */
@@ -27,6 +29,22 @@ export interface SmsInstallation {
   arrivals(): Promise<readonly (readonly [string, number])[]>
   stop(): Promise<void>
 }
+
+/** A record that changes several blocks counts for each in equal parts; one that changes none is told by what wrote it. */
+const logByTable = `
+  with log as (select '0/0'::pg_lsn + $1::numeric as since, pg_current_wal_flush_lsn() as upto),
+  blocks as (
+    select b.start_lsn, b.record_length::float8 / count(*) over (partition by b.start_lsn) as bytes,
+           1.0::float8 / count(*) over (partition by b.start_lsn) as records,
+           regexp_replace(coalesce(pg_filenode_relation(b.reltablespace, b.relfilenode)::regclass::text, 'gone'),
+                          '_(default|\\d{8})', '') || ' ' || b.resource_manager || ' ' ||
+           replace(b.record_type, '+INIT', '') || case when b.block_fpi_length > 0 then ' full page' else '' end as of
+      from log, pg_get_wal_block_info(log.since, log.upto) b),
+  bare as (
+    select r.start_lsn, r.record_length::float8, 1.0::float8, r.resource_manager || ' ' || r.record_type
+      from log, pg_get_wal_records_info(log.since, log.upto) r where r.block_ref is null or r.block_ref = '')
+  select of, sum(bytes)::float8 as bytes, sum(records)::float8 as records
+    from (select * from blocks union all select * from bare) parts group by of order by bytes desc`
 
 interface Options {
   environment: 'test' | 'live'
@@ -60,6 +78,11 @@ export async function startSmsInstallation({ environment, watched = '' }: Option
     async walBytes() {
       const { rows } = await database.query<{ bytes: string }>("select pg_current_wal_insert_lsn() - '0/0' as bytes")
       return Number(rows[0]?.bytes ?? 0)
+    },
+    async walBy(since) {
+      await database.query('create extension if not exists pg_walinspect')
+      const { rows } = await database.query<{ of: string; bytes: number; records: number }>(logByTable, [since])
+      return rows
     },
     async account() {
       const opened = { name: 'Bench', country: 'KE', currency: 'KES', plan: 'enterprise' }

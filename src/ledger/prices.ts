@@ -82,14 +82,10 @@ const selectLastRevision = statement.home<object, { revision: bigint }>(
   `select greatest((select max(revision) from ledger.prices), (select max(revision) from ledger.removed_prices), 0) as revision`,
 )
 
-/** A line break in the name of a network, which none has, would be taken for the end of a line. */
 const selectPage = statement.home<{ after: bigint; limit: number }, Page & { last: bigint }>(
   'ledger.price_page',
   `select count(*)::int as rows, coalesce(max(revision), 0) as last, coalesce(string_agg(lines, E'\\n'), '') as lines
-     from (select revision,
-                  area || E'\\t' || unit || E'\\t' || currency || E'\\t' || coalesce(account_id::text, '') || E'\\t' || country ||
-                  E'\\t' || replace(network, E'\\n', ' ') || E'\\n' || date_part('epoch', effective_from) || E'\\t' || amount as lines
-             from ledger.prices where revision > $after::bigint order by revision limit $limit::int) page`,
+     from (select revision, lines from ledger.prices where revision > $after::bigint order by revision limit $limit::int) page`,
 )
 
 const forgetRemoved = statement.home<{ days: number }, object>(

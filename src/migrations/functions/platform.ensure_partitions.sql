@@ -2,7 +2,7 @@
 -- beginning of time; a default partition catches what maintenance, if it stood still for long, did not foresee. Such
 -- rows move to their partition when it is made, told by the column that the table is divided by: PostgreSQL makes none over
 -- rows that lie in the default one. `fill` leaves room in each page for rows that change soon after they are written; other
--- storage parameters of a new partition are those of the default one.
+-- storage parameters of a new partition are those of the default one, and so is the order of its columns.
 create or replace function platform.ensure_partitions(parent text, period text, ahead int, fill int default 100) returns void
   language plpgsql as $$
 declare
@@ -33,7 +33,7 @@ begin
     upto := platform.uuid_at((start + (i + 1) * step) at time zone 'UTC');
     if to_regclass(child) is null then
       execute format('lock table %s_default in access exclusive mode', parent);
-      execute format('create table %s (like %s including all) with (%s)', child, parent, stored);
+      execute format('create table %s (like %s_default including all) with (%s)', child, parent, stored);
       execute format('with moved as (delete from %s_default where %I >= %L and %I < %L returning *)
                       insert into %s select * from moved', parent, key, since, key, upto, child);
       execute format('alter table %s attach partition %s for values from (%s) to (%L)', parent, child,

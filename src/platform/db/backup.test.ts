@@ -248,6 +248,7 @@ test('rows of any age come back to a database that was prepared in another year'
     'what was foreseen by no partition is where it was',
   )
   await target.database.sql(`select platform.ensure_partitions('events.events', 'month', 6)`)
+  assert.deepEqual(await shapes(target, 'sms.messages'), await shapes(source, 'sms.messages'))
 })
 
 test('a table of another program in the source is left out, and said so', patient, async (t) => {
@@ -537,6 +538,15 @@ async function fingerprints(
 
 async function children({ database }: Installation, parent: string): Promise<{ name: string; bounds: string }[]> {
   return database.sql(`select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+                         from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                        where i.inhparent = '${parent}'::regclass order by 1`)
+}
+
+/** Storage parameters and order of columns of each partition. */
+async function shapes({ database }: Installation, parent: string): Promise<unknown> {
+  return database.sql(`select c.oid::regclass::text as name, c.reloptions,
+                              array(select a.attname::text from pg_attribute a
+                                     where a.attrelid = c.oid and a.attnum > 0 order by a.attnum) as columns
                          from pg_inherits i join pg_class c on c.oid = i.inhrelid
                         where i.inhparent = '${parent}'::regclass order by 1`)
 }

@@ -260,9 +260,20 @@ async function fill(client: pg.Client, table: Table, given: TableBegin, rows: As
 async function rebuildPartitions(client: pg.Client, table: Table, given: TableBegin): Promise<void> {
   const partition = (name: string): string => `${pg.escapeIdentifier(table.schema)}.${pg.escapeIdentifier(name)}`
   if (given.partitions.length === 0) return
+  const [own] = table.partitions.filter(({ name }) => !name.endsWith('_default'))
+  const like = own ? partition(own.name) : table.quoted
+  // The order of columns and the storage parameters are those that this version gives to partitions.
+  const model = partition('model_of_partitions')
+  const { rows } = await client.query<{ stored: string }>(
+    `select coalesce('with (' || array_to_string(reloptions, ', ') || ')', '') as stored from pg_class where oid = $1::regclass`,
+    [like],
+  )
+  await client.query(`create table ${model} (like ${like} including all)`)
   for (const { name } of table.partitions) await client.query(`drop table ${partition(name)}`)
   for (const { name, bounds } of given.partitions)
-    await client.query(`create table ${partition(name)} partition of ${table.quoted} ${bounds}`)
+    await client.query(`create table ${partition(name)} (like ${model} including all) ${rows[0]?.stored ?? ''};
+      alter table ${table.quoted} attach partition ${partition(name)} ${bounds}`)
+  await client.query(`drop table ${model}`)
 }
 
 /** Releases the leases of jobs: their nodes are gone. */

@@ -210,7 +210,8 @@ async function addPartitions({ from, to, tables }: Replication): Promise<void> {
   const known = new Set(here.map(({ name }) => name))
   for (const { name, parent, bounds, options } of there) {
     if (known.has(name)) continue
-    const text = `create table ${name} partition of ${parent} ${bounds}${options ? ` with (${options})` : ''}`
+    const text = `create table ${name} (like ${parent}_default including all)${options ? ` with (${options})` : ''};
+      alter table ${parent} attach partition ${name} ${bounds}`
     await unlessOverlapping(() => whenUnlocked(to, () => to.client.query(text)))
   }
 }

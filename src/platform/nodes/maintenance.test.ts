@@ -82,6 +82,31 @@ test('a partition that is made later has the storage parameters of the default o
   assert.deepEqual((await optionsOf(name)).sort(), [...frozenSoon, 'fillfactor=100', 'toast_tuple_target=8160'])
 })
 
+test('what changes on the way of a text stands at the end of its row, in a partition that is made later too', async () => {
+  const [last] = (await partitions('sms.messages')).slice(-1)
+  assert.ok(last)
+  await sql(`drop table sms.messages_${last.from.replaceAll('-', '')}`)
+  await doChores(world.app, [chore('partitions')])
+  const leaves = await sql<{ name: string; columns: string[] }>(
+    `select i.inhrelid::regclass::text as name, array_agg(a.attname::text order by a.attnum) as columns
+       from pg_inherits i join pg_attribute a on a.attrelid = i.inhrelid and a.attnum > 0 and not a.attisdropped
+      where i.inhparent = 'sms.messages'::regclass group by 1`,
+  )
+  assert.ok(leaves.length > 2)
+  const changing = [
+    'sent_at',
+    'route',
+    'attempts',
+    'under_way',
+    'delivered_parts',
+    'status',
+    'delivered_at',
+    'failed_at',
+  ]
+  for (const { name, columns } of leaves)
+    assert.deepEqual(columns.slice(-11), [...changing, 'late_at', 'error_code', 'carrier_code'], name)
+})
+
 test('rows that are final are frozen by the first vacuum, in every partition there is and will be', async () => {
   const tables = partitionsOf(areas)
   for (const { table, period } of tables) {
