@@ -451,3 +451,39 @@ test('who is erased is taken out of campaigns that are not sent, and of lists; t
   const first = await statsOf(client, sent.id)
   assert.deepEqual([first.sent, first.cost], [1, 0.8], 'what was sent is still counted')
 })
+
+test('a table names the audience of a campaign, by id, number or address, each person once', async () => {
+  const { client } = await morning()
+  await audience(client, 2, 8_000)
+  const by = { emails: ['Named@example.com'], phones: ['+254711008100'], external_id: 'shop-1' }
+  await made(client, customers, { name: 'Third', ...by, consents: [granted('sms')] })
+  const csv = [
+    'note;phone;email;external_id',
+    'the first;+254711008000;;',
+    'the same;+254711008000;;',
+    'by address;;named@EXAMPLE.com;',
+    'by id;;;shop-1',
+    'nobody;+254711008999;;',
+  ].join('\n')
+  const base = { name: 'Table', channel: ['sms'], content, ...day }
+  const campaign = await made(client, campaigns, { ...base, csv })
+  assert.equal(campaign.segment_id, null)
+  await client.post(`${campaigns}/${campaign.id}/start`, {})
+  const stats = await over(client, campaign.id)
+  assert.deepEqual([stats.audience, stats.sent], [2, 2])
+  assert.deepEqual(await textsTo(client), ['+254711008000', '+254711008100'])
+  const draft = await made(client, campaigns, { ...base, csv: 'phone\n+254711008000' })
+  await client.patch(`${campaigns}/${draft.id}`, { csv: 'phone\n+254711008001' })
+  const preview = (await client.post(`${campaigns}/${draft.id}/preview`, {})).body
+  assert.deepEqual(
+    preview.messages.map(({ to }: { to: string }) => to),
+    ['+254711008001'],
+  )
+  for (const [bad, refused] of [
+    [{ csv: 'phone\n+254711008999' }, [422, 'NO_RECIPIENTS']],
+    [{ csv: 'name\nAsha' }, [422, 'VALIDATION_ERROR']],
+    [{ csv, customer_ids: [] }, [422, 'VALIDATION_ERROR']],
+    [{}, [422, 'VALIDATION_ERROR']],
+  ] as const)
+    assert.deepEqual(await refusal(client.post(campaigns, { ...base, ...bad })), refused)
+})
