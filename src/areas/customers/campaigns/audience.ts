@@ -7,7 +7,7 @@ import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type AddressKind, findOwners } from '../store.ts'
 
-export const maxListed = 10_000
+const maxListed = 10_000
 export const maxTableLength = 800_000
 
 const kindOf: Readonly<Record<string, AddressKind>> = {
