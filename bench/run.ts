@@ -5,6 +5,7 @@ import { stderr, stdout } from 'node:process'
 import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
 import { callcenterWallboard } from './callcenter-wallboard.ts'
+import { campaigns } from './campaigns.ts'
 import { consoleLists } from './console-lists.ts'
 import { cpuMeter, sumOf } from './cpu.ts'
 import { customers } from './customers.ts'
@@ -64,6 +65,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   identity,
   renewals,
   customers,
+  campaigns,
   growth,
   'console-lists': consoleLists,
   faults,

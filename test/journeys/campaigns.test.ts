@@ -419,3 +419,71 @@ test('a campaign waits for its time and for the morning, is cancelled, and is re
   const unasked = await made(client, campaigns, { ...base, customer_ids: [stranger.id] })
   assert.deepEqual(await refusal(client.post(`${campaigns}/${unasked.id}/start`, {})), [422, 'CONSENT_REQUIRED'])
 })
+
+test('who is erased is taken out of campaigns that are not sent, and of lists; the report says what stays', async () => {
+  const { client, nowMs } = await morning()
+  const [gone = '', ...others] = await audience(client, 3, 7_000)
+  const base = { channel: ['sms'], content, ...day }
+  const sent = await made(client, campaigns, { ...base, name: 'Sent', customer_ids: [gone] })
+  await client.post(`${campaigns}/${sent.id}/start`, {})
+  await over(client, sent.id)
+  const list = await made(client, segments, { name: 'List', customer_ids: [gone, ...others] })
+  const schedule = { at: new Date(nowMs + 3_600_000).toISOString() }
+  const later = await made(client, campaigns, { ...base, name: 'Later', segment_id: list.id, schedule })
+  await client.post(`${campaigns}/${later.id}/start`, {})
+  await eventually(async () => (await client.get(`${campaigns}/${later.id}`)).body.state === 'scheduled', 'it to wait')
+  assert.equal((await statsOf(client, later.id)).audience, 3)
+  const report = await client.delete(`${customers}/${gone}`)
+  assert.equal(report.status, 200, report.text)
+  const told = (kind: string) => report.body.items.find((one: { kind: string }) => one.kind === kind)
+  assert.deepEqual([told('campaigns').erased, told('campaigns').kept, told('segments').erased], [2, 0, 1])
+  assert.match(told('campaigns').reason, /prices/)
+  const { rowCount } = await sql.query(`select 1 from customers.campaign_recipients where address = '+254711007000'`)
+  assert.equal(rowCount, 0, 'no campaign knows the number')
+  const unsent = { ...base, name: 'Nobody', customer_ids: [gone] }
+  assert.deepEqual(await refusal(client.post(campaigns, unsent)), [422, 'NO_RECIPIENTS'])
+  assert.equal((await client.get(`${segments}/${list.id}/count`)).body.count, 2)
+  await client.post('/v1/sandbox/clock', { advance_seconds: 7_200 })
+  await client.post(`${campaigns}/${later.id}/pause`, {})
+  await client.post(`${campaigns}/${later.id}/resume`, {})
+  const stats = await over(client, later.id)
+  assert.deepEqual([stats.audience, stats.sent, stats.left_out], [2, 2, {}])
+  const first = await statsOf(client, sent.id)
+  assert.deepEqual([first.sent, first.cost], [1, 0.8], 'what was sent is still counted')
+})
+
+test('a table names the audience of a campaign, by id, number or address, each person once', async () => {
+  const { client } = await morning()
+  await audience(client, 2, 8_000)
+  const by = { emails: ['Named@example.com'], phones: ['+254711008100'], external_id: 'shop-1' }
+  await made(client, customers, { name: 'Third', ...by, consents: [granted('sms')] })
+  const csv = [
+    'note;phone;email;external_id',
+    'the first;+254711008000;;',
+    'the same;+254711008000;;',
+    'by address;;named@EXAMPLE.com;',
+    'by id;;;shop-1',
+    'nobody;+254711008999;;',
+  ].join('\n')
+  const base = { name: 'Table', channel: ['sms'], content, ...day }
+  const campaign = await made(client, campaigns, { ...base, csv })
+  assert.equal(campaign.segment_id, null)
+  await client.post(`${campaigns}/${campaign.id}/start`, {})
+  const stats = await over(client, campaign.id)
+  assert.deepEqual([stats.audience, stats.sent], [2, 2])
+  assert.deepEqual(await textsTo(client), ['+254711008000', '+254711008100'])
+  const draft = await made(client, campaigns, { ...base, csv: 'phone\n+254711008000' })
+  await client.patch(`${campaigns}/${draft.id}`, { csv: 'phone\n+254711008001' })
+  const preview = (await client.post(`${campaigns}/${draft.id}/preview`, {})).body
+  assert.deepEqual(
+    preview.messages.map(({ to }: { to: string }) => to),
+    ['+254711008001'],
+  )
+  for (const [bad, refused] of [
+    [{ csv: 'phone\n+254711008999' }, [422, 'NO_RECIPIENTS']],
+    [{ csv: 'name\nAsha' }, [422, 'VALIDATION_ERROR']],
+    [{ csv, customer_ids: [] }, [422, 'VALIDATION_ERROR']],
+    [{}, [422, 'VALIDATION_ERROR']],
+  ] as const)
+    assert.deepEqual(await refusal(client.post(campaigns, { ...base, ...bad })), refused)
+})

@@ -400,6 +400,42 @@ test('the timeline tells what happened on every channel, newest first, each thin
   assert.deepEqual(seen, ['note', 'message', 'message'], 'what the key may not read is left out')
 })
 
+test('the timeline tells what was agreed to and what was withdrawn, each thing once', async () => {
+  const { client } = await world.account()
+  const phone = '+254733000002'
+  const consent = { purpose: 'marketing', state: 'granted', source: 'counter' }
+  const { id } = await made(client, {
+    ...{ name: 'Asha', phones: [phone], emails: ['told@example.com'] },
+    consents: [
+      { channel: 'sms', ...consent },
+      { channel: 'email', ...consent },
+    ],
+  })
+  const told = async (query = '') => (await client.get(`${customers}/${id}/timeline?types=consent${query}`)).body
+  const said = async () =>
+    (await told()).data.map((one: { title: string; state: string }) => `${one.title} ${one.state}`)
+  const granted = ['email: marketing (counter) granted', 'sms: marketing (counter) granted']
+  assert.deepEqual((await said()).sort(), granted)
+  await client.post('/v1/sms/opt-outs', { phone })
+  const [newest, ...before] = await said()
+  assert.equal(newest, 'sms: marketing, service (api) withdrawn')
+  assert.deepEqual(before.sort(), granted)
+  const whole = (await told()).data.map((one: { id: string }) => one.id)
+  const paged: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: { data: { id: string }[]; next_cursor: string | null } = await told(
+      `&limit=1${cursor && `&cursor=${cursor}`}`,
+    )
+    paged.push(...page.data.map((one) => one.id))
+    cursor = page.next_cursor
+  }
+  assert.deepEqual(paged, whole)
+  assert.equal((await told('&before=2026-01-01')).data.length, 0)
+  const { consents } = (await client.get(`${customers}/${id}`)).body
+  const wishes = consents.map((one: { channel: string; state: string }) => `${one.channel} ${one.state}`)
+  assert.deepEqual(wishes.sort(), ['email granted', 'sms withdrawn', 'sms withdrawn'])
+})
+
 test('whatever is done to customers, an address has one owner and stands in the record of nobody else', async () => {
   const account = await world.account()
   const { client, id } = account

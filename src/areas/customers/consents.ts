@@ -60,29 +60,39 @@ const grantsOf = statement.tenant<
          and o.channel = w.channel and o.address = w.address limit ${purposes.length}) g`,
 )
 
-/** Consents of customers, in the order of the customers. */
+/** Consents of customers, in the order of the customers: a withdrawal hides what was granted before. */
 export async function consentsOf(
   queryable: Queryable,
   tenant: Tenant,
   customers: readonly Addresses[],
   at: Date,
 ): Promise<ShownConsent[][]> {
+  const said = await saidBy(queryable, tenant, customers, at)
+  const stopped = new Set(said.filter(({ state }) => state === 'withdrawn').map(keyOf))
+  const byAddress = new Map<string, ShownConsent[]>()
+  for (const one of said)
+    if (one.state === 'withdrawn' || !stopped.has(keyOf(one)))
+      byAddress.set(one.address, [...(byAddress.get(one.address) ?? []), one])
+  return customers.map((one) => [...one.phones, ...one.emails].flatMap((address) => byAddress.get(address) ?? []))
+}
+
+/** All that customers granted and withdrew, as far as it is kept. */
+export async function saidBy(
+  queryable: Queryable,
+  tenant: Tenant,
+  customers: readonly Addresses[],
+  at: Date,
+): Promise<ShownConsent[]> {
   const phones = customers.flatMap((one) => one.phones)
   const emails = customers.flatMap((one) => one.emails)
-  if (phones.length + emails.length === 0) return customers.map(() => [])
+  if (phones.length + emails.length === 0) return []
   const kept = await queryable.query(grantsOf, { ...tenant, phones, emails })
-  const told = [
+  return [
     ...(await textsOf(queryable, tenant, phones)),
     ...(await chatsOf(queryable, tenant, phones)),
     ...(await mailsOf(queryable, tenant, emails, at)),
+    ...kept.map(({ granted_at, ...one }) => ({ ...one, state: 'granted' as const, from: null, at: granted_at })),
   ]
-  const stopped = new Set(told.map(keyOf))
-  const granted = kept
-    .map(({ granted_at, ...one }) => ({ ...one, state: 'granted' as const, from: null, at: granted_at }))
-    .filter((one) => !stopped.has(keyOf(one)))
-  const byAddress = new Map<string, ShownConsent[]>()
-  for (const one of [...told, ...granted]) byAddress.set(one.address, [...(byAddress.get(one.address) ?? []), one])
-  return customers.map((one) => [...one.phones, ...one.emails].flatMap((address) => byAddress.get(address) ?? []))
 }
 
 function keyOf({ channel, purpose, address }: Pick<ShownConsent, 'channel' | 'purpose' | 'address'>): string {
@@ -101,13 +111,16 @@ async function textsOf(queryable: Queryable, tenant: Tenant, phones: readonly st
 
 async function chatsOf(queryable: Queryable, tenant: Tenant, phones: readonly string[]): Promise<ShownConsent[]> {
   const contacts = await contactsOf(queryable, tenant, phones)
-  return contacts.flatMap(({ phone, opted_in_at, opted_out_at, source }) => {
-    const at = opted_out_at ?? opted_in_at
-    const state = opted_out_at === null ? 'granted' : 'withdrawn'
-    return at === null
-      ? []
-      : ofPurposes(purposes, { channel: 'messenger', state, address: phone, from: null, source, at })
-  })
+  return contacts.flatMap(({ phone, opted_in_at, opted_out_at, source }) =>
+    (
+      [
+        ['withdrawn', opted_out_at],
+        ['granted', opted_in_at],
+      ] as const
+    ).flatMap(([state, at]) =>
+      at === null ? [] : ofPurposes(purposes, { channel: 'messenger', state, address: phone, from: null, source, at }),
+    ),
+  )
 }
 
 async function mailsOf(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeline of a customer: what was written, called, dialled, paid, billed, checked and noted, over all areas, newest first. Each area
+// Timeline of a customer: what was written, called, dialled, paid, billed, checked, agreed to and noted, over all areas, newest first. Each area
 // gives its newest entries by its index, and the newest of those make the page.
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt } from '../../kernel/ids.ts'
@@ -9,6 +10,7 @@ import { allows } from '../../platform/auth/scopes.ts'
 import { Amount, At, Nullable, OneOf, pageQuery } from '../../platform/schema/fields.ts'
 import { pageOf, timeWindow, windowOf } from '../../platform/schema/lists.ts'
 import { customerWith } from './change.ts'
+import { saidBy } from './consents.ts'
 import { CustomerParam } from './schema.ts'
 
 const types = [
@@ -22,6 +24,7 @@ const types = [
   'invoice',
   'identity_check',
   'note',
+  'consent',
 ] as const
 
 const Entry = Type.Object(
@@ -34,13 +37,14 @@ const Entry = Type.Object(
     at: At({ description: 'Time of the entry' }),
     title: Nullable(
       Type.String({
-        description: 'Text, subject, number, code or description, at most 200 characters; null without one',
+        description:
+          'Text, subject, number, code or description, at most 200 characters; channel, purposes and source of a consent; null without one',
       }),
     ),
     state: Type.String({ description: 'Status of the record' }),
     amount: Nullable(Amount(), { description: 'Amount in major units, of payments, refunds and invoices' }),
     currency: Nullable(Type.String({ description: 'Currency of the amount, ISO 4217' })),
-    url: Nullable(Type.String({ description: 'Address of the whole record; null for notes' })),
+    url: Nullable(Type.String({ description: 'Address of the whole record; null for notes and consents' })),
   },
   { title: 'CustomerTimelineEntry' },
 )
@@ -62,7 +66,7 @@ export const timeline = list({
   }),
   row: Entry,
   errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
-  handle: async (app, { params, query }, { tenant, principal }) => {
+  handle: async (app, { params, query }, { tenant, principal, nowMs }) => {
     const { id, phones, emails } = await customerWith(app.db, tenant, params.customer_id)
     const window = windowOf(query)
     const wanted = wantedTypes(query.types)
@@ -75,13 +79,42 @@ export const timeline = list({
         return rows.map((row) => ({ ...row, type: typeOf(one.kind), entry: row.id, id: row.place }))
       }),
     )
-    const newest = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
+    const consents = wanted.has('consent')
+      ? toldBy(await saidBy(app.db, tenant, [{ phones, emails }], new Date(nowMs)), place)
+      : []
+    const newest = [...found.flat(), ...consents].sort((a, b) => (a.id < b.id ? 1 : -1))
     return pageOf(window, newest, ({ type, entry, direction, created_at, title, status, amount, currency, path }) => ({
       ...{ type, id: entry, direction, at: created_at, title, state: status, amount, currency },
       url: path && `${app.publicUrl}/api/v1${path}`,
     }))
   },
 })
+
+/** Consents as entries before a place: what was said at one time about a channel is one. */
+function toldBy(said: Awaited<ReturnType<typeof saidBy>>, before: string | null) {
+  const entries = new Map<string, (typeof said)[number] & { about: string[] }>()
+  for (const one of said) {
+    const { channel, state, address, from, source, at } = one
+    const key = JSON.stringify([channel, state, address, from, source, at])
+    const known = entries.get(key)
+    if (known) known.about.push(one.purpose)
+    else entries.set(key, { ...one, about: [one.purpose] })
+  }
+  return [...entries].flatMap(([key, { channel, state, from, source, at, about }]) => {
+    const place = placeOf(at, key)
+    if (before !== null && place >= before) return []
+    const title = `${channel}: ${about.sort().join(', ')}${from === null ? '' : `, ${from}`}${source === null ? '' : ` (${source})`}`
+    const none = { direction: null, amount: null, currency: null, path: null }
+    const type = 'consent' as const
+    return [{ ...none, type, id: place, entry: place, created_at: at, title: title.slice(0, 200), status: state }]
+  })
+}
+
+/** Place of something without an id among UUIDs of its time. */
+function placeOf(at: Date, key: string): string {
+  const hash = createHash('sha256').update(key).digest('hex')
+  return `${firstUuidAt(at.getTime()).slice(0, 15)}${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
+}
 
 function wantedTypes(text: string | undefined): ReadonlySet<string> {
   const asked = text === undefined || text === '' ? types : text.split(',')

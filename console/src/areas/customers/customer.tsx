@@ -133,6 +133,7 @@ const kinds: Readonly<Record<CustomerTimelineEntry['type'], readonly [name: stri
   invoice: ['Invoice', 'file'],
   identity_check: ['Identity check', 'shield'],
   note: ['Note', 'note'],
+  consent: ['Consent', 'check'],
 }
 
 /** Filters of the story: their names, and the kinds that they let through. */
@@ -140,7 +141,7 @@ const filters: Readonly<Record<string, string>> = {
   messages: 'message,chat,email',
   calls: 'call,ussd_session',
   money: 'payment,refund,invoice',
-  notes: 'note,identity_check',
+  notes: 'note,identity_check,consent',
 }
 
 const pageSize = 25

@@ -17,6 +17,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'from them': ['kutoka kwake', 'de sa part', 'da parte dele', 'منه'],
   'from you': ['kutoka kwako', 'de votre part', 'da sua parte', 'منك'],
   'Last seen': ['Alionekana mwisho', 'Vu en dernier', 'Visto pela última vez', 'آخر ظهور'],
+  Consent: ['Idhini', 'Consentement', 'Consentimento', 'موافقة'],
   Consents: ['Idhini', 'Consentements', 'Consentimentos', 'الموافقات'],
   Merge: ['Unganisha', 'Fusionner', 'Unir', 'دمج'],
   'Merge another customer into this one': ['Unganisha mteja mwingine na huyu', 'Fusionner un autre client avec celui-ci', 'Unir outro cliente a este', 'دمج عميل آخر في هذا العميل'],

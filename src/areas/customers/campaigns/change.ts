@@ -10,6 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import { segmentNamed } from '../segments/segment.ts'
 import { findCustomers } from '../store.ts'
+import { customersNamedIn } from './audience.ts'
 import { lockedCampaign, type Move, move } from './campaign.ts'
 import { chosen } from './recipients.ts'
 import { audiencePage, campaignJob } from './run.ts'
@@ -35,8 +36,7 @@ type Settings = Pick<
 
 export async function createCampaign(tx: Tx, caller: Caller, input: NewCampaign): Promise<CampaignRow> {
   const { tenant, receivedMs, nowMs } = caller
-  if ((input.segment_id === undefined) === (input.customer_ids === undefined))
-    throw invalid('segment_id', 'is required, or customer_ids; not both')
+  requireOneAudience(input, true)
   const segment = input.segment_id === undefined ? null : (await segmentNamed(tx, tenant, input.segment_id)).id
   const { currency } = caller.principal.facts
   const settings = withChanges(
@@ -51,7 +51,7 @@ export async function createCampaign(tx: Tx, caller: Caller, input: NewCampaign)
   const row = await one(
     tx.query(insertCampaign, { ...tenant, id: newUuid(receivedMs), ...written(settings, caller), currency, at }),
   )
-  await addCustomers(tx, caller, row.id, input.customer_ids)
+  await addCustomers(tx, caller, row.id, input)
   await record(tx, caller, 'campaign.create', idOf('campaign', row.id))
   return row
 }
@@ -76,8 +76,8 @@ export async function changeCampaign(tx: Tx, caller: Caller, id: string, input: 
         extra: { current_state: before.state },
       },
     )
-  const isList = input.customer_ids !== undefined
-  if (isList && input.segment_id !== undefined) throw invalid('segment_id', 'must not be given with customer_ids')
+  const isList = input.customer_ids !== undefined || input.csv !== undefined
+  requireOneAudience(input, false)
   const named =
     input.segment_id === undefined ? before.segment_id : (await segmentNamed(tx, tenant, input.segment_id)).id
   const settings = withChanges({ ...before, segment_id: isList ? null : named }, input, before.currency)
@@ -86,7 +86,7 @@ export async function changeCampaign(tx: Tx, caller: Caller, id: string, input: 
   const changes = { ...tenant, id: before.id, ...written(settings, caller), at: new Date(nowMs) }
   const row = await one(tx.query(updateCampaign, changes))
   if (isList || input.segment_id !== undefined) await tx.query(deleteRecipients, { ...tenant, id: row.id })
-  await addCustomers(tx, caller, row.id, input.customer_ids)
+  await addCustomers(tx, caller, row.id, input)
   await record(tx, caller, 'campaign.update', idOf('campaign', row.id), { after: { fields: Object.keys(input) } })
   return row
 }
@@ -136,17 +136,28 @@ function written(settings: Settings, caller: Caller): WrittenSettings {
   }
 }
 
-async function addCustomers(
-  tx: Tx,
-  { tenant, nowMs }: Caller,
-  id: string,
-  given: readonly string[] | undefined,
-): Promise<void> {
-  if (given === undefined) return
-  const customers = [...new Set(given)].flatMap((text) => uuidOf('customer', text) ?? [])
+type Audience = Pick<ChangedCampaign, 'segment_id' | 'customer_ids' | 'csv'>
+
+function requireOneAudience({ segment_id, customer_ids, csv }: Audience, isRequired: boolean): void {
+  const given = [segment_id, customer_ids, csv].filter((one) => one !== undefined).length
+  if (given === 0 && isRequired) throw invalid('segment_id', 'is required, or customer_ids or csv')
+  if (given > 1) throw invalid('segment_id', 'must be the only one of segment_id, customer_ids and csv')
+}
+
+async function addCustomers(tx: Tx, { tenant, nowMs }: Caller, id: string, input: Audience): Promise<void> {
+  const { customer_ids, csv } = input
+  if (customer_ids === undefined && csv === undefined) return
+  const customers =
+    csv === undefined
+      ? [...new Set(customer_ids)].flatMap((text) => uuidOf('customer', text) ?? [])
+      : await customersNamedIn(tx, tenant, csv)
   const due = new Date(nowMs).toISOString()
   const added = await tx.query(insertRecipients, { ...tenant, id, customers, dues: customers.map(() => due) })
-  if (added.length === 0) throw new AppError('NO_RECIPIENTS', 'customer_ids contains no customer; ids begin with cus_')
+  if (added.length === 0)
+    throw new AppError(
+      'NO_RECIPIENTS',
+      csv === undefined ? 'customer_ids contains no customer; ids begin with cus_' : 'csv names no customer',
+    )
 }
 
 /** Refuses a campaign that would reach nobody. Throws NO_RECIPIENTS, CONSENT_REQUIRED. */

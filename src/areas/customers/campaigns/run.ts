@@ -26,8 +26,10 @@ import {
   noteGathered,
 } from './store.ts'
 
-const gatheredAtOnce = 1_000
-const sentAtOnce = 500
+const gatheredAtOnce = 5_000
+/** Customers of an audience that are looked at together before it is started. */
+const lookedAtOnce = 1_000
+const sentAtOnce = 1_000
 /** Steps of one run; then other campaigns have their turn. */
 const maxSteps = 50
 /** Steps a minute of a campaign with a rate. */
@@ -74,7 +76,7 @@ async function step(app: App, tenant: Tenant, row: CampaignRow): Promise<Outcome
 /** Adds the next customers of the audience; after the last, the campaign is scheduled. */
 async function gather(app: App, caller: Caller, row: CampaignRow): Promise<null> {
   const { tenant, nowMs } = caller
-  const ids = await audiencePage(app, caller, row)
+  const ids = await audiencePage(app, caller, row, gatheredAtOnce)
   const customers = await app.db.query(findCustomers, { ...tenant, ids })
   const home = caller.principal.facts.country
   const dues = customers.map((customer) => {
@@ -100,14 +102,15 @@ export async function audiencePage(
   app: App,
   { tenant, nowMs }: Caller,
   { id, segment_id, cursor: after }: Pick<CampaignRow, 'id' | 'segment_id' | 'cursor'>,
+  most = lookedAtOnce,
 ): Promise<string[]> {
   if (segment_id === null) {
-    const rows = await app.db.query(listRecipients, { ...tenant, id, after, limit: gatheredAtOnce })
+    const rows = await app.db.query(listRecipients, { ...tenant, id, after, limit: most })
     return rows.map(({ customer_id }) => customer_id)
   }
   const segment = await maybe(app.db.query(findSegment, { ...tenant, id: segment_id }))
   if (segment === null) throw new AppError('NOT_FOUND', 'the segment of the campaign was deleted')
-  const place = { after, descending: false, most: gatheredAtOnce }
+  const place = { after, descending: false, most }
   return app.db.tx(tenant, (tx) => pageOfAudience(tx, tenant, audienceOf(segment), new Date(nowMs), place), {
     statementTimeoutMs: minuteMs,
   })

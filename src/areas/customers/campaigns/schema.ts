@@ -2,6 +2,7 @@
 // Shapes of campaigns in requests and replies.
 import { type Static, Type } from 'typebox'
 import { Amount, AmountIn, At, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { maxTableLength } from './audience.ts'
 
 const channels = ['sms', 'messenger', 'email'] as const
 export type Channel = (typeof channels)[number]
@@ -110,6 +111,13 @@ const settings = {
     Type.Array(Type.String({ maxLength: 40 }), {
       ...{ maxItems: 10_000, rule: 'must be at most 10000 customers' },
       description: 'Audience: list of customer ids; alternative to `segment_id`',
+    }),
+  ),
+  csv: Type.Optional(
+    Type.String({
+      ...{ maxLength: maxTableLength, rule: `must have at most ${maxTableLength} characters`, sensitive: true },
+      description:
+        'Audience: CSV of at most 10,000 rows that name customers in a column `external_id`, `phone` or `email`; rows of nobody are left out; alternative to `segment_id`',
     }),
   ),
   channel: Type.Array(OneOf(channels), {

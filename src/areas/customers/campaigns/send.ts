@@ -9,7 +9,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Job } from '../../../platform/work.ts'
 import { acceptBulk, prepareBulk } from '../../email/area.ts'
-import { chatForAccount } from '../../messenger/area.ts'
+import { chatForAccount, outcomesOfChats } from '../../messenger/area.ts'
 import { acceptBatch } from '../../sms/area.ts'
 import { callerOf } from '../caller.ts'
 import { findCustomer, findCustomers } from '../store.ts'
@@ -267,6 +267,11 @@ export const chatJob: Job<App, typeof ChatPayload> = {
     const [person] = await app.db.query(findCustomer, { ...tenant, id: customer })
     if (!row || !chat || !person) return { kind: 'done' }
     try {
+      if (chat.address === null) {
+        // Erased: it was sent before, or never is.
+        if ((await outcomesOfChats(app.db, tenant, [chat.message_id])).length > 0) return { kind: 'done' }
+        throw new AppError('NOT_FOUND', 'the customer was erased')
+      }
       const caller = await callerOf(app, tenant, row)
       const template = chatTemplate(row, chat.variant, person)
       const key = `campaign ${id} ${customer}`

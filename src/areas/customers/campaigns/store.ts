@@ -134,6 +134,7 @@ export const insertRecipients = statement.tenant<
           coalesce(c.merged_into, c.id), 'waiting', w.due
      from unnest($customers::uuid[], $dues::timestamptz[]) w(customer, due)
      join customers.customers c on c.bucket = $bucket and c.account_id = $account and c.environment = $environment and c.id = w.customer
+      and c.erased_at is null
    on conflict (bucket, account_id, environment, campaign_id, customer_id) do update set due_at = excluded.due_at where r.state = 'waiting'
    returning customer_id`,
 )
@@ -249,10 +250,27 @@ export const moveRecipients = statement.tenant<Tenant & { from: string; into: st
      where r.state <> 'sent' and excluded.state = 'sent'`,
 )
 
-/** Chat of a recipient that was handed over. */
+/** Takes a customer out of campaigns: whoever waits, or was left out, is no recipient any more. */
+export const eraseRecipient = statement.tenant<One, { n: number }>(
+  'customers.erase_campaign_recipient',
+  `with gone as (
+     delete from customers.campaign_recipients where ${mine} and customer_id = $id and state <> 'sent' returning 1)
+   select count(*)::int as n from gone`,
+)
+
+/** Takes the address out of what campaigns sent to a customer. */
+export const emptyRecipient = statement.tenant<One, { n: number }>(
+  'customers.empty_campaign_recipient',
+  `with emptied as (
+     update customers.campaign_recipients set address = null
+      where ${mine} and customer_id = $id and state = 'sent' and address is not null returning 1)
+   select count(*)::int as n from emptied`,
+)
+
+/** Chat of a recipient that was handed over; without an address once the person was erased. */
 export const findChat = statement.tenant<
   One & { customer: string },
-  { address: string; message_id: string; variant: number; cost: bigint }
+  { address: string | null; message_id: string; variant: number; cost: bigint }
 >(
   'customers.find_campaign_chat',
   `select address, message_id, variant, cost from customers.campaign_recipients

@@ -10,8 +10,9 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
 import { type Erased, eraseLogs, eraseTraces } from '../../../platform/operator/erasing.ts'
 import { At, Nullable } from '../../../platform/schema/fields.ts'
-import { mine, type One } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
+import { emptyRecipient, eraseRecipient } from '../campaigns/store.ts'
 import { customerWith, lockedCustomer } from '../change.ts'
 import { consentsOf } from '../consents.ts'
 import { messagesWith } from '../conversations/messages.ts'
@@ -21,8 +22,15 @@ import { Customer, CustomerParam } from '../schema.ts'
 import { lockAccount } from '../store.ts'
 import { suppress } from './erased.ts'
 
-const removals = (['addresses', 'notes', 'conversations'] as const).map((table) => ({
-  kind: table,
+const removals = (
+  [
+    ['addresses', 'addresses'],
+    ['notes', 'notes'],
+    ['conversations', 'conversations'],
+    ['segments', 'segment_members'],
+  ] as const
+).map(([kind, table]) => ({
+  kind,
   remove: statement.tenant<One, { n: number }>(
     `customers.erase_${table}`,
     `with gone as (delete from customers.${table} where ${mine} and customer_id = $id returning 1) select count(*)::int as n from gone`,
@@ -122,7 +130,8 @@ async function eraseCustomer(
     customers: [id],
   }
   const conversations = await tx.query(conversationOf, { ...tenant, id })
-  const items: Erased[] = []
+  // Before all else: what a campaign sends at this moment is then found among the messages.
+  const items = [await eraseFromCampaigns(tx, tenant, id)]
   for (const erasable of app.erasables) items.push(await erasable.erase(app, tx, caller, known))
   for (const { id: conversation } of conversations) await tx.query(removeReplies, { ...tenant, id: conversation })
   for (const { kind, remove } of removals) items.push(plain(kind, (await one(tx.query(remove, { ...tenant, id }))).n))
@@ -149,6 +158,13 @@ async function eraseCustomer(
   }
   const shown = items.filter((item) => item.erased + item.kept > 0)
   return { id: told, erased_at, items: [...shown.map(({ resources: _, ...item }) => item), imports, logs] }
+}
+
+async function eraseFromCampaigns(tx: Tx, tenant: Tenant, id: string): Promise<Erased> {
+  const { n: removed } = await one(tx.query(eraseRecipient, { ...tenant, id }))
+  const { n: sent } = await one(tx.query(emptyRecipient, { ...tenant, id }))
+  const reason = sent > 0 ? 'counts and prices of what was sent stay, without the address' : null
+  return { kind: 'campaigns', erased: removed + sent, kept: 0, reason, resources: [] }
 }
 
 function plain(kind: string, erased: number): Erased {
