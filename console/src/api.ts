@@ -50,7 +50,8 @@ class OnceClient extends Client {
 async function once<T>(method: string, path: string, sent: Sent, run: (sent: Sent) => Promise<T>): Promise<T> {
   const { query, body } = sent
   // Files have keys of their own: each request with one is another to the server.
-  if (method === 'GET' || typeof body === 'string' || body instanceof FormData) return run(sent)
+  const isKeyed = path.startsWith('/v1/') && typeof body !== 'string' && !(body instanceof FormData)
+  if (method === 'GET' || !isKeyed) return run(sent)
   const what = JSON.stringify([environment, method, path, query, body])
   const idempotencyKey = openKeys.get(what) ?? crypto.randomUUID()
   openKeys.set(what, idempotencyKey)

@@ -179,6 +179,23 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.unroute('**/reply')
   })
 
+  test('words beside an audio file are not dropped in silence', async () => {
+    const chat = { from: '+254711000306', type: 'text', text: { body: 'Nitumie sauti' } }
+    await made('/v1/sandbox/messenger/inbound', chat)
+    await page.goto(`${url}/inbox`)
+    await page.getByRole('link', { name: /Nitumie sauti/ }).click()
+    const main = page.getByRole('main')
+    const file = { name: 'hello.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3') }
+    await main.getByLabel('Attach a file').setInputFiles(file)
+    await main.getByLabel('Answer', { exact: true }).fill('Sikiliza hii')
+    await main.getByRole('button', { name: 'Send', exact: true }).click()
+    await main
+      .getByRole('alert')
+      .getByText(/An audio file takes no words/)
+      .waitFor()
+    assert.equal(await main.getByLabel('Answer', { exact: true }).inputValue(), 'Sikiliza hii')
+  })
+
   const draftOf = async (more: object = {}): Promise<string> => {
     const text = { sms: { from: 'PAMOJA', text: 'Habari' } }
     const body = {
@@ -280,6 +297,22 @@ describe('the console', { skip: withoutChromium() }, () => {
     await eventually(
       async () => (await stored(id)).content.sms.text === 'Habari za jioni',
       'the words of a window that is left',
+    )
+
+    await page.goto(`${url}/campaigns/${id}`)
+    const lost = async (route: Route): Promise<void> => {
+      await page.unroute(`**/v1/campaigns/${id}`, lost)
+      await route.fetch()
+      await route.abort('connectionreset')
+    }
+    await text.waitFor()
+    await page.route(`**/v1/campaigns/${id}`, lost)
+    await text.fill('Usiku mwema')
+    await page.getByText('Not saved', { exact: true }).waitFor()
+    await text.fill('Usiku mwema sana')
+    await eventually(
+      async () => (await stored(id)).content.sms.text === 'Usiku mwema sana',
+      'the words after an answer was lost',
     )
 
     const mail = await draftOf({ channel: ['email'], content: { email } })

@@ -169,15 +169,17 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
   const [state, draw] = useState(() => begun(campaign))
   const latest = useRef(state)
   const underWay = useRef<Promise<Campaign> | null>(null)
+  const sent = useRef<Draft | null>(null)
   const put = (change: Partial<Writing>): void => {
     latest.current = { ...latest.current, ...change }
     draw(latest.current)
   }
-  /** Takes a newer version over where nothing that was typed stands against it. */
+  /** Takes a newer version over where nothing that was typed stands against it, as in one's own of which the answer was lost. */
   const meet = (theirs: Campaign): void => {
     const { draft, clean, base } = latest.current
+    const isOwn = sent.current !== null && isSame(changesOf(sent.current, theirs), {})
     if (isSame(draft, clean)) put(begun(theirs))
-    else if (isSame(draftOf(theirs), draftOf(base))) put({ base: theirs })
+    else if (isOwn || isSame(draftOf(theirs), draftOf(base))) put({ base: theirs })
     else put({ theirs })
   }
   const write = async (): Promise<Campaign> => {
@@ -186,6 +188,7 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
       if (theirs) throw new Error(t(changedMeanwhile))
       if (isSame(draft, clean)) return base
       if (!isWhole(draft)) throw new Error(t('The draft is not complete: fill in what its channels need.'))
+      sent.current = draft
       const changes = changesOf(draft, base)
       const body = { ...changes, unchanged_since: base.updated_at }
       const saved = isSame(changes, {}) ? base : await campaignsUpdate(api, { id: base.id, body }).catch(refused)
@@ -238,14 +241,14 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
   const isReady = isWhole(draft)
   outside.current = save
   const canWrite = may('campaigns:write')
+  const tryToSave = (): Promise<void> =>
+    save().then(
+      () => setError(null),
+      (refusal) => setError(refusal),
+    )
   useEffect(() => {
     if (!isChanged || !isReady || !canWrite || theirs) return
-    const timer = setTimeout(() => {
-      save().then(
-        () => setError(null),
-        (refusal) => setError(refusal),
-      )
-    }, pauseMs)
+    const timer = setTimeout(tryToSave, pauseMs)
     return () => clearTimeout(timer)
   }, [JSON.stringify(draft), isChanged, isReady, canWrite, theirs])
   const take = (campaign: Campaign): void => {
@@ -274,7 +277,7 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
             </button>
           </div>
         )}
-        {error && !theirs && <Problem error={error} />}
+        {error && !theirs && isReady && <Problem error={error} retry={tryToSave} />}
         <Card title="To whom" action={<span class="soft small push">{note}</span>}>
           <OneOf
             label="Segment"

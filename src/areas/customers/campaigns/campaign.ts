@@ -42,7 +42,7 @@ export async function lockedCampaign(
 /** Refuses a change of a campaign that is another than the caller has read. Throws CONFLICT. */
 export function requireUnchanged({ updated_at }: CampaignRow, since: string | undefined): void {
   if (since !== undefined && Date.parse(since) !== updated_at.getTime())
-    throw new AppError('CONFLICT', 'the campaign was changed meanwhile; read it again', {
+    throw new AppError('CONFLICT', 'the campaign has changed since it was read; read it again', {
       extra: { updated_at: updated_at.toISOString() },
     })
 }
