@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The API as the console calls it: the client of sdk/ by the session's cookie, in the environment that is switched on; and the
 // few routes that only the console has.
-import { Client, type Page, PamojaError } from '#sdk/client.ts'
+import { Client, type Page, PamojaError, type Sent } from '#sdk/client.ts'
 import { ask } from './asking.ts'
 
 export type Environment = 'test' | 'live'
@@ -31,7 +31,52 @@ let currency = ''
 let scopes: Session['member']['scopes'] = { test: [], live: [] }
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
 
-export const api = new Client({
+/** Keys of changes of which it is not known that they were done: sent again unchanged, each is done once. */
+const openKeys = new Map<string, string>()
+/** Refused before the server looked at the key, or while the first request with it is under way. */
+const saysNothing = new Set([401, 403, 408, 429])
+
+class OnceClient extends Client {
+  override send(method: string, path: string, sent: Sent = {}): Promise<Response> {
+    return once(method, path, sent, (own) => super.send(method, path, own))
+  }
+
+  override ask(method: string, path: string, sent: Sent = {}): ReturnType<Client['ask']> {
+    return once(method, path, sent, (own) => super.ask(method, path, own))
+  }
+}
+
+/** A change with the key of the same one that was not answered. */
+async function once<T>(method: string, path: string, sent: Sent, run: (sent: Sent) => Promise<T>): Promise<T> {
+  const { query, body } = sent
+  // Files have keys of their own: each request with one is another to the server.
+  const isKeyed = path.startsWith('/v1/') && typeof body !== 'string' && !(body instanceof FormData)
+  if (method === 'GET' || !isKeyed) return run(sent)
+  const what = JSON.stringify([environment, method, path, query, body])
+  const idempotencyKey = openKeys.get(what) ?? crypto.randomUUID()
+  openKeys.set(what, idempotencyKey)
+  const close = (): void => {
+    if (openKeys.get(what) === idempotencyKey) openKeys.delete(what)
+  }
+  try {
+    const answer = await run({ ...sent, idempotencyKey })
+    close()
+    return answer
+  } catch (error) {
+    if (isAnswer(error)) close()
+    throw error
+  }
+}
+
+/** Whether a refusal says that the change was not done. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof PamojaError &&
+  error.status >= 400 &&
+  error.status < 500 &&
+  !saysNothing.has(error.status) &&
+  error.code !== 'REQUEST_IN_PROGRESS'
+
+export const api = new OnceClient({
   baseUrl: '',
   maxRetries: 0,
   headers: ownHeaders,

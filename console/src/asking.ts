@@ -41,9 +41,25 @@ export async function ask(path: string, init: RequestInit, fresh: Fresh): Promis
   }
 }
 
+/** Browsers take so many bytes along when a page is left. */
+const maxTakenAlong = 60_000
+let isLeaving = false
+for (const name of ['pagehide', 'pageshow'])
+  window.addEventListener(
+    name,
+    () => {
+      isLeaving = name === 'pagehide'
+    },
+    true,
+  )
+
+/** A request of a page that is being left goes on without it. */
+const goesOn = ({ body }: RequestInit): boolean =>
+  isLeaving && typeof body === 'string' && new TextEncoder().encode(body).length < maxTakenAlong
+
 async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
-    const answer = await fetch(path, init)
+    const answer = await fetch(path, { ...init, keepalive: goesOn(init) })
     isReachable.set(true)
     return answer
   } catch (error) {

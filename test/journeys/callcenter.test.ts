@@ -758,6 +758,8 @@ test('an agent of the console texts, and asks for money from, only those they ha
   const tomorrow = new Date(Date.now() + 40 * 3_600_000).toISOString()
   assert.deepEqual(await texts(caller, { scheduled_at: tomorrow }), noText)
   assert.deepEqual(await texts(caller, { callback_url: 'https://example.com/' }), noText)
+  const overChat = { channel: 'messenger', after: 86_400, text: { body: 'Habari' } }
+  assert.deepEqual(await texts(caller, { fallback: overChat }), noText)
   assert.deepEqual(await asks(caller, { callback_url: 'https://example.com/' }), noMoney)
   const told = await world.stranger.post('/v1/sms/send', { ...words, to: writer }, { headers })
   assert.match(told.body.error.details, /their own call, live or of the last 24 hours, or of a conversation assigned/)

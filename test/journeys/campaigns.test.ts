@@ -395,6 +395,23 @@ test('STOP in the middle stops what is not sent, and the budget is never exceede
   assert.deepEqual([all.sent, all.left_out], [6 - next.length, { no_consent: next.length }])
 })
 
+test('a draft that was changed since it was read is neither changed over it nor started', async () => {
+  const { client } = await morning()
+  const [one = ''] = await audience(client, 1, 6_100)
+  const read = await made(client, campaigns, { name: 'Twice', customer_ids: [one], channel: ['sms'], content })
+  const own = `${campaigns}/${read.id}`
+  const changed = await client.patch(own, { rate: 7, unchanged_since: read.updated_at })
+  assert.deepEqual([changed.status, changed.body.rate], [200, 7], changed.text)
+  assert.ok(changed.body.updated_at > read.updated_at)
+  const stale = { unchanged_since: read.updated_at }
+  assert.deepEqual(await refusal(client.patch(own, { rate: 8, ...stale })), [409, 'CONFLICT'])
+  assert.deepEqual(await refusal(client.post(`${own}/start`, stale)), [409, 'CONFLICT'])
+  const { state, rate, updated_at } = (await client.get(own)).body
+  assert.deepEqual([state, rate], ['draft', 7])
+  const started = await client.post(`${own}/start`, { unchanged_since: updated_at })
+  assert.equal(started.status, 200, started.text)
+})
+
 test('a campaign waits for its time and for the morning, is cancelled, and is refused when it reaches nobody', async () => {
   const { client, nowMs } = await morning()
   const [one = ''] = await audience(client, 1, 6_000)

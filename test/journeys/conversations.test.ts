@@ -99,6 +99,15 @@ test('what a customer writes on any channel is one conversation, read, answered 
   assert.deepEqual(await told(client), [o, m, m, m, m, 'conversation.closed', o, m])
 })
 
+test('words are refused beside an audio file, which has no place for them', async () => {
+  const { client } = await world.account({ balance: 100 })
+  await chats(client, '+254711000709', 'Habari')
+  const { id } = await conversation(client)
+  const body = { text: 'Sikiliza', media: { type: 'audio', media_id: 'med_1' } }
+  const { status, text } = await client.post(`${conversations}/${id}/reply`, body)
+  assert.deepEqual([status, /is not sent with an audio file/.test(text)], [422, true], text)
+})
+
 test('a reply keeps to the rules of its channel, and is sent once under a key', async () => {
   const { client } = await world.account({ balance: 100 })
   const phone = '+254711000702'

@@ -22,8 +22,8 @@ export interface Deed {
   readonly isDanger?: boolean
   /** Scope of the members who see it; without one, all who see the page. */
   readonly scope?: string
-  /** Question before it is done. */
-  readonly asks?: Question
+  /** Question before it is done, or what makes it ready and then asks. */
+  readonly asks?: Question | (() => Promise<Question>)
   /** Form that is filled in, instead of a question. */
   readonly form?: FormOf
   run?(answer: Answer): Promise<unknown>
@@ -129,10 +129,10 @@ export function DeedButton({ deed, onDone }: { deed: Deed; onDone?(): unknown })
   const { name, icon, isMain, isDanger, asks, form, run, leadsTo } = deed
   const press = async (): Promise<void> => {
     if (form) return setIsOpen(true)
-    const answer = asks ? await confirm(asks) : { reason: '' }
-    if (answer === null) return
     setIsBusy(true)
     try {
+      const answer = asks ? await confirm(typeof asks === 'function' ? await asks() : asks) : { reason: '' }
+      if (answer === null) return setIsBusy(false)
       await run?.(answer)
       say(t('Done: {name}', { name: t(name) }))
       if (leadsTo === undefined) await onDone?.()

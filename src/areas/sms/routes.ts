@@ -65,8 +65,8 @@ const sendRoute = commit({
     },
   ],
   handle: async (app, { body }, caller, keyed) => {
-    const { to, scheduled_at, callback_url } = body
-    await requireDealing(app, caller, 'sms:write', { to, more: { scheduled_at, callback_url } })
+    const { to, scheduled_at, callback_url, fallback } = body
+    await requireDealing(app, caller, 'sms:write', { to, more: { scheduled_at, callback_url, fallback } })
     return send(app, body, caller, keyed)
   },
 })

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One campaign: before the start what would be sent, at which price and to whom not; then how far it is and what became of it.
+
+import { useRef } from 'preact/hooks'
 import {
   campaignsCancel,
   campaignsGet,
@@ -16,7 +18,7 @@ import { useLoad } from '../../kit/load.ts'
 import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { t } from '../../words.ts'
-import { Editor } from './editor.tsx'
+import { Editor, type Save } from './editor.tsx'
 import { changeForm, renameForm } from './forms.ts'
 import { Result } from './result.tsx'
 
@@ -28,6 +30,7 @@ export function CampaignPage({ id }: PageProps) {
     async () => (state === 'draft' ? campaignsPreview(api, { id }) : null),
     { keeps: true },
   )
+  const save = useRef<Save | null>(null)
   useLive('campaign.', campaign.reload, { about: id })
   return (
     <Opened record={campaign}>
@@ -38,13 +41,13 @@ export function CampaignPage({ id }: PageProps) {
           title={value.name}
           state={value.state}
           note={value.reason && words(value.reason)}
-          deeds={deedsOf(value, preview.value)}
+          deeds={deedsOf(value, preview.value, async () => (await save.current?.()) ?? value, campaign.reload)}
           onDone={campaign.reload}
           path={campaignsGet.at({ id })}
           raw={value}
         >
           {value.state === 'draft' ? (
-            <Editor campaign={value} preview={preview} onSaved={campaign.reload} />
+            <Editor campaign={value} preview={preview} save={save} onSaved={(saved) => campaign.patch(() => saved)} />
           ) : (
             <Result campaign={value} />
           )}
@@ -54,7 +57,7 @@ export function CampaignPage({ id }: PageProps) {
   )
 }
 
-function deedsOf(campaign: Campaign, preview: CampaignPreview | null): Deed[] {
+function deedsOf(campaign: Campaign, preview: CampaignPreview | null, save: Save, reload: () => Promise<void>): Deed[] {
   const { id, state, name } = campaign
   const scope = 'campaigns:start'
   const isOn = ['checking', 'scheduled', 'running'].includes(state)
@@ -86,24 +89,36 @@ function deedsOf(campaign: Campaign, preview: CampaignPreview | null): Deed[] {
     ...(isHeld
       ? [{ name: 'Resume', icon: 'play' as const, isMain: true, scope, run: () => campaignsResume(api, { id }) }]
       : []),
-    ...(state === 'draft' && preview && preview.recipients > 0 ? [starting(campaign, preview)] : []),
+    ...(state === 'draft' && preview && preview.recipients > 0 ? [starting(campaign, preview, save, reload)] : []),
   ]
 }
 
-/** Says to how many and for how much before it goes. */
-function starting({ id, name }: Campaign, { recipients, whole, cost, currency }: CampaignPreview): Deed {
-  const many = whole ? count(recipients) : t('at least {count}', { count: count(recipients) })
-  const price = money(cost, currency)
+const manyOf = ({ recipients, whole }: CampaignPreview): string =>
+  whole ? count(recipients) : t('at least {count}', { count: count(recipients) })
+
+/** Saves the draft, says to how many and for how much it goes, and starts just what was said, or nothing. */
+function starting({ id }: Campaign, preview: CampaignPreview, save: Save, reload: () => Promise<void>): Deed {
+  let version = ''
   return {
-    ...{ name: t('Send to {count}', { count: many }), icon: 'send', isMain: true, scope: 'campaigns:start' },
-    asks: {
-      title: t('Send {name} to {count} customers?', { name, count: many }),
-      consequences: [
-        t('It costs {price}, charged as messages are sent.', { price }),
-        t('Sent messages cannot be recalled.'),
-      ],
-      ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
+    ...{ name: t('Send to {count}', { count: manyOf(preview) }), icon: 'send', isMain: true, scope: 'campaigns:start' },
+    async asks() {
+      const { name, updated_at } = await save()
+      version = updated_at
+      const saved = await campaignsPreview(api, { id })
+      const price = money(saved.cost, saved.currency)
+      return {
+        title: t('Send {name} to {count} customers?', { name, count: manyOf(saved) }),
+        consequences: [
+          t('It costs {price}, charged as messages are sent.', { price }),
+          t('Sent messages cannot be recalled.'),
+        ],
+        ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
+      }
     },
-    run: () => campaignsStart(api, { id }),
+    run: () =>
+      campaignsStart(api, { id, body: { unchanged_since: version } }).catch(async (refusal) => {
+        await reload()
+        throw refusal
+      }),
   }
 }

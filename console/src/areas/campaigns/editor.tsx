@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draft of a campaign in three steps: to whom, what by which channels and variants, and when; beside them what it would cost and what
-// the messages look like. What is changed is saved as soon as typing stops, and counted anew.
+// the messages look like. What is changed is saved as soon as typing stops or the page is left, and counted anew; never over what somebody
+// else has changed meanwhile.
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { campaignsUpdate, walletBalance } from '#sdk/operations.ts'
+import { PamojaError } from '#sdk/client.ts'
+import { campaignsGet, campaignsUpdate, walletBalance } from '#sdk/operations.ts'
 import type { Campaign, CampaignPreview } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import { Meter } from '../../kit/chart.tsx'
 import { OneOf } from '../../kit/choose.tsx'
+import { complain } from '../../kit/dialogs.tsx'
 import { Field, Switch, TextField } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Card, Facts, Pill, Problem, Waiting } from '../../kit/kit.tsx'
@@ -36,7 +40,10 @@ interface Said {
   readonly language: string
   readonly mailFrom: string
   readonly subject: string
-  readonly mail: string
+  /** Plain text of the email; undefined where it has HTML alone. */
+  readonly mail: string | undefined
+  /** HTML of the email; undefined where it has none. */
+  readonly html: string | undefined
 }
 
 interface Draft {
@@ -58,7 +65,8 @@ function saidOf({ sms, messenger, email }: Campaign['content']): Said {
   return {
     ...{ from: sms?.from ?? '', text: sms?.text ?? '' },
     ...{ template: messenger?.template ?? '', language: messenger?.language ?? 'en' },
-    ...{ mailFrom: email?.from ?? '', subject: email?.subject ?? '', mail: email?.text ?? email?.html ?? '' },
+    ...{ mailFrom: email?.from ?? '', subject: email?.subject ?? '', html: email?.html },
+    mail: email?.text ?? (email?.html === undefined ? '' : undefined),
   }
 }
 
@@ -75,10 +83,10 @@ function draftOf({ segment_id, channel, content, variants, schedule, quiet_hours
   }
 }
 
-/** Content of the channels that are chosen; what is the same in the draft, such as the values of a template, is kept. */
+/** Content with what is typed for the channels that are chosen; what the page does not show is kept. */
 function contentOf(channels: readonly Channel[], said: Said, before: Campaign['content']): Campaign['content'] {
-  const isHtml = before.email?.text === undefined && before.email?.html !== undefined
   return {
+    ...before,
     ...(channels.includes('sms') ? { sms: { from: said.from, text: said.text } } : {}),
     ...(channels.includes('messenger')
       ? { messenger: { ...before.messenger, template: said.template, language: said.language } }
@@ -88,7 +96,8 @@ function contentOf(channels: readonly Channel[], said: Said, before: Campaign['c
           email: {
             from: said.mailFrom,
             subject: said.subject,
-            ...(isHtml ? { html: said.mail } : { text: said.mail }),
+            ...(said.html === undefined ? {} : { html: said.html }),
+            ...(said.mail === undefined ? {} : { text: said.mail }),
           },
         }
       : {}),
@@ -120,45 +129,155 @@ function bodyOf(draft: Draft, before: Campaign): Body {
   }
 }
 
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Settings that were changed. */
+function changesOf(draft: Draft, before: Campaign): Body {
+  const old = new Map(Object.entries(bodyOf(draftOf(before), before)))
+  return Object.fromEntries(Object.entries(bodyOf(draft, before)).filter(([name, now]) => !isSame(now, old.get(name))))
+}
+
 /** A draft with what a channel needs and does not have yet: it is saved once it has. */
 function isWhole({ channels, said, other, quietFrom, quietTo }: Draft): boolean {
-  const has = ({ from, text, template, language, mailFrom, subject, mail }: Said): boolean =>
+  const has = ({ from, text, template, language, mailFrom, subject, mail, html }: Said): boolean =>
     (!channels.includes('sms') || (from !== '' && text !== '')) &&
     (!channels.includes('messenger') || (template !== '' && language !== '')) &&
-    (!channels.includes('email') || (mailFrom !== '' && subject !== '' && mail !== ''))
+    (!channels.includes('email') || (mailFrom !== '' && subject !== '' && mail !== '' && html !== ''))
   return channels.length > 0 && has(said) && (other === null || has(other.said)) && quietFrom !== '' && quietTo !== ''
 }
+
+/** Saves what is typed; gives the draft as it is stored then. */
+export type Save = () => Promise<Campaign>
+
+interface Writing {
+  readonly draft: Draft
+  /** What was typed when it was saved last. */
+  readonly clean: Draft
+  /** The campaign as it was read or saved last. */
+  readonly base: Campaign
+  /** What somebody else made of it, while it is open which of both stays. */
+  readonly theirs: Campaign | null
+}
+
+const begun = (campaign: Campaign): Writing => {
+  const draft = draftOf(campaign)
+  return { draft, clean: draft, base: campaign, theirs: null }
+}
+
+/** What is typed, and its saving: each change names the version that it changes. */
+function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
+  const [state, draw] = useState(() => begun(campaign))
+  const latest = useRef(state)
+  const underWay = useRef<Promise<Campaign> | null>(null)
+  const sent = useRef<Draft | null>(null)
+  const put = (change: Partial<Writing>): void => {
+    latest.current = { ...latest.current, ...change }
+    draw(latest.current)
+  }
+  /** Takes a newer version over where nothing that was typed stands against it, as in one's own of which the answer was lost. */
+  const meet = (theirs: Campaign): void => {
+    const { draft, clean, base } = latest.current
+    const isOwn = sent.current !== null && isSame(changesOf(sent.current, theirs), {})
+    if (isSame(draft, clean)) put(begun(theirs))
+    else if (isOwn || isSame(draftOf(theirs), draftOf(base))) put({ base: theirs })
+    else put({ theirs })
+  }
+  const write = async (): Promise<Campaign> => {
+    for (;;) {
+      const { draft, clean, base, theirs } = latest.current
+      if (theirs) throw new Error(t(changedMeanwhile))
+      if (isSame(draft, clean)) return base
+      if (!isWhole(draft)) throw new Error(t('The draft is not complete: fill in what its channels need.'))
+      sent.current = draft
+      const changes = changesOf(draft, base)
+      const body = { ...changes, unchanged_since: base.updated_at }
+      const saved = isSame(changes, {}) ? base : await campaignsUpdate(api, { id: base.id, body }).catch(refused)
+      if (saved === null) continue
+      put({ base: saved, clean: draft })
+      onSaved(saved)
+    }
+  }
+  const refused = async (error: unknown): Promise<null> => {
+    if (!(error instanceof PamojaError) || error.code !== 'CONFLICT') throw error
+    meet(await campaignsGet(api, { id: latest.current.base.id }))
+    return null
+  }
+  const save: Save = () => {
+    underWay.current ??= write().finally(() => {
+      underWay.current = null
+    })
+    return underWay.current
+  }
+  useEffect(() => {
+    if (Date.parse(campaign.updated_at) > Date.parse(latest.current.base.updated_at)) meet(campaign)
+  }, [campaign.updated_at])
+  useEffect(() => {
+    const leave = (): void => {
+      const { draft, clean, theirs } = latest.current
+      if (!theirs && !isSame(draft, clean) && isWhole(draft)) void save().catch(complain)
+    }
+    window.addEventListener('pagehide', leave)
+    return () => {
+      window.removeEventListener('pagehide', leave)
+      leave()
+    }
+  }, [])
+  return { ...state, put, save, isChanged: !isSame(state.draft, state.clean) }
+}
+
+const changedMeanwhile = 'Somebody else changed this draft meanwhile. Nothing of yours is saved until you choose.'
 
 interface EditorProps {
   campaign: Campaign
   preview: Loaded<CampaignPreview | null>
-  onSaved(): Promise<void>
+  /** Where the page finds how to save. */
+  save: RefObject<Save | null>
+  onSaved(saved: Campaign): void
 }
 
-export function Editor({ campaign, preview, onSaved }: EditorProps) {
-  const [draft, setDraft] = useState(() => draftOf(campaign))
+export function Editor({ campaign, preview, save: outside, onSaved }: EditorProps) {
+  const { draft, theirs, isChanged, put, save } = useWriting(campaign, onSaved)
   const [error, setError] = useState<Error | null>(null)
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(campaign))
   const isReady = isWhole(draft)
-  const latest = useRef(campaign)
-  latest.current = campaign
+  outside.current = save
   const canWrite = may('campaigns:write')
+  const tryToSave = (): Promise<void> =>
+    save().then(
+      () => setError(null),
+      (refusal) => setError(refusal),
+    )
   useEffect(() => {
-    if (!isChanged || !isReady || !canWrite) return
-    const timer = setTimeout(() => {
-      campaignsUpdate(api, { id: campaign.id, body: bodyOf(draft, latest.current) })
-        .then(() => setError(null))
-        .then(onSaved)
-        .catch(setError)
-    }, pauseMs)
+    if (!isChanged || !isReady || !canWrite || theirs) return
+    const timer = setTimeout(tryToSave, pauseMs)
     return () => clearTimeout(timer)
-  }, [JSON.stringify(draft), isChanged, isReady, canWrite])
-  const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }))
-  const note = !isReady ? t('Not complete') : error ? t('Not saved') : isChanged ? t('Saving…') : t('Saved')
+  }, [JSON.stringify(draft), isChanged, isReady, canWrite, theirs])
+  const take = (campaign: Campaign): void => {
+    setError(null)
+    put(begun(campaign))
+    onSaved(campaign)
+  }
+  const keep = (campaign: Campaign): void => {
+    setError(null)
+    put({ base: campaign, clean: draftOf(campaign), theirs: null })
+  }
+  const set = (change: Partial<Draft>): void => put({ draft: { ...draft, ...change } })
+  const isStuck = error !== null || theirs !== null
+  const note = !isReady ? t('Not complete') : isStuck ? t('Not saved') : isChanged ? t('Saving…') : t('Saved')
   return (
     <div class="cols side">
       <fieldset class="stack bare" disabled={!canWrite}>
-        {error && <Problem error={error} />}
+        {theirs && (
+          <div class="callout row" role="alert">
+            <p>{t(changedMeanwhile)}</p>
+            <button type="button" class="btn small push" onClick={() => take(theirs)}>
+              {t('Take theirs')}
+            </button>
+            <button type="button" class="btn small" onClick={() => keep(theirs)}>
+              {t('Keep mine')}
+            </button>
+          </div>
+        )}
+        {error && !theirs && isReady && <Problem error={error} retry={tryToSave} />}
         <Card title="To whom" action={<span class="soft small push">{note}</span>}>
           <OneOf
             label="Segment"
@@ -358,7 +477,12 @@ function Contents({ channels, said, isOther = false, onChange }: ContentsProps) 
               />
             )}
             <Field label="Subject" value={said.subject} onInput={(subject) => set({ subject })} />
-            <TextField label="Message" rows={5} value={said.mail} onInput={(mail) => set({ mail })} />
+            {said.mail !== undefined && (
+              <TextField label="Message" rows={5} value={said.mail} onInput={(mail) => set({ mail })} />
+            )}
+            {said.html !== undefined && (
+              <TextField label="HTML" rows={8} value={said.html} onInput={(html) => set({ html })} />
+            )}
           </div>
         ),
       )}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answer to a customer: its channel, price and rules stand there before it is sent, templates and files are a click away, and what was
-// typed is kept until it is sent, a note as a note.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+// typed is kept until it is sent, a note as a note. An answer that is on its way is sent once, also where the agent goes on meanwhile.
+import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   conversationsAddNote,
   conversationsReply,
@@ -12,31 +12,48 @@ import {
 import type { ConversationDetail } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import { complain } from '../../kit/dialogs.tsx'
-import { useDoing } from '../../kit/doing.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { Menu } from '../../kit/menu.tsx'
 import { money, shortMoment } from '../../kit/words.ts'
+import { sentenceOf } from '../../refusals.ts'
+import { store } from '../../store.ts'
 import { t } from '../../words.ts'
 import { base64Of } from './files.ts'
+import { nameOf } from './line.tsx'
 
 const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
 const answerKey = (id: string): string => `pamoja-draft ${id}`
 const noteKey = (id: string): string => `pamoja-note ${id}`
 
-/** Words of a conversation that were not sent: of a note if there is one, or else of an answer. */
-function draftOf(id: string): { text: string; isNote: boolean } {
+/** Words of a conversation that were not sent. */
+interface Draft {
+  readonly text: string
+  readonly isNote: boolean
+}
+
+/** Drafts that were typed or sent since the page was loaded. */
+const drafts = store<Readonly<Record<string, Draft>>>({})
+/** Conversations whose answer is on its way. */
+const sending = store<ReadonlySet<string>>(new Set())
+
+/** Draft of a conversation: a note if there is one, or else an answer. */
+function draftOf(id: string): Draft {
+  const typed = drafts.get()[id]
+  if (typed) return typed
   const note = sessionStorage.getItem(noteKey(id)) ?? ''
   return note === ''
     ? { text: sessionStorage.getItem(answerKey(id)) ?? '', isNote: false }
     : { text: note, isNote: true }
 }
 
-function keepDraft(id: string, text: string, isNote: boolean): void {
+function keepDraft(id: string, change: Partial<Draft>): void {
+  const { text, isNote } = { ...draftOf(id), ...change }
   sessionStorage.setItem(noteKey(id), isNote ? text : '')
   sessionStorage.setItem(answerKey(id), isNote ? '' : text)
+  drafts.set({ ...drafts.get(), [id]: { text, isNote } })
 }
 
 const problemWords: Readonly<Record<string, string>> = {
@@ -58,17 +75,23 @@ type Way = ConversationDetail['channels'][number]
 
 export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent(): Promise<void> }) {
   const { id, channels } = talk
-  const [draft] = useState(() => draftOf(id))
-  const [text, setText] = useState(draft.text)
-  const [isNote, setIsNote] = useState(draft.isNote)
+  drafts.use()
+  const { text, isNote } = draftOf(id)
+  const isBusy = sending.use().has(id)
   const usual = (channels.find(({ is_open }) => is_open) ?? channels[0])?.channel
   const [channel, setChannel] = useState(usual)
   const [{ files, template }, setExtras] = useState(noExtras)
-  const { isBusy, error, run } = useDoing()
+  const [error, setError] = useState<Error | null>(null)
+  const isGone = useRef(false)
   const box = useRef<HTMLTextAreaElement>(null)
   const templates = useRef<HTMLDivElement>(null)
   const way = channels.find((one) => one.channel === channel)
-  useLayoutEffect(() => keepDraft(id, text, isNote), [id, text, isNote])
+  useEffect(
+    () => () => {
+      isGone.current = true
+    },
+    [],
+  )
   // The channel follows the customer to another one, but never under words or files.
   const isBegun = text !== '' || files.length > 0 || template !== null
   const followed = useRef(talk.channel)
@@ -78,27 +101,38 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
     setChannel(usual)
   }, [talk.channel, isBegun])
   const choose = (next: Way['channel'] | null): void => {
-    setIsNote(next === null)
+    keepDraft(id, { isNote: next === null })
     if (next !== null) setChannel(next)
     setExtras(noExtras)
   }
   const own = { conversation_id: id }
-  const send = (): void =>
-    run(async () => {
+  const send = async (): Promise<void> => {
+    if (sending.get().has(id)) return
+    sending.set(new Set([...sending.get(), id]))
+    setError(null)
+    try {
       if (isNote) await conversationsAddNote(api, { ...own, body: { text } })
       else await conversationsReply(api, { ...own, body: await bodyOf(channel, text, { files, template }) })
       // Words that a template took the place of are still to be sent.
-      if (isNote || template === null) setText('')
+      if (isNote || template === null) keepDraft(id, { text: '' })
       setExtras(noExtras)
       await onSent()
-    })
+    } catch (thrown) {
+      const cause = thrown instanceof Error ? thrown : new Error(String(thrown))
+      setError(cause)
+      if (isGone.current)
+        complain(new Error(t('Not sent to {name}: {reason}', { name: nameOf(talk), reason: sentenceOf(cause) })))
+    } finally {
+      sending.set(new Set([...sending.get()].filter((one) => one !== id)))
+    }
+  }
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
       if (isTyped || event.ctrlKey || event.metaKey || !['r', 'n'].includes(event.key)) return
       event.preventDefault()
       if (event.key === 'n') choose(null)
-      else setIsNote(false)
+      else keepDraft(id, { isNote: false })
       box.current?.focus()
     }
     window.addEventListener('keydown', press)
@@ -118,7 +152,7 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
       class={isNote ? 'composer noting' : 'composer'}
       onSubmit={(event) => {
         event.preventDefault()
-        send()
+        void send()
       }}
     >
       <div>
@@ -150,9 +184,10 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
             dir="auto"
             placeholder={isNote ? t('Add a note') : t('Answer')}
             disabled={isShut}
-            onInput={(event) => setText(event.currentTarget.value)}
+            readOnly={isBusy}
+            onInput={(event) => keepDraft(id, { text: event.currentTarget.value })}
             onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty) send()
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.repeat && !isEmpty) void send()
               const menu = event.key === '/' && text === '' ? templates.current?.querySelector('button') : null
               if (!menu) return
               event.preventDefault()
@@ -225,6 +260,9 @@ function Enclosed({ icon, name, onRemove }: { icon: 'attach' | 'template'; name:
 
 type Answer = NonNullable<Parameters<typeof conversationsReply>[1]['body']>
 
+/** Files that are up, so that an answer that is sent again is the same. */
+const uploaded = new WeakMap<File, string>()
+
 /** Megabytes of files that an email of 25 MiB holds in base64. */
 const maxFilesMb = 18
 
@@ -240,10 +278,14 @@ async function bodyOf(channel: Way['channel'] | undefined, text: string, { files
     const attachments = files.map(async (one) => ({ filename: one.name, content: await base64Of(one) }))
     return { ...own, text, attachments: await Promise.all(attachments) }
   }
+  const type = kindOf(file)
+  if (type === 'audio' && text.trim() !== '')
+    throw new Error(t('An audio file takes no words: send them before it or after it.'))
   const body = new FormData()
   body.append('file', file)
-  const { media_id } = await messengerUploadMedia(api, { body })
-  return { ...own, media: { type: kindOf(file), media_id }, ...(text.trim() === '' ? {} : { text }) }
+  const media_id = uploaded.get(file) ?? (await messengerUploadMedia(api, { body })).media_id
+  uploaded.set(file, media_id)
+  return { ...own, media: { type, media_id }, ...(text.trim() === '' ? {} : { text }) }
 }
 
 function kindOf({ type }: File): 'image' | 'video' | 'audio' | 'document' {

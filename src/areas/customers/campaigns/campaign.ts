@@ -39,6 +39,14 @@ export async function lockedCampaign(
   return row
 }
 
+/** Refuses a change of a campaign that is another than the caller has read. Throws CONFLICT. */
+export function requireUnchanged({ updated_at }: CampaignRow, since: string | undefined): void {
+  if (since !== undefined && Date.parse(since) !== updated_at.getTime())
+    throw new AppError('CONFLICT', 'the campaign has changed since it was read; read it again', {
+      extra: { updated_at: updated_at.toISOString() },
+    })
+}
+
 const ended: readonly State[] = ['completed', 'cancelled', 'stopped_budget']
 
 /** Changes of a campaign's state. */

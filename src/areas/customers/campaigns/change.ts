@@ -11,7 +11,7 @@ import { one, type Tx } from '../../../platform/db.ts'
 import { segmentNamed } from '../segments/segment.ts'
 import { findCustomers } from '../store.ts'
 import { customersNamedIn } from './audience.ts'
-import { lockedCampaign, type Move, move } from './campaign.ts'
+import { lockedCampaign, type Move, move, requireUnchanged } from './campaign.ts'
 import { chosen } from './recipients.ts'
 import { audiencePage, campaignJob } from './run.ts'
 import type { ChangedCampaign, NewCampaign, State } from './schema.ts'
@@ -57,7 +57,12 @@ export async function createCampaign(tx: Tx, caller: Caller, input: NewCampaign)
 }
 
 /** Changes a campaign: all of a draft; the name, rate and budget of one that has not ended. */
-export async function changeCampaign(tx: Tx, caller: Caller, id: string, input: ChangedCampaign): Promise<CampaignRow> {
+export async function changeCampaign(
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  { unchanged_since, ...input }: ChangedCampaign,
+): Promise<CampaignRow> {
   const { tenant, nowMs } = caller
   const before = await lockedCampaign(tx, tenant, id, [
     'draft',
@@ -76,6 +81,7 @@ export async function changeCampaign(tx: Tx, caller: Caller, id: string, input: 
         extra: { current_state: before.state },
       },
     )
+  requireUnchanged(before, unchanged_since)
   const isList = input.customer_ids !== undefined || input.csv !== undefined
   requireOneAudience(input, false)
   const named =
@@ -170,8 +176,15 @@ export async function requireRecipients(app: App, caller: Caller, row: CampaignR
     throw new AppError('CONSENT_REQUIRED', 'no customer in the audience has agreed to marketing on these channels')
 }
 
-export async function startCampaign(app: App, tx: Tx, caller: Caller, id: string): Promise<CampaignRow> {
+export async function startCampaign(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  id: string,
+  since: string | undefined,
+): Promise<CampaignRow> {
   const row = await lockedCampaign(tx, caller.tenant, id, ['draft'])
+  requireUnchanged(row, since)
   return run(app, tx, caller, row, 'start', 'checking')
 }
 

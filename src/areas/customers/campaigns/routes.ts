@@ -19,7 +19,7 @@ import {
 } from './change.ts'
 import { previewOf } from './preview.ts'
 import { repliesTo } from './replies.ts'
-import { Campaign, CampaignChange, CampaignIn, CampaignReply, Preview, Stats, states } from './schema.ts'
+import { Campaign, CampaignChange, CampaignIn, CampaignReply, CampaignStart, Preview, Stats, states } from './schema.ts'
 import { statsOf } from './stats.ts'
 import { type CampaignRow, listCampaigns } from './store.ts'
 
@@ -88,7 +88,7 @@ const change = write({
   params: IdParam,
   body: CampaignChange,
   reply: { status: 200, schema: Campaign },
-  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'NO_RECIPIENTS'],
+  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'CONFLICT', 'NO_RECIPIENTS'],
   examples: [{ name: 'Another budget', body: { budget: 800 } }],
   handle: async (_app, tx, { params, body }, caller) => shown(await changeCampaign(tx, caller, params.id, body)),
 })
@@ -166,13 +166,15 @@ const start = write({
     'Determines the audience and sends at the scheduled time. Each customer receives it at most once, and only with consent.',
   scope: 'campaigns:start',
   params: IdParam,
+  body: CampaignStart,
   reply: { status: 200, schema: Campaign },
-  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'NO_RECIPIENTS', 'CONSENT_REQUIRED'],
+  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'CONFLICT', 'NO_RECIPIENTS', 'CONSENT_REQUIRED'],
   prepare: async (app, { params }, caller) => {
     const row = await campaignWith(app.db, caller.tenant, params.id)
     if (row.state === 'draft') await requireRecipients(app, caller, row)
   },
-  handle: async (app, tx, { params }, caller) => shown(await startCampaign(app, tx, caller, params.id)),
+  handle: async (app, tx, { params, body }, caller) =>
+    shown(await startCampaign(app, tx, caller, params.id, body.unchanged_since)),
 })
 
 const pause = ofState('pause', 'Pause a campaign', 'No further messages are sent until it is resumed.', pauseCampaign)

@@ -141,6 +141,10 @@ const settings = {
   budget: Type.Optional(Nullable(AmountIn(), { description: 'Spending limit, in the currency of the account' })),
 }
 
+const UnchangedSince = Type.Optional(
+  Moment({ description: '`updated_at` of the campaign as it was read; 409 if it was changed since' }),
+)
+
 export const CampaignIn = Type.Object(settings)
 export type NewCampaign = Static<typeof CampaignIn>
 export const CampaignChange = Type.Object({
@@ -148,7 +152,9 @@ export const CampaignChange = Type.Object({
   name: Type.Optional(settings.name),
   channel: Type.Optional(settings.channel),
   content: Type.Optional(Content),
+  unchanged_since: UnchangedSince,
 })
+export const CampaignStart = Type.Object({ unchanged_since: UnchangedSince })
 export type ChangedCampaign = Static<typeof CampaignChange>
 
 export const Campaign = Type.Object(

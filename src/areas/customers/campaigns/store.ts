@@ -81,11 +81,13 @@ export const insertCampaign = statement.tenant<One & WrittenSettings & { currenc
    returning ${columns}`,
 )
 
+/** Each change has a later time than the one before, so that the time tells them apart. */
 export const updateCampaign = statement.tenant<One & WrittenSettings & { at: Date }, CampaignRow>(
   'customers.update_campaign',
   `update customers.campaigns
       set name = $name, segment_id = $segment, channels = $channels, content = $content::jsonb, variants = $variants::jsonb,
-          schedule = $schedule::jsonb, quiet_hours = $quietHours::jsonb, rate = $rate, budget = $budget, updated_at = $at
+          schedule = $schedule::jsonb, quiet_hours = $quietHours::jsonb, rate = $rate, budget = $budget,
+          updated_at = greatest($at::timestamptz, updated_at + interval '1 millisecond')
     where ${mine} and id = $id returning ${columns}`,
 )
 

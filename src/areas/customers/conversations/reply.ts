@@ -42,7 +42,7 @@ export const ReplyBody = Type.Object({
         type: OneOf(mediaTypes, { description: 'Kind of the file' }),
         media_id: Type.String({ maxLength: 64, description: 'File that was uploaded with POST /v1/messenger/media' }),
       },
-      { description: 'File, over the messenger; `text` becomes its caption' },
+      { description: 'File, over the messenger; `text` becomes its caption, except of audio' },
     ),
   ),
   email_template: Type.Optional(
@@ -170,7 +170,8 @@ const senders: Readonly<Record<Channel, Send>> = {
     refuseMailOf('messenger', body)
     const given = [template !== undefined, media !== undefined || text !== undefined].filter(Boolean)
     if (given.length !== 1) throw invalid('text', 'is required, unless template or media is given')
-    const caption = text === undefined || media?.type === 'audio' ? {} : { caption: text }
+    if (media?.type === 'audio' && text !== undefined) throw invalid('text', 'is not sent with an audio file')
+    const caption = text === undefined ? {} : { caption: text }
     const content = template
       ? { type: 'template' as const, template }
       : media
