@@ -13,12 +13,12 @@ import { areas } from '../src/areas.ts'
 import { trafficChore } from '../src/platform/operator/tallies.ts'
 import { buildConsole, entriesOf, openBrowser } from './chromium.ts'
 import type { Client } from './client.ts'
+import { patienceMs } from './eventually.ts'
 import { asked, pathWith, Things } from './laws/things.ts'
 import { doChores, eventually, startWorld, type World } from './world.ts'
 
 const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 844 }
-const patienceMs = 60_000
 const perSheet = 12
 /** What takes longer is not waited for. */
 const lateMs = 8_000
@@ -240,7 +240,7 @@ try {
   if (!given) throw new Error('this installation has no console')
   const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide })
   const page = await context.newPage()
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(patienceMs(60_000))
   const pictured: Pictured[] = []
   await page.goto(given.url)
   await page.getByLabel('Email address').waitFor()

@@ -122,6 +122,7 @@ function buildFingerprint() {
     'tsconfig.json',
     'tools/bundle.mjs',
     'tools/program-loader.mjs',
+    'tools/source-places.mjs',
     ...sdkSources(),
     ...sources,
   ])

@@ -4,11 +4,12 @@
 
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { writeSdk } from './sdk.mjs'
+import { placesOf } from './source-places.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const outdir = join(root, 'dist', 'program')
@@ -41,8 +42,7 @@ await build({
   target: 'node20',
   minifyWhitespace: true,
   legalComments: 'none',
-  sourcemap: true,
-  // These have the line and the file already, without a copy of the text.
+  sourcemap: 'external',
   sourcesContent: false,
   // What is read later, or never, stays where it is; pdfkit looks for its fonts beside itself.
   external: [
@@ -63,6 +63,11 @@ await build({
   footer: { js: '})' },
   logLevel: 'warning',
 })
+const map = join(outdir, 'program.cjs.map')
+const { sources, table } = placesOf(JSON.parse(readFileSync(map, 'utf8')))
+writeFileSync(join(outdir, 'program.sources'), sources.map((source) => relative(root, join(outdir, source))).join('\n'))
+writeFileSync(join(outdir, 'program.places'), table)
+rmSync(map)
 // Commands of the API have a small file of their own, for `pamoja`.
 await build({
   absWorkingDir: root,

@@ -4,9 +4,9 @@
 // the flags that it is started with; under another Node, other flags or another processor the program compiles as it goes.
 
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { createRequire, SourceMap } from 'node:module'
+import { createRequire } from 'node:module'
 import { argv } from 'node:process'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { cachedDataVersionTag } from 'node:v8'
 import { constants, Script } from 'node:vm'
 
@@ -37,20 +37,36 @@ function runScript(meta) {
   return { script, exports: module.exports }
 }
 
-/** Node maps the lines of files that it has loaded itself, which this one is not. The map is read for the first stack shown. */
+/** Node maps the lines of files that it has loaded itself, which this one is not. The table is read for the first stack shown. */
 function mapStackTraces() {
-  let map
+  let lineOf
   const place = (frame) => {
     const text = String(frame)
     if (frame.getFileName() !== file) return text
-    map ??= new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
-    const found = map.findEntry(frame.getLineNumber() - 1, frame.getColumnNumber() - 1)
-    if (found.originalSource === undefined) return text
-    const source = fileURLToPath(new URL(found.originalSource, pathToFileURL(file)))
-    return text.replace(/[^ (]*program\.cjs:\d+:\d+/, `${source}:${found.originalLine + 1}:${found.originalColumn + 1}`)
+    lineOf ??= sourceLines()
+    const found = lineOf(frame.getLineNumber() - 1, frame.getColumnNumber() - 1)
+    return found === null ? text : text.replace(/[^ (]*program\.cjs:\d+:\d+/, () => found)
   }
   Error.prepareStackTrace = (error, frames) =>
     [String(error), ...frames.map((frame) => `    at ${place(frame)}`)].join('\n')
+}
+
+/** File and line that a place of the program was made from; null for what is in no file. Rows are those of source-places.mjs. */
+function sourceLines() {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const sources = readFileSync(new URL('program.sources', import.meta.url), 'utf8').split('\n')
+  const table = new Uint32Array(new Uint8Array(readFileSync(new URL('program.places', import.meta.url))).buffer)
+  const isAfter = (row, line, column) =>
+    table[4 * row] > line || (table[4 * row] === line && table[4 * row + 1] > column)
+  return (line, column) => {
+    let [low, high] = [0, table.length / 4]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (isAfter(middle, line, column)) high = middle
+      else low = middle + 1
+    }
+    return low === 0 ? null : `${root}${sources[table[4 * low - 2]]}:${table[4 * low - 1] + 1}`
+  }
 }
 
 if (isStarted(import.meta)) {

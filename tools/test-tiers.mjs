@@ -32,6 +32,8 @@ const reasons = {
     'test/operations/operations.test.ts',
   ],
   'speaks with programs of others, which a newcomer need not have installed': [
+    'test/journeys/examples.test.ts',
+    'test/journeys/voice-mp3.test.ts',
     'test/interop/baresip.test.ts',
     'test/interop/desk.test.ts',
     'test/interop/doors-mail.test.ts',
@@ -61,9 +63,11 @@ const reasons = {
   ],
   'looks at pages and pictures in a browser, in every language and size': [
     'test/journeys/callcenter-desk.test.ts',
+    'test/journeys/console-business.test.ts',
     'test/journeys/console-journey.test.ts',
     'test/journeys/console-pages.test.ts',
     'test/journeys/console-ways.test.ts',
+    'test/journeys/docs-try.test.ts',
     'test/journeys/invoice-page.test.ts',
     'test/journeys/looks.test.ts',
     'test/journeys/page-languages.test.ts',
@@ -87,6 +91,7 @@ const reasons = {
     'test/journeys/payouts-model.test.ts',
     'test/journeys/reconciliation-outgoing.test.ts',
     'test/journeys/refunds.test.ts',
+    'test/journeys/renewals.test.ts',
     'test/journeys/sms-priority.test.ts',
     'test/journeys/subscription-meetings.test.ts',
     'test/journeys/subscription-walk.test.ts',

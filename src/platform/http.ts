@@ -18,10 +18,10 @@ import { admitByForm, begin, enter, limitUnauthenticated, sandboxMark } from './
 import { asAppError, errorBody, lastLine, maxBodyBytes, send, sendCsv, wantsCsv } from './http/answer.ts'
 import { doorHooks, hostsOf } from './http/doors.ts'
 import { handleDownload } from './http/downloads.ts'
-import { asError, type CompiledRoute, type Exchange, printable, withoutKeys } from './http/exchange.ts'
+import { asError, type CompiledRoute, type Exchange, nothingAt, printable, withoutKeys } from './http/exchange.ts'
 import { execute, executeOnce } from './http/executing.ts'
 import { mountHooks } from './http/hooks.ts'
-import { Methods } from './http/methods.ts'
+import { Methods, maxParamLength } from './http/methods.ts'
 import { handleMultipart } from './http/multipart-requests.ts'
 import { callerOf, checked, parseBody } from './http/request-input.ts'
 import { leave } from './http/request-log-line.ts'
@@ -56,7 +56,7 @@ export function createHttp({
     serverFactory: (handler) => serverFactory(handler),
     logger: false,
     bodyLimit: maxBodyBytes,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength },
     rewriteUrl: (request) => rewriteUrl(request, doorHosts),
     clientErrorHandler: () => undefined,
     frameworkErrors: (error, request, reply) => refuseUnrouted(app, trustedProxies, error, request, reply),
@@ -112,30 +112,49 @@ function mount(http: FastifyInstance, app: App, routes: readonly Route[], method
   for (const route of routes) {
     const compiled = compile(route)
     for (const path of [route.path, ...(route.aliases ?? [])]) {
-      methods.add(path, route.method)
-      if (route.kind === 'upload' || route.kind === 'multipart') {
-        uploads.push([compiled, path])
-        continue
-      }
-      http.route({
-        // One router entry for GET and HEAD: separate ones would be a third of all entries and of the time to add them.
-        method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
-        exposeHeadRoute: false,
-        url: path,
-        bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
-        config: { compiled },
-        handler: traced(app, (request, reply) => {
-          if (route.kind === 'stream' || wantsMessages(route, request))
-            return handleStream(app, streams, compiled, request, reply)
-          if (route.kind === 'download') return handleDownload(app, compiled, request, reply)
-          return handle(app, compiled, request, reply)
-        }),
-      })
+      const isUpload = route.kind === 'upload' || route.kind === 'multipart'
+      const isApart = isUpload || route.bodyLimitBytes !== undefined || !path.startsWith('/v1/')
+      methods.add(path, route.method, isApart ? null : compiled)
+      if (isUpload) uploads.push([compiled, path])
+      else if (isApart)
+        http.route({
+          // One router entry for GET and HEAD: separate ones would be a third of all entries and of the time to add them.
+          method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+          exposeHeadRoute: false,
+          url: path,
+          bodyLimit: route.bodyLimitBytes ?? maxBodyBytes,
+          config: { compiled },
+          handler: traced(app, (request, reply) => answer(app, streams, compiled, request, reply)),
+        })
     }
   }
   mountUploads(http, app, uploads)
-  for (const { pattern: url, method, allow } of methods.mistakable())
-    http.route({ method, url, config: { allow }, exposeHeadRoute: false, handler: async () => undefined })
+  http.route({
+    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposeHeadRoute: false,
+    url: '/v1/*',
+    bodyLimit: maxBodyBytes,
+    config: { isAny: true },
+    handler: traced(app, async (request, reply) => {
+      const { compiled } = request.exchange
+      if (compiled === null) throw nothingAt(request)
+      return answer(app, streams, compiled, request, reply)
+    }),
+  })
+}
+
+function answer(
+  app: App,
+  streams: Streams,
+  compiled: CompiledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { route } = compiled
+  if (route.kind === 'stream' || wantsMessages(route, request))
+    return handleStream(app, streams, compiled, request, reply)
+  if (route.kind === 'download') return handleDownload(app, compiled, request, reply)
+  return handle(app, compiled, request, reply)
 }
 
 /** Upload routes: the body is streamed, so they have a body parser of their own. */

@@ -6,9 +6,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { accessibilityProblems, buildConsole, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
+import { patienceMs } from '../eventually.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
-const patienceMs = 45_000
 const dayMs = 86_400_000
 const payer = '+254711000093'
 
@@ -30,7 +30,7 @@ describe('a business in the console', { skip: withoutChromium() }, () => {
     browser = await openBrowser()
     const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
     page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
+    page.setDefaultTimeout(patienceMs(45_000))
     const { console: given } = world.credentials
     assert.ok(given)
     await page.goto(given.url)

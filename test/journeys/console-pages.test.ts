@@ -6,10 +6,10 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { accessibilityProblems, buildConsole, entriesOf, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
+import { patienceMs } from '../eventually.ts'
 import { share } from '../properties.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
-const patienceMs = 45_000
 const texts = 2_000
 const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 844 }
@@ -45,7 +45,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     browser = await openBrowser()
     context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide })
     page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
+    page.setDefaultTimeout(patienceMs(45_000))
     await enter(page)
   })
   after(async () => {
@@ -242,7 +242,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     assert.equal(invited.status, 201, invited.text)
     const own = await browser.newContext({ ignoreHTTPSErrors: true, viewport: wide })
     const theirs = await own.newPage()
-    theirs.setDefaultTimeout(patienceMs)
+    theirs.setDefaultTimeout(patienceMs(45_000))
     await theirs.goto(invited.body.invite_url)
     await theirs.getByLabel('Choose a password').fill('correct horse battery staple')
     await theirs.getByRole('button', { name: 'Begin' }).click()

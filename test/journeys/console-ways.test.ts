@@ -11,9 +11,9 @@ import { totpOf } from '../../src/kernel/totp.ts'
 import { statement } from '../../src/platform/db.ts'
 import { accessibilityProblems, buildConsole, openBrowser, withoutChromium } from '../chromium.ts'
 import type { Client } from '../client.ts'
+import { patienceMs } from '../eventually.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
-const patienceMs = 45_000
 const password = 'correct horse battery staple'
 
 /** People at the identity provider, by the name that they sign in with there. */
@@ -44,7 +44,7 @@ describe('ways to sign in', { skip: withoutChromium() }, () => {
   const window_ = async (): Promise<Page> => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
     const page = await context.newPage()
-    page.setDefaultTimeout(patienceMs)
+    page.setDefaultTimeout(patienceMs(45_000))
     return page
   }
   const isIn = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()

@@ -18,6 +18,7 @@ import { Compute } from '../../src/platform/compute.ts'
 import { root } from '../../src/platform/program/root.ts'
 import { accessibilityProblems, openBrowser, withoutChromium } from '../chromium.ts'
 import { type Reply, refusal } from '../client.ts'
+import { patienceMs } from '../eventually.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -313,7 +314,7 @@ test('the hosted page takes a passport with the camera by itself and a face from
     await page.goto(url)
     assert.deepEqual(await accessibilityProblems(page), [])
     await page.getByRole('button', { name: 'I agree, begin' }).click()
-    await page.getByRole('heading', { name: 'Can everything be read?' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Can everything be read?' }).waitFor({ timeout: patienceMs(60_000) })
     await page.getByRole('button', { name: 'Use this picture' }).click()
     await page.getByRole('heading', { name: 'Your face' }).waitFor()
     assert.deepEqual(await accessibilityProblems(page), [])
@@ -322,7 +323,7 @@ test('the hosted page takes a passport with the camera by itself and a face from
       buffer: specimen('face_a2'),
     })
     await page.getByRole('button', { name: 'Use this picture' }).click()
-    await page.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
+    await page.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: patienceMs(120_000) })
     assert.equal((await sessionAt(session_id)).status, 'verified')
   } finally {
     await browser.close()
@@ -432,7 +433,7 @@ test('a site of the account shows the page by the SDK, in a frame or a window, a
     const passport = { name: 'passport.jpg', mimeType: 'image/jpeg', buffer: specimen('passport_ke') }
     await frame.locator('input[type=file]').setInputFiles(passport)
     await frame.getByRole('button', { name: 'Use this picture' }).click()
-    await frame.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
+    await frame.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: patienceMs(120_000) })
     await page.waitForFunction(`document.title === 'verified'`)
     assert.deepEqual(await page.evaluate('told'), ['created', 'capturing', 'submitted', 'verified'])
     assert.equal(await frame.locator('a.button').count(), 0, 'the site goes on by itself')
@@ -489,7 +490,7 @@ test('a site goes to the page by the SDK, and knows by its address whose session
     const passport = { name: 'passport.jpg', mimeType: 'image/jpeg', buffer: specimen('passport_ke') }
     await page.locator('input[type=file]').setInputFiles(passport)
     await page.getByRole('button', { name: 'Use this picture' }).click()
-    await page.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: 120_000 })
+    await page.getByRole('heading', { name: 'Done, thank you' }).waitFor({ timeout: patienceMs(120_000) })
     await page.locator('a.button').click()
     await page.waitForURL(`${shop}/done?**`)
     const returned = await page.evaluate(

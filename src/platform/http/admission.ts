@@ -47,10 +47,15 @@ export function enter(
   reply: FastifyReply,
   done: Done,
 ): void {
-  const { compiled = null, allow = null, open, probe, files, hook } = request.routeOptions.config
+  const { compiled: ofEntry = null, isAny, open, probe, files, hook } = request.routeOptions.config
+  const found = isAny || request.is404 ? methods.find(request.method, request.url) : null
+  const compiled = isAny ? (found?.operation ?? null) : ofEntry
+  if (isAny && found !== null) request.params = found.params
   const exchange = begin(app, trustedProxies, request, reply, compiled)
-  exchange.allow = request.is404 ? methods.allowedAt(request.url) : allow
-  if (request.is404 || allow !== null) exchange.meant = () => meantBy(methods, request)
+  if (compiled === null && (isAny || request.is404)) {
+    exchange.allow = found?.allow ?? null
+    exchange.meant = () => meantBy(methods, request)
+  }
   const correlation = request.headers['x-correlation-id']
   if (typeof correlation === 'string' && /^[\x20-\x7e]{1,128}$/.test(correlation))
     reply.header('x-correlation-id', correlation)
@@ -159,7 +164,8 @@ function meantBy(methods: Methods, { method, url, headers, exchange }: FastifyRe
 
 /** Error for an unknown path; it comes before errors of the body. */
 function missing(request: FastifyRequest): AppError | undefined {
-  return request.is404 ? nothingAt(request) : undefined
+  const { exchange, is404, routeOptions } = request
+  return is404 || (routeOptions.config.isAny && exchange.compiled === null) ? nothingAt(request) : undefined
 }
 
 /** Starts a request: assigns its id and the headers of every response. */
@@ -202,8 +208,7 @@ export function begin(
 }
 
 function beginSpan(tracer: Tracer, { method, headers, routeOptions, exchange }: FastifyRequest): Span {
-  const { url: path } = routeOptions
-  const operation = exchange.compiled?.route.operation
+  const { operation, path = routeOptions.config.isAny ? undefined : routeOptions.url } = exchange.compiled?.route ?? {}
   return tracer.request(path === undefined ? method : `${method} ${path}`, headers.traceparent, {
     'http.request.method': method,
     'pamoja.request_id': exchange.id,

@@ -60,8 +60,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     compiled?: CompiledRoute
-    /** Set on methods that a path does not allow, where the router would match another path. */
-    allow?: string
+    /** The one entry of all operations that have none of their own: `Methods` knows which is meant. */
+    isAny?: boolean
     /** Public: needs no credentials. */
     open?: boolean
     /** Health check, without a rate limit. */

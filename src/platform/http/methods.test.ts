@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { areas } from '../../areas.ts'
 import { Methods } from './methods.ts'
 
 const methods = new Methods()
@@ -35,11 +36,28 @@ const rows: readonly [string, string | null][] = [
 for (const [url, allow] of rows)
   test(`${url || 'nothing'} takes ${allow ?? 'nothing'}`, () => assert.equal(methods.allowedAt(url), allow))
 
-test('only what would be taken for another path has to be kept apart', () => {
-  assert.deepEqual(
-    [...methods.mistakable()].map(({ pattern, method, allow }) => `${method} ${pattern}: ${allow}`),
-    ['GET /v1/sms/send: POST', 'PATCH /v1/sms/send: POST', 'HEAD /v1/sms/send: POST'],
+test('a path gives its parameters, decoded, and a fixed segment goes before one', () => {
+  assert.deepEqual(methods.find('GET', '/v1/sms/a%2Fb/parts?x=/')?.params, { id: 'a/b' })
+  assert.deepEqual(methods.find('DELETE', '/v1/emails/all/cancel/')?.params, { area: 'emails' })
+  assert.deepEqual(methods.find('GET', '/v1/sms/send')?.params, {})
+})
+
+test('a segment that no id could be is none', () => {
+  assert.equal(methods.find('GET', `/v1/sms/${'a'.repeat(300)}`)?.params.id?.length, 300)
+  assert.equal(methods.find('GET', `/v1/sms/${'a'.repeat(301)}`), null)
+})
+
+test('no operation with an entry of its own in the router takes the path of another', () => {
+  const all = areas.flatMap(({ routes }) => routes).map((route) => ({ route, segments: route.path.split('/') }))
+  const apart = all.filter(
+    ({ route: { kind, bodyLimitBytes } }) => kind === 'upload' || kind === 'multipart' || bodyLimitBytes,
   )
+  const takes = (pattern: readonly string[], segments: readonly string[]): boolean =>
+    pattern.length === segments.length && pattern.every((one, at) => one.startsWith(':') || one === segments[at])
+  for (const { route, segments } of apart)
+    for (const other of all)
+      if (other.route.path !== route.path && other.route.method === route.method)
+        assert.ok(!takes(segments, other.segments), `${route.path} takes ${other.route.path}`)
 })
 
 const nearest: readonly [string, string, string | null][] = [

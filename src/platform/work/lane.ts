@@ -45,7 +45,7 @@ export function laneName(lane: string, place: string | null): string {
 export class Lane<Job extends Runnable> {
   readonly name: string
   readonly job: Job
-  readonly check: Validator<TSchema>
+  #check: Validator<TSchema> | null = null
   /** Part after the @ of its name; only such lanes are shared between accounts. */
   readonly place: string | null
   running = 0
@@ -57,8 +57,13 @@ export class Lane<Job extends Runnable> {
   constructor(job: Job, place: string | null) {
     this.name = laneName(job.lane, place)
     this.job = job
-    this.check = Compile(job.payload)
     this.place = place
+  }
+
+  /** Compiled for its first job: compiling those of all lanes was a thirtieth of a start. */
+  get check(): Validator<TSchema> {
+    this.#check ??= Compile(this.job.payload)
+    return this.#check
   }
 
   /** How its jobs in a cell are claimed. */
