@@ -389,7 +389,7 @@ test('a call that is given up before it has its audio rings nobody', async () =>
   // Whoever was rung before this one would have been told by now.
   await until(ada, await call(ada, { actions: [wait] }), 'answered')
   assert.equal(simulatedCarrier.of(app)?.heard(idOf('call', row.id)) ?? null, null)
-  assert.equal(session.record.row.status, 'failed')
+  assert.equal((await callOf(ada, idOf('call', row.id))).status, 'failed')
 })
 
 test('what is played for some is heard by them, and DELETE stops all of it', async () => {
