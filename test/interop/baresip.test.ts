@@ -25,7 +25,7 @@ const reason = withoutBaresip()
 const phrase = 'Transfer money'
 const maxAsked = 5
 
-test('an independent phone hears a Swahili menu, presses keys, says a phrase and is recorded', {
+test('an independent phone calls over TCP, hears a Swahili menu, presses keys, says a phrase and is recorded', {
   skip: reason,
 }, async (t) => {
   const world = await startWorld()
@@ -61,8 +61,8 @@ test('an independent phone hears a Swahili menu, presses keys, says a phrase and
     application: { answer_url: shop.url('/answer'), event_url: shop.url('/events') },
   })
   assert.equal(assigned.status, 200, JSON.stringify(assigned.body))
-  const sip = new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:'))
-  const dials = `sip:${number}@127.0.0.1:${sip.port}`
+  const { tcpPort } = telephoneNetworkOf(world.app).address
+  const dials = `sip:${number}@127.0.0.1:${tcpPort};transport=tcp`
   const phone = await startBaresip(t, { dials, speech: await repeated(world, phrase) })
   const call = JSON.parse((await shop.next('/answer')).body)
   assert.deepEqual([call.to, call.direction], [number, 'inbound'])

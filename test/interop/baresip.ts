@@ -42,17 +42,21 @@ interface PhoneOptions {
   account?: string
   /** File with its certificate and key, for calls that come over TLS. */
   certificate?: string
+  /** Network namespace that it runs in, and its address there. */
+  within?: { namespace: string; host: string }
 }
 
 /** A phone of its own that dials or answers, speaks and writes down what it hears. It hangs up when it has spoken. */
 export async function startBaresip(t: TestContext, options: PhoneOptions): Promise<BaresipPhone> {
-  const { dials, speech, user = 'phone', listens = '127.0.0.1:0', codec = 'pcmu/8000/1', account = '' } = options
+  const { dials, speech, user = 'phone', codec = 'pcmu/8000/1', account = '', within } = options
+  const host = within?.host ?? '127.0.0.1'
+  const listens = options.listens ?? `${host}:0`
   const dir = await mkdtemp(join(tmpdir(), 'pamoja-baresip-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
   await writeFile(join(dir, 'say.wav'), wavFor(codec, speech))
   await writeFile(
     join(dir, 'accounts'),
-    `<sip:${user}@127.0.0.1${account.includes('srtp') ? ';transport=tls' : ''}>;regint=0;audio_codecs=${codec}${account}\n`,
+    `<sip:${user}@${host}${account.includes('srtp') ? ';transport=tls' : ''}>;regint=0;audio_codecs=${codec}${account}\n`,
   )
   const config = [
     'module_path /usr/lib/baresip/modules',
@@ -74,10 +78,15 @@ export async function startBaresip(t: TestContext, options: PhoneOptions): Promi
     'audio_player aubridge,nobody',
     'audio_alert aubridge,nobody',
     `snd_path ${dir}`,
-    'net_interface 127.0.0.1',
+    `net_interface ${host}`,
   ]
   await writeFile(join(dir, 'config'), `${config.join('\n')}\n`)
-  const child = spawn('baresip', ['-f', dir, ...(dials === undefined ? [] : ['-e', `/dial ${dials}`])], {
+  const [program = '', ...given] = [
+    ...(within ? ['ip', 'netns', 'exec', within.namespace] : []),
+    ...['baresip', '-f', dir],
+    ...(dials === undefined ? [] : ['-e', `/dial ${dials}`]),
+  ]
+  const child = spawn(program, given, {
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let output = ''

@@ -2,6 +2,7 @@
 // Calls as a customer makes and takes them: over HTTPS, through real SIP and RTP, to phones of the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate as aTurn } from 'node:timers/promises'
 import { endUnplaced } from '../../src/areas/voice/customer/command-call.ts'
 import { newCall } from '../../src/areas/voice/customer/create-call.ts'
 import { placeJob } from '../../src/areas/voice/customer/place-call.ts'
@@ -359,6 +360,38 @@ test('a call that is hung up while its node places it is placed or ended, and ne
   assert.deepEqual([body.balance, body.held], [100, 0])
 })
 
+test('a call that is given up before it has its audio rings nobody', async () => {
+  const { app } = world
+  const ada = await world.account({ balance: 100 })
+  const tenant = tenantOf(ada)
+  const { sessions } = telephoneNetworkOf(app)
+  const nowMs = app.clock.nowMs()
+  const plan = { actions: [wait] }
+  const row = await app.db.tx(tenant, (tx) =>
+    newCall(
+      app,
+      tx,
+      { tenant, receivedMs: nowMs, nowMs, requestId: null },
+      {
+        ...{ from, to: '+254711000004', plan, isPlaced: false },
+      },
+    ),
+  )
+  const run = { id: '', bucket: tenant.bucket, tenant, key: null, place: null, attempt: 1, failures: 0 }
+  const placing = placeJob.handle(app, { ...run, payload: { call: row.id } })
+  let session = sessions.get(row.id)
+  while (!session) {
+    await aTurn()
+    session = sessions.get(row.id)
+  }
+  await session.shutDown()
+  await placing
+  // Whoever was rung before this one would have been told by now.
+  await until(ada, await call(ada, { actions: [wait] }), 'answered')
+  assert.equal(simulatedCarrier.of(app)?.heard(idOf('call', row.id)) ?? null, null)
+  assert.equal((await callOf(ada, idOf('call', row.id))).status, 'failed')
+})
+
 test('what is played for some is heard by them, and DELETE stops all of it', async () => {
   const ada = await world.account({ balance: 100 })
   shop.answer((_request, response) => void response.end(writeWav([tone([700], 1_000)])))
@@ -457,6 +490,25 @@ test('a call ends when the wallet no longer covers it', async () => {
   assert.deepEqual([over.status, over.hangup_cause], ['completed', 'insufficient_funds'])
   assert.ok(over.cost <= 7, `it cost ${over.cost}`)
   assert.ok((await ada.client.get('/v1/wallet/balance')).body.balance >= 0)
+})
+
+test('a wallet that is filled before its money is spent keeps the call, and its connect, going', async () => {
+  const ada = await world.account({ balance: 14 })
+  const endpoint = [{ type: 'phone', number: '+254711000031' }]
+  const id = await call(ada, { actions: [{ action: 'connect', endpoint }, wait] })
+  await eventually(async () => (await callOf(ada, id)).phase === 'connected', 'the phones to be connected')
+  // Both now know that no more than a minute is covered.
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 40 })
+  await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, {
+    ...{ amount: 100, currency: 'KES', environment: 'test', reference: 'in time' },
+  })
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 30 })
+  await eventually(async () => (await ada.client.get('/v1/wallet/balance')).body.held > 24, 'more to be held for both')
+  await ada.client.post('/v1/sandbox/clock', { advance_seconds: 30 })
+  assert.equal((await callOf(ada, id)).phase, 'connected')
+  const { body } = await ada.client.post(`/v1/voice/${id}/hangup`, {})
+  assert.deepEqual([body.status, body.hangup_cause], ['completed', 'normal'])
+  assert.ok(body.duration >= 100, `it lasted ${body.duration} s`)
 })
 
 test('a media worker that dies ends its calls, and the next call works', async () => {

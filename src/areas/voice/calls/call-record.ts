@@ -22,6 +22,7 @@ import {
   settleHold,
 } from '../store.ts'
 import { conversationOf, costOf, isOver, mayMove, secondsBetween } from './call.ts'
+import type { CallTimers } from './call-timers.ts'
 import { deliverEventsSoon } from './event-delivery.ts'
 
 /** Seconds held ahead, and the rest at which the hold is extended. */
@@ -61,8 +62,8 @@ export class CallRecord {
   /** A change could not be stored after all retries: the row is stale, and another node must end the call again. */
   isLost = false
   #extending: Promise<boolean> = Promise.resolve(true)
-  /** Called when the wallet cannot cover more of the call, with the seconds still paid for. */
-  onUnpaid: (secondsLeft: number) => void = () => undefined
+  /** Has the call ended after the seconds that are still paid for. */
+  #unpaid: (secondsLeft: number) => void = () => undefined
 
   constructor(app: App, row: CallRow, clockOffsetMs: number) {
     this.app = app
@@ -70,6 +71,14 @@ export class CallRecord {
     this.clockOffsetMs = clockOffsetMs
     this.one = { ...tenantOf(row), id: row.id }
     this.#heldSeconds = row.minute_micros > 0n ? holdSeconds : Number.POSITIVE_INFINITY
+  }
+
+  /** Has an answered call ended when its money is spent. The wallet is asked again then: it may have been filled meanwhile. */
+  endWhenUnpaid(timers: CallTimers, end: () => void): void {
+    const endUnlessPaid = async () => {
+      if (!(await this.renew().catch(() => false))) end()
+    }
+    this.#unpaid = (secondsLeft) => timers.set('unpaid', Math.max(0, secondsLeft * 1_000), () => void endUnlessPaid())
   }
 
   get id(): string {
@@ -310,15 +319,16 @@ export class CallRecord {
     return [outbox.prepare(callEvents[status], occasion, this.id, { ...progress, status }), completed]
   }
 
-  /** Extends the hold when it runs low. Called about once a second while the call is answered. */
-  async renew(): Promise<void> {
+  /** Extends the hold when it runs low; false where the wallet does not cover it. Called every two seconds of an answered call. */
+  async renew(): Promise<boolean> {
     const { answered_at } = this.row
-    if (answered_at === null || this.isOver) return
+    if (answered_at === null || this.isOver) return true
     const spoken = (this.#atTheLatest(this.nowMs).getTime() - answered_at.getTime()) / 1_000
-    if (this.#heldSeconds - spoken > renewSeconds) return
+    if (this.#heldSeconds - spoken > renewSeconds) return true
     // A jump of the sandbox clock may need more than one extension.
     const isPaid = await this.#extendTo(Math.max(this.#heldSeconds, Math.ceil(spoken)) + holdSeconds)
-    if (!isPaid) this.onUnpaid(this.#heldSeconds - spoken)
+    if (!isPaid) this.#unpaid(this.#heldSeconds - spoken)
+    return isPaid
   }
 
   /** Holds the money for everything spoken until then, so that the end can charge it all. */

@@ -56,8 +56,7 @@ export class RungLeg {
     this.timeoutMs = options.timeoutMs
     this.#handlers = handlers
     this.timers = new CallTimers(() => record.nowMs)
-    record.onUnpaid = (seconds) =>
-      this.timers.set('unpaid', Math.max(0, seconds * 1_000), () => this.end('completed', 'insufficient_funds'))
+    record.endWhenUnpaid(this.timers, () => this.end('completed', 'insufficient_funds'))
   }
 
   get id(): string {
@@ -74,8 +73,6 @@ export class RungLeg {
 
   /** Ring over the telephone network. */
   ring(ways: readonly Way[], port: number): void {
-    // The room may have closed while the ways were looked up.
-    if (this.#isEnding) return
     this.record.to('started')
     this.#giveUpLater()
     const audio = new SipAudio(this.#network, this.#room, this.id, this.record.row.environment, port)

@@ -119,7 +119,7 @@ export class Legs {
     }
     const media = ways === null ? { host: this.#network.mediaHost, port } : null
     if (media) leg.await(media)
-    else leg.ring(await this.#resolved(wanted.to, ways ?? [], row), port)
+    else leg.ring('call' in wanted.to ? this.#network.waysTo(row.environment, row.to_number) : (ways ?? []), port)
     return { leg, media }
   }
 
@@ -141,17 +141,12 @@ export class Legs {
     return found.error === 'ADDRESS_BLOCKED' ? 'address_blocked' : 'network_error'
   }
 
-  /** Routes to a target; null for a leg without a network. */
+  /** Routes to a target; null for a leg without a network. Those of a call created earlier are known only with its row. */
   async #waysTo(to: LegTarget): Promise<readonly Way[] | null> {
     const { environment } = this.#source.tenant
     if ('media' in to || 'websocket' in to) return null
     if ('phone' in to) return this.#network.waysTo(environment, to.phone)
     return 'sip' in to ? this.#network.waysToAddress(environment, to.sip) : [anyWay]
-  }
-
-  /** Routes of a call created earlier are known only with its row. */
-  async #resolved(to: LegTarget, ways: readonly Way[], row: CallRow): Promise<readonly Way[]> {
-    return 'call' in to ? this.#network.waysTo(row.environment, row.to_number) : ways
   }
 
   async #rowFor({ to, from, customData }: NewLeg): Promise<CallRow | RingRefusal> {
@@ -234,9 +229,14 @@ export class Legs {
     }
   }
 
-  /** Ends all legs, for the room is over: legs that are being prepared are not rung any more. */
-  async endAll(cause: string): Promise<void> {
+  /** Legs that are being prepared are not rung any more: whoever wanted them is gone. */
+  close(): void {
     this.#isClosed = true
+  }
+
+  /** Ends all legs, for the room is over. */
+  async endAll(cause: string): Promise<void> {
+    this.close()
     const all = this.all
     for (const leg of all) leg.end(leg.isAnswered ? 'completed' : 'failed', cause)
     await Promise.all(all.map(({ finishing }) => finishing))

@@ -59,10 +59,7 @@ export class CallSession {
     this.#network = network
     this.record = record
     this.#timers = new CallTimers(() => record.nowMs)
-    record.onUnpaid = (seconds) => {
-      const leftMs = Math.max(0, seconds * 1_000)
-      this.#timers.set('unpaid', leftMs, () => this.#end('completed', 'insufficient_funds', 'system'))
-    }
+    record.endWhenUnpaid(this.#timers, () => this.#end('completed', 'insufficient_funds', 'system'))
   }
 
   get #app() {
@@ -239,6 +236,10 @@ export class CallSession {
       (leg, command) => this.#obey(leg, command),
     )
     const port = room && (await room.audio.enter(this.#id))
+    if (room && this.#isEnding) {
+      await room.close('normal')
+      return null
+    }
     if (!room || port === null) {
       const refusal = network.media.refusal ?? 'no media process has room'
       this.#app.log.warn(
@@ -468,6 +469,7 @@ export class CallSession {
   async #finish(ending: EndOfCall): Promise<void> {
     const room = this.#room
     const { record } = this
+    room?.legs.close()
     this.#flow?.end()
     this.#line?.hangup()
     if (this.#renewing) clearInterval(this.#renewing)

@@ -167,10 +167,10 @@ class TelephoneNetwork {
     return this.#endpoint !== null
   }
 
-  /** SIP address, and the TLS port. */
-  get address(): { host: string; port: number; tlsPort: number } {
-    const { udp = 0, tls = 0 } = this.#endpoint?.ports ?? {}
-    return { host: this.mediaHost, port: udp, tlsPort: tls }
+  /** SIP address, and the ports of TCP and TLS. */
+  get address(): { host: string; port: number; tcpPort: number; tlsPort: number } {
+    const { udp = 0, tcp = 0, tls = 0 } = this.#endpoint?.ports ?? {}
+    return { host: this.mediaHost, port: udp, tcpPort: tcp, tlsPort: tls }
   }
 
   /** Routes to a number, in order of preference. */
