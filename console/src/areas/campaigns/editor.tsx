@@ -169,7 +169,8 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
   const [state, draw] = useState(() => begun(campaign))
   const latest = useRef(state)
   const underWay = useRef<Promise<Campaign> | null>(null)
-  const sent = useRef<Draft | null>(null)
+  /** What was sent without an answer. */
+  const lost = useRef<Draft | null>(null)
   const put = (change: Partial<Writing>): void => {
     latest.current = { ...latest.current, ...change }
     draw(latest.current)
@@ -177,7 +178,7 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
   /** Takes a newer version over where nothing that was typed stands against it, as in one's own of which the answer was lost. */
   const meet = (theirs: Campaign): void => {
     const { draft, clean, base } = latest.current
-    const isOwn = sent.current !== null && isSame(changesOf(sent.current, theirs), {})
+    const isOwn = lost.current !== null && isSame(changesOf(lost.current, theirs), {})
     if (isSame(draft, clean)) put(begun(theirs))
     else if (isOwn || isSame(draftOf(theirs), draftOf(base))) put({ base: theirs })
     else put({ theirs })
@@ -188,20 +189,24 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
       if (theirs) throw new Error(t(changedMeanwhile))
       if (isSame(draft, clean)) return base
       if (!isWhole(draft)) throw new Error(t('The draft is not complete: fill in what its channels need.'))
-      sent.current = draft
       const changes = changesOf(draft, base)
       const body = { ...changes, unchanged_since: base.updated_at }
-      const saved = isSame(changes, {}) ? base : await campaignsUpdate(api, { id: base.id, body }).catch(refused)
+      const saved = isSame(changes, {}) ? base : await campaignsUpdate(api, { id: base.id, body }).catch(refused(draft))
       if (saved === null) continue
       put({ base: saved, clean: draft })
       onSaved(saved)
     }
   }
-  const refused = async (error: unknown): Promise<null> => {
-    if (!(error instanceof PamojaError) || error.code !== 'CONFLICT') throw error
-    meet(await campaignsGet(api, { id: latest.current.base.id }))
-    return null
-  }
+  const refused =
+    (draft: Draft) =>
+    async (error: unknown): Promise<null> => {
+      if (!(error instanceof PamojaError) || error.code !== 'CONFLICT') {
+        lost.current = draft
+        throw error
+      }
+      meet(await campaignsGet(api, { id: latest.current.base.id }))
+      return null
+    }
   const save: Save = () => {
     underWay.current ??= write().finally(() => {
       underWay.current = null
