@@ -23,7 +23,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     const own = await context.newPage()
     own.setDefaultTimeout(patienceMs)
     await own.goto(url)
-    await own.getByLabel('E-mail address').fill(given.email)
+    await own.getByLabel('Email address').fill(given.email)
     await own.getByLabel('Password').fill(given.password)
     await own.getByRole('button', { name: 'Sign in', exact: true }).click()
     await own.getByRole('navigation', { name: 'Pages' }).waitFor()
