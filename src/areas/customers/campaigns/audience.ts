@@ -16,7 +16,7 @@ const kindOf: Readonly<Record<string, AddressKind>> = {
 /** Order in which the cells of a row are asked. */
 const order: readonly AddressKind[] = ['external', 'phone', 'email']
 
-/** UUIDs of the customers that a table names, each once; other columns and rows of nobody are left out. Throws VALIDATION_ERROR. */
+/** UUIDs of the customers that a table names, each once; other columns and rows without a customer are left out. Throws VALIDATION_ERROR. */
 export async function customersNamedIn(queryable: Queryable, tenant: Tenant, table: string): Promise<string[]> {
   const rows: (readonly string[])[] = []
   for await (const some of rowsOf(once(Buffer.from(table)), Number.POSITIVE_INFINITY))

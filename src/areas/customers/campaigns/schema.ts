@@ -117,7 +117,7 @@ const settings = {
     Type.String({
       ...{ maxLength: maxTableLength, rule: `must have at most ${maxTableLength} characters`, sensitive: true },
       description:
-        'Audience: CSV of at most 10,000 rows that name customers in a column `external_id`, `phone` or `email`; rows of nobody are left out; alternative to `segment_id`',
+        'Audience: CSV of at most 10,000 rows that name customers in a column `external_id`, `phone` or `email`; rows without a customer are left out; alternative to `segment_id`',
     }),
   ),
   channel: Type.Array(OneOf(channels), {
