@@ -272,14 +272,16 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
     <div class="cols side">
       <fieldset class="stack bare" disabled={!canWrite}>
         {theirs && (
-          <div class="callout row" role="alert">
+          <div class="callout warn" role="alert">
             <p>{t(changedMeanwhile)}</p>
-            <button type="button" class="btn small push" onClick={() => take(theirs)}>
-              {t('Take theirs')}
-            </button>
-            <button type="button" class="btn small" onClick={() => keep(theirs)}>
-              {t('Keep mine')}
-            </button>
+            <div class="row">
+              <button type="button" class="btn small" onClick={() => take(theirs)}>
+                {t('Take theirs')}
+              </button>
+              <button type="button" class="btn small" onClick={() => keep(theirs)}>
+                {t('Keep mine')}
+              </button>
+            </div>
           </div>
         )}
         {error && !theirs && isReady && <Problem error={error} retry={tryToSave} />}
