@@ -31,8 +31,10 @@ let currency = ''
 let scopes: Session['member']['scopes'] = { test: [], live: [] }
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
 
-/** Keys of changes of which it is not known that they were done: sent again unchanged, each is done once. */
-const openKeys = new Map<string, string>()
+/** Keys of changes whose answer was lost: sent again unchanged, each is done once. */
+const lostKeys = new Map<string, string>()
+/** Requests that change nothing: an earlier answer would be an old one. */
+const asksOnly = /\/(preview|count)$/
 /** Refused before the server looked at the key, or while the first request with it is under way. */
 const saysNothing = new Set([401, 403, 408, 429])
 
@@ -46,24 +48,20 @@ class OnceClient extends Client {
   }
 }
 
-/** A change with the key of the same one that was not answered. */
+/** A change with the key of the same one of which the answer was lost. */
 async function once<T>(method: string, path: string, sent: Sent, run: (sent: Sent) => Promise<T>): Promise<T> {
   const { query, body } = sent
   // Files have keys of their own: each request with one is another to the server.
   const isKeyed = path.startsWith('/v1/') && typeof body !== 'string' && !(body instanceof FormData)
-  if (method === 'GET' || !isKeyed) return run(sent)
+  if (method === 'GET' || !isKeyed || asksOnly.test(path)) return run(sent)
   const what = JSON.stringify([environment, method, path, query, body])
-  const idempotencyKey = openKeys.get(what) ?? crypto.randomUUID()
-  openKeys.set(what, idempotencyKey)
-  const close = (): void => {
-    if (openKeys.get(what) === idempotencyKey) openKeys.delete(what)
-  }
+  const idempotencyKey = lostKeys.get(what) ?? crypto.randomUUID()
+  // Another of the same kind meanwhile, such as a key that is pressed twice, is a change of its own.
+  lostKeys.delete(what)
   try {
-    const answer = await run({ ...sent, idempotencyKey })
-    close()
-    return answer
+    return await run({ ...sent, idempotencyKey })
   } catch (error) {
-    if (isAnswer(error)) close()
+    if (!isAnswer(error)) lostKeys.set(what, idempotencyKey)
     throw error
   }
 }

@@ -179,6 +179,27 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.unroute('**/reply')
   })
 
+  test('a key that is pressed twice before the first answer is pressed twice', async () => {
+    const actions = [{ action: 'input', type: ['dtmf'], maxDigits: 3, timeOut: 30 }]
+    await made('/v1/voice/calls', { from: '+254700000000', to: '+254711000001', actions })
+    await page.getByRole('button', { name: 'Calls', exact: true }).last().click()
+    const five = page.getByRole('button', { name: '5', exact: true })
+    await five.or(page.getByRole('button', { name: 'Answer the call' })).waitFor()
+    if (!(await five.isVisible())) await page.getByRole('button', { name: 'Answer the call' }).click()
+    const held: Route[] = []
+    await page.route('**/input', (route) => void held.push(route))
+    await five.dblclick()
+    await eventually(async () => held.length === 2, 'two requests')
+    const answers = await Promise.all(held.map((route) => route.fetch()))
+    await Promise.all(held.map((route, i) => route.fulfill({ response: answers[i] })))
+    await page.unroute('**/input')
+    assert.deepEqual(
+      answers.map((answer) => answer.ok()),
+      [true, true],
+    )
+    assert.equal(new Set(held.map((route) => route.request().headers()['idempotency-key'])).size, 2)
+  })
+
   test('words beside an audio file are not dropped in silence', async () => {
     const chat = { from: '+254711000306', type: 'text', text: { body: 'Nitumie sauti' } }
     await made('/v1/sandbox/messenger/inbound', chat)
