@@ -6,14 +6,17 @@ import fc from 'fast-check'
 const seed = process.env.PAMOJA_TEST_SEED
 if (seed !== undefined) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) })
 
-/** A quarter of the runs, or all of them with `npm test -- --full`. */
+/** How many times fewer cases are tried: 8 by `npm test`, 4 where files are named and with `--all`, 1 with `--full`. */
+const part = Number(process.env.PAMOJA_TEST_PART ?? 4)
+
+/** The part of the runs that this test run has. */
 export function runs(full: number): number {
-  return process.env.PAMOJA_TEST_FULL === 'true' ? full : Math.ceil(full / 4)
+  return Math.ceil(full / part)
 }
 
 /**
- * A part of a list that is tried on each of many things: a quarter of it, another one for each thing and with each seed, or
- * all of it with `npm test -- --full`. Over all things everything in the list is tried.
+ * The part of a list that is tried on each of many things, another one for each thing and with each seed. Over all things
+ * everything in the list is tried.
  */
 export function share<Item>(list: readonly Item[], thing: number): Item[] {
   const count = runs(list.length)

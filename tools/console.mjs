@@ -13,8 +13,10 @@ const outdir = join(root, 'dist', 'console')
 
 const source = join(root, 'console', 'src')
 const areas = readdirSync(join(source, 'areas')).filter((name) => existsSync(join(source, 'areas', name, 'area.ts')))
-/** Languages in the order in which the rows of translations.ts and of an area's words.ts have them. */
-const languages = ['sw', 'fr', 'pt', 'ar']
+/** Languages in the order of the columns that translations.ts declares, which are those of every area's words.ts too. */
+const [, columns = ''] =
+  /readonly \[([^\]]+)\]/.exec(readFileSync(join(source, 'kit', 'translations.ts'), 'utf8')) ?? []
+const languages = [...columns.matchAll(/(\w+): string/g)].map(([, language]) => language)
 
 /** What a module of data exports, without the types. */
 async function dataOf(file) {

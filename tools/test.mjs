@@ -4,7 +4,8 @@
 // of the first tier (test-tiers.mjs), or those that are named. A file that fails among many runs once more, by itself; what passes
 // only then is named at the end, as a test or a program to mend (docs/decisions/0029).
 //   --all        the second tier too
-//   --full       properties are run as often as they say instead of a quarter of it; the second tier too
+//   --full       properties are run as often as they say, instead of an eighth of it, or a quarter where files are named or with
+//                --all; the second tier too
 //   --core       only what other versions of Node and PostgreSQL have to pass too
 //   --durations  writes test/durations.json: what each file takes, by which the longest begin first
 //   --verbose    names every test, as it does where files are named
@@ -39,6 +40,8 @@ const own = ['--all', '--full', '--core', '--durations', '--verbose']
 const chosen = words.filter((word) => !word.startsWith('-'))
 const options = words.filter((word) => word.startsWith('-') && !own.includes(word))
 const isFull = words.includes('--full')
+/** Properties have one run of so many: the first tier is run before every change, and each run has another seed. */
+const part = isFull ? 1 : words.includes('--all') || words.includes('--core') || chosen.length > 0 ? 4 : 8
 const isVerbose = words.includes('--verbose') || chosen.length > 0 || options.length > 0
 
 /** Ctrl-C reaches the tests by itself; here it only must not end this process before it has cleaned up. */
@@ -120,7 +123,7 @@ async function testRun(files, settings, atOnce = processesAtOnce) {
   const report = join(scratch, 'report.json')
   const journal = join(scratch, 'journal')
   const seed = process.env.PAMOJA_TEST_SEED ?? String(randomInt(2 ** 31))
-  say(`Properties begin with PAMOJA_TEST_SEED=${seed}${isFull ? '' : ' and have a quarter of their runs'}.`)
+  say(`Properties begin with PAMOJA_TEST_SEED=${seed}${isFull ? '' : `, one run of ${part}`}.`)
   // Options may choose tests by their names, which are those of the files only if each file is run by itself.
   const isSeparate = options.length > 0
   const progress = new Progress(journal, files)
@@ -130,6 +133,7 @@ async function testRun(files, settings, atOnce = processesAtOnce) {
       ...settings,
       PAMOJA_TEST_SEED: seed,
       PAMOJA_TEST_FULL: String(isFull),
+      PAMOJA_TEST_PART: process.env.PAMOJA_TEST_PART ?? String(part),
       PAMOJA_TEST_SEPARATE: String(isSeparate),
       PAMOJA_TEST_JOURNAL: journal,
     }

@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { areas } from '../areas.ts'
 import { errors } from '../kernel/errors.ts'
+import { chaptersOf, tagOf } from './api/reference.ts'
 import { write } from './api/route.ts'
 import type { Area } from './area.ts'
 import { guides } from './docs/guides.ts'
@@ -15,7 +16,6 @@ import { realReply } from './docs/replies.ts'
 import { samplesOf } from './docs/samples.ts'
 import { docs } from './docs.ts'
 import { eventType } from './events.ts'
-import { chaptersOf, tagOf } from './openapi/reference.ts'
 
 const config = { PAMOJA_HOME: '.pamoja', PAMOJA_PUBLIC_URL: null, PAMOJA_TLS_CERT: null }
 const app = { version: '1.2.3', publicUrl: 'https://localhost:8443', config }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenAPI 3.1 document, derived from the route table, so that it cannot differ from the server. SDK, reference and the
 // review of API changes build on it.
+
+import { chaptersOf, explanationOf, tagOf } from './api/reference.ts'
 import type { Route } from './api/route.ts'
 import type { App } from './app.ts'
 import type { Area } from './area.ts'
 import { bodySchema, sampleBody } from './events/catalogue.ts'
 import type { EventType } from './events.ts'
 import { errorCodeSchema, errorSchema, sharedHeaders, sharedParameters, succeededSchema } from './openapi/components.ts'
-import { chaptersOf, explanationOf, tagOf } from './openapi/reference.ts'
 import { failures, type Parts, successes } from './openapi/replies.ts'
 import { reviewable } from './openapi/reviewable.ts'
 import { errorCodesOf } from './openapi/route-errors.ts'

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { guides } from '../../src/platform/docs/guides.ts'
 import { guideOf } from '../../src/platform/docs/markdown.ts'
 import { root } from '../program.ts'
 
@@ -69,3 +70,33 @@ async function proseOf(page: string): Promise<string> {
 async function anchorsOf(page: string): Promise<string[]> {
   return guideOf(await readFile(join(root, page), 'utf8'), () => null).headings.map(({ id }) => id)
 }
+
+test('the changelog, the decisions and what each verb of payments has to say are pages of the site', () => {
+  const names = new Set(guides().map(({ name }) => name))
+  const expected = ['changelog', 'payments', 'payment-links', 'cards', 'refunds', 'payouts', 'wallet', 'fraud']
+  assert.deepEqual(
+    expected.filter((name) => !names.has(name)),
+    [],
+  )
+  assert.ok([...names].some((name) => name.startsWith('decisions/')))
+})
+
+test('what CONTRIBUTING.md offers pages of the console is exported by the file that it names', async () => {
+  const page = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
+  const [, table = ''] = /\| you want \| take \| from \|\n\|[-|]+\n((?:\|.*\n)+)/.exec(page) ?? []
+  const rows = [...table.matchAll(/^\| [^|]+ \| (.+) \| ([^|]+) \|$/gm)]
+  assert.ok(rows.length > 10, `${rows.length} rows`)
+  for (const [, take = '', from = ''] of rows) {
+    const files = [...from.matchAll(/\((console\/[^)]+)\)/g)].map(([, file = '']) => readFile(join(root, file), 'utf8'))
+    const exported = (await Promise.all(files)).join('\n')
+    // Components, hooks, and what the dialogs and fields have; the rest are members of these.
+    for (const [, name = ''] of take.matchAll(/`([A-Z]\w+|use[A-Z]\w+|say|complain|undoable|problemOf)\b/g))
+      assert.match(
+        exported,
+        new RegExp(`^export (async )?(function|const|interface) ${name}\\b`, 'm'),
+        `${name}: ${from}`,
+      )
+  }
+  const groups = await readFile(join(root, 'console/src/area.tsx'), 'utf8')
+  for (const [, group] of page.matchAll(/group: '(\w+)'/g)) assert.ok(groups.includes(`  '${group}',`), group)
+})

@@ -81,8 +81,16 @@ const described =
 
 const isBook = (file: string): boolean => /\/areas\/\w+\/words\.ts$|\/kit\/translations\.ts$/.test(file)
 
-/** Languages beside English, in the order of the rows of an area's words.ts. */
-const beside = ['sw', 'fr', 'pt', 'ar']
+/** Languages beside English, as the columns that kit/translations.ts declares, which every area's words.ts has too. */
+const [, columns = ''] = /readonly \[([^\]]+)\]/.exec(readFileSync('console/src/kit/translations.ts', 'utf8')) ?? []
+const beside = [...columns.matchAll(/(\w+): string/g)].map(([, language = '']) => language)
+
+test('the languages of the console are those of the pages that payers read', () => {
+  const [, names = ''] = /languages = \{([^}]+)\}/.exec(readFileSync('console/src/words.ts', 'utf8')) ?? []
+  const named = [...names.matchAll(/(\w+):/g)].map(([, language = '']) => language)
+  assert.deepEqual(named.sort(), ['en', ...beside].sort(), 'a name in words.ts, a column in kit/translations.ts')
+  assert.deepEqual(named, [...languages].sort(), 'languages of src/platform/web/language.ts')
+})
 
 test('every phrase of the console has one translation in each language', () => {
   const all = [...sourceFiles(['console/src'], '.tsx'), ...sourceFiles(['console/src'])]

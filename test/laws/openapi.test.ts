@@ -12,8 +12,12 @@ import { isRiddle, riddlesIn } from './riddles.ts'
 import { sourceFiles } from './sources.ts'
 
 test('the committed openapi.json is the derived one', () => {
-  const committed = readFileSync('openapi.json', 'utf8').trim()
-  assert.equal(committed, openapiText(areas, packageVersion()).trim(), 'run: npm run openapi')
+  const committed = readFileSync('openapi.json', 'utf8').trim().split('\n')
+  const derived = openapiText(areas, packageVersion()).trim().split('\n')
+  // The first line that differs says enough; the whole document is three megabytes.
+  const at = derived.findIndex((line, i) => line !== committed[i])
+  assert.equal(derived[at]?.slice(0, 300), committed[at]?.slice(0, 300), `line ${at + 1}; run: npm run openapi`)
+  assert.ok(at === -1 && committed.length === derived.length, `line ${at + 1} differs; run: npm run openapi`)
 })
 
 test('generators of clients can name every part of a schema: no two would be called the same', () => {

@@ -135,9 +135,9 @@ test('whatever writes in an area that plans limit counts on that limit, and noth
 })
 
 test('every route refuses a request without a key, under both prefixes', async () => {
-  await forEachOf(routes, async (route) => {
+  await forEachOf(routes, async (route, r) => {
     for (const path of [route.path, ...(route.aliases ?? [])])
-      for (const prefix of ['', '/api']) {
+      for (const prefix of share(['', '/api'], r)) {
         const { status, body, headers } = await world.stranger.request(route.method, prefix + filled(path, 'x'))
         assert.equal(status, 401, `${route.method} ${path}`)
         assert.equal(body.error.code, 'UNAUTHORIZED')

@@ -26,6 +26,11 @@ test('every file of the second tier exists and says why it is there', () => {
   assert.equal(first.length + Object.keys(secondTier).length, testFiles([], { isAll: true }).length)
 })
 
+test('of the programs of others and of what kills nodes, one file is in the first tier', () => {
+  const costly = first.filter(({ file }) => /^test\/(interop|faults|operations)\//.test(file)).map(({ file }) => file)
+  assert.deepEqual(costly, ['test/faults/payments.test.ts'], 'list a new one in tools/test-tiers.mjs')
+})
+
 test('every error code is named by a test of the first tier, or the list says why it cannot', () => {
   const isNamed = (code: string) => first.some(({ text }) => new RegExp(`\\b${code}\\b`).test(text))
   const unnamed = Object.keys(errors).filter((code) => !isNamed(code) && !(code in codesOfSecondTier))

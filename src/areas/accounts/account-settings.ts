@@ -146,9 +146,9 @@ export const AccountSettings = Type.Object(
     sms_words: Type.Optional(
       Nullable(
         Type.Object({
-          stop: Type.Optional(OwnWords('Words that opt the handset out, as STOP does')),
-          start: Type.Optional(OwnWords('Words that opt the handset in again, as START does')),
-          help: Type.Optional(OwnWords('Words answered with instructions to opt out, as HELP is')),
+          stop: Type.Optional(OwnWords('Keywords that opt the handset out, in addition to STOP')),
+          start: Type.Optional(OwnWords('Keywords that opt the handset in again, in addition to START')),
+          help: Type.Optional(OwnWords('Keywords answered with instructions to opt out, in addition to HELP')),
         }),
         {
           description: 'Custom keywords to opt out, opt in or request help, besides STOP, START and HELP',

@@ -14,7 +14,7 @@ import { accountsOnPlan, findPlan, insertPlan, listPlans, lockPlan, type PlanRow
 
 const PlanRecord = Type.Object(
   {
-    name: Type.String({ description: 'Name of the plan, by which accounts are moved to it' }),
+    name: Type.String({ description: 'Name of the plan, as in `plan` of an account' }),
     limits: PlanLimits,
     updated_at: At({ description: 'Time at which its limits last changed' }),
   },
@@ -24,7 +24,7 @@ const PlanRecord = Type.Object(
 const PlanName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,39}$',
   rule: 'must have 2 to 40 small letters, digits, - or _',
-  description: 'Name of the plan, by which accounts are moved to it',
+  description: 'Name of the plan, as in `plan` of an account',
 })
 
 const listAllPlans = list({

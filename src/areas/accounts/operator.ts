@@ -125,7 +125,7 @@ const create = writeAcross({
   scope: 'operator',
   body: Type.Object({
     name: Name('Name shown to the account’s customers on invoices, receipts and payment pages'),
-    country: CountryCode({ description: 'Country of the business; default of its time zone' }),
+    country: CountryCode({ description: 'Country of the business; default: the country of its time zone' }),
     currency: CurrencyCode({
       description: 'Currency of its first wallets, and of amounts in its settings; it cannot be changed afterwards',
     }),

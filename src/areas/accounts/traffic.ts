@@ -29,7 +29,7 @@ const TrafficReply = Type.Object(
     start: At({ description: 'Start of the first slot' }),
     slot_seconds: Type.Integer({ description: 'Length of a slot, in seconds' }),
     channels: Type.Array(SeriesRecord, { description: 'Messages, calls and sessions by channel' }),
-    currency: Type.String({ description: 'Currency of the money, ISO 4217: that of the account' }),
+    currency: Type.String({ description: 'Currency of the amounts, ISO 4217: the currency of the account' }),
     money: Type.Array(SeriesRecord, { description: 'Completed payments and payouts, in major units' }),
   },
   { title: 'AccountTraffic' },

@@ -16,7 +16,7 @@ const WaitingReply = Type.Object(
   {
     counts: Counts,
     clock_offset_seconds: Type.Number({
-      description: 'Seconds by which the clock of the test account is ahead of the real time; 0 in live',
+      description: 'Offset of the test clock from the real time in seconds; 0 in live',
     }),
   },
   { title: 'Waiting' },

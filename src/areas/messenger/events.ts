@@ -105,7 +105,7 @@ const InboundMessage = Type.Object(
     context: Type.Optional(
       Type.Object(
         { id: Type.String({ description: 'Id of the message it replies to' }) },
-        { description: 'Present in a reply to a message' },
+        { description: 'Message that this one replies to; absent in other messages' },
       ),
     ),
   },

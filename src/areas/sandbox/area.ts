@@ -22,14 +22,14 @@ const maxYearsAhead = 50
 const maxAheadMs = maxYearsAhead * 365 * dayMs
 
 const ClockAdvance = Type.Object({
-  advance_seconds: Type.Optional(seconds('Seconds by which the clock of this test account moves forward')),
+  advance_seconds: Type.Optional(seconds('Seconds to advance the clock of this test account')),
   seconds: Type.Optional(seconds('Alias of `advance_seconds`')),
 })
 
 const ClockReply = Type.Object(
   {
     now: At({ description: 'Time on the clock of this test account' }),
-    offset_seconds: Type.Number({ description: 'Seconds by which it is ahead of the real time' }),
+    offset_seconds: Type.Number({ description: 'Offset from the real time in seconds; never negative' }),
   },
   { title: 'SandboxClock' },
 )

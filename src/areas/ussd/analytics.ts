@@ -63,9 +63,9 @@ const Figures = Type.Object(
     app_latency: Type.Optional(
       Type.Object(
         {
-          p50: milliseconds('Milliseconds within which 50 % of the screens came; null without any'),
-          p95: milliseconds('Milliseconds within which 95 % of the screens came; null without any'),
-          p99: milliseconds('Milliseconds within which 99 % of the screens came; null without any'),
+          p50: milliseconds('Median response time of screens in milliseconds; null without screens'),
+          p95: milliseconds('95th percentile of the response time in milliseconds; null without screens'),
+          p99: milliseconds('99th percentile of the response time in milliseconds; null without screens'),
         },
         { description: 'Response time of your application' },
       ),

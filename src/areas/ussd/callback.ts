@@ -70,7 +70,7 @@ const hubtelFields = {
     Nullable(Type.String({ maxLength: 2_000, sensitive: true, description: 'Dialled code, or input' })),
   ),
   Operator: Field('Network of the subscriber'),
-  Sequence: Field('Sequence number of the call, by which a repeat is known'),
+  Sequence: Field('Sequence number of the call; a repeated call has the same one'),
   ClientState: Type.Optional(
     Nullable(Type.String({ maxLength: 2_000, description: 'Opaque value, returned unchanged' })),
   ),

@@ -72,7 +72,8 @@ const settings = {
     { description: 'Labels of the lines that turn pages' },
   ),
   transliterate: Type.Boolean({
-    description: 'True replaces accented letters with those of the GSM alphabet, so that more fits a screen',
+    description:
+      'True replaces accented letters with plain ones of the GSM alphabet, which makes room for more text on a screen',
   }),
 }
 

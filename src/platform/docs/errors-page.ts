@@ -3,8 +3,8 @@
 // an error links there.
 import { STATUS_CODES } from 'node:http'
 import { type ErrorCode, errors } from '../../kernel/errors.ts'
+import { tagOf } from '../api/reference.ts'
 import type { Route } from '../api/route.ts'
-import { tagOf } from '../openapi/reference.ts'
 import { codesInOrder, errorCodesOf } from '../openapi/route-errors.ts'
 import { breakable, type Html, html, json } from '../web/html.ts'
 import { page, type Reference } from './frame.ts'

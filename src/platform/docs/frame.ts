@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frame of every documentation page with the table of contents: guides, areas, events, errors.
+
+import { chaptersOf } from '../api/reference.ts'
 import type { Area } from '../area.ts'
-import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html } from '../web/html.ts'
 import { guides } from './guides.ts'
 import type { Place } from './sdk-samples.ts'

@@ -30,6 +30,8 @@ const order = [
   'callcenter',
   'identity',
   'payments',
+  'payment-links',
+  'cards',
   'refunds',
   'payouts',
   'wallet',

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and events of the reference pages, from their declarations.
 import { errors } from '../../kernel/errors.ts'
+import { explanationOf } from '../api/reference.ts'
 import type { Route } from '../api/route.ts'
 import { sampleBody } from '../events/catalogue.ts'
 import type { EventType } from '../events.ts'
-import { explanationOf } from '../openapi/reference.ts'
 import { errorCodesOf, ownErrorCodesOf } from '../openapi/route-errors.ts'
 import { needsBody } from '../openapi.ts'
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'

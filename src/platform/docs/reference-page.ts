@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of the reference: introduction, one page per area, events.
+
+import { chaptersOf } from '../api/reference.ts'
 import type { EventType } from '../events.ts'
-import { chaptersOf } from '../openapi/reference.ts'
 import { type Html, html, prose } from '../web/html.ts'
 import { page, type Reference } from './frame.ts'
 import { appliedTo, type GuidePage, guides } from './guides.ts'

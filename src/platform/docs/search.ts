@@ -2,7 +2,7 @@
 // Search index of the documentation, one file fetched when the reader starts typing: sections of guides, operations
 // with fields, events, errors.
 import { errors } from '../../kernel/errors.ts'
-import { chaptersOf } from '../openapi/reference.ts'
+import { chaptersOf } from '../api/reference.ts'
 import { propertiesOf } from '../schema/json-schema.ts'
 import type { Reference } from './frame.ts'
 import { guides } from './guides.ts'

@@ -2,13 +2,13 @@
 // Tools, derived from the route table: name, words, input and hints of each operation, and the search among all of them.
 import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
+import { type AreaTools, asksFirst, hiddenFields, isOffered, isReading } from '../api/offered.ts'
 import type { Route } from '../api/route.ts'
 import type { Area } from '../area.ts'
 import type { Principal } from '../auth.ts'
 import { scopeRefusal } from '../http/admission.ts'
 import { bodyChecker, type Checked, queryChecker, strictRefusal } from '../http/validate.ts'
 import { closed, type JsonSchema, propertiesOf, requiredOf, standalone } from '../schema/json-schema.ts'
-import { type AreaTools, asksFirst, hiddenFields, isOffered, isReading } from './offered.ts'
 
 /** Rows of a list unless the call says how many. */
 export const rowsUnlessSaid = 10

@@ -143,7 +143,7 @@ export const Metadata = Type.Refine(
 )
 
 /** Field refused by name instead of ignored, because its sender would expect an effect. */
-export const NotTaken = (rule: string) => Type.Optional(Type.Never({ rule, description: `Refused: ${rule}` }))
+export const NotTaken = (rule: string) => Type.Optional(Type.Never({ rule, description: `Always refused: ${rule}` }))
 
 /** Query parameters of list pages. */
 export const listQuery = {

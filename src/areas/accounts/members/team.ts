@@ -99,7 +99,7 @@ const inviteRoute = writeAcross({
   operation: 'team.invite',
   summary: 'Invite a team member',
   description:
-    'The invitation is mailed, from a domain of the operator. The link of the mail and that of the answer work once, either of them.',
+    'The invitation is mailed from a domain of the operator. It can be accepted once, by the link in the mail or by the one in the reply.',
   scope: 'team:write',
   body: Type.Object({
     email: Type.String({

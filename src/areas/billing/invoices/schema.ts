@@ -26,7 +26,7 @@ const DiscountIn = Type.Object(
   },
   {
     rule: 'must have either percent or amount',
-    description: 'Discount before tax; that of the invoice is distributed over its lines',
+    description: 'Discount before tax; a discount on the invoice is distributed over its lines',
   },
 )
 

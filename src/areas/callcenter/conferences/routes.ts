@@ -37,7 +37,7 @@ const Participant = Type.Object(
     endpoint: Type.String({ description: 'Number in E.164, or an agent' }),
     role: OneOf(['participant', 'moderator'], { description: 'Role; participants may have to wait for the moderator' }),
     status: OneOf(['dialing', 'joined', 'held', 'left', 'failed'], {
-      description: '`held` hears music and is not heard; `left` and `failed` are final',
+      description: '`held`: on hold with music, and muted; `left` and `failed` are final',
     }),
     muted: Type.Boolean({ description: 'True if the participant is muted' }),
     joined_at: Nullable(At({ description: 'Time of the answer; null if there was none' })),

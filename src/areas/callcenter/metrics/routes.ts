@@ -233,7 +233,7 @@ const Report = Type.Object(
       Type.Object({
         under_seconds: Nullable(
           count(
-            'Upper bound of the wait in seconds, exclusive; the lower one is that of the entry before; null: no bound',
+            'Upper bound of the wait in seconds, exclusive; the previous entry has the lower bound; null: no upper bound',
           ),
         ),
         calls: count('Number of waits in queues of this length'),

@@ -62,7 +62,7 @@ const fields = {
     Type.Array(AgentId('An agent'), {
       maxItems: 1_000,
       rule: 'must be at most 1000 agents',
-      description: 'Agents of the queue, besides those who name it at login',
+      description: 'Agents of the queue, in addition to agents who select it at login',
     }),
   ),
   max_wait_seconds: whole(0, 7_200, 'Maximum wait in seconds, 0 for no limit; default 600'),

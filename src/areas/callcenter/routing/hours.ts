@@ -14,7 +14,7 @@ const maxDaysAhead = 14
 const Time = (description: string) =>
   Type.String({
     pattern: '^([01]\\d|2[0-9]|3[0-9]|4[0-7]):[0-5]\\d$|^48:00$',
-    rule: 'must be a time such as 08:00; after midnight it goes on, such as 26:00',
+    rule: 'must be a time such as 08:00, or 26:00 for 02:00 of the next day',
     description,
   })
 

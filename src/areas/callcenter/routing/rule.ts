@@ -91,7 +91,7 @@ const action = Type.Object(
     skills: Type.Optional(
       Type.Array(RequiredSkill, {
         maxItems: 20,
-        description: 'Skills required besides those of the queue',
+        description: 'Skills required in addition to the skills of the queue',
       }),
     ),
     set: Type.Optional(variables),

@@ -41,9 +41,7 @@ const begin = write({
   scope: 'conversations:write',
   body: Type.Refine(
     Type.Object({
-      customer_id: Type.Optional(
-        Type.String({ maxLength: 40, description: 'Customer to talk with; begins with cus_' }),
-      ),
+      customer_id: Type.Optional(Type.String({ maxLength: 40, description: 'Id of the customer, such as `cus_…`' })),
       phone: Type.Optional(Phone({ description: 'Phone number in E.164; a customer is created if none has it' })),
     }),
     ({ customer_id, phone }) => (customer_id === undefined) !== (phone === undefined),
@@ -101,8 +99,7 @@ const listAll = list({
   },
 })
 
-const many = (which: string) =>
-  Type.Integer({ description: `Number of ${which} conversations, counted up to ${maxCounted}` })
+const many = (which: string) => Type.Integer({ description: `Number of ${which}, counted up to ${maxCounted}` })
 
 const counts = read({
   method: 'GET',
@@ -115,8 +112,12 @@ const counts = read({
     status: 200,
     schema: Type.Object(
       {
-        ...{ mine: many('open, assigned to the caller'), open: many('open'), unassigned: many('open, unassigned') },
-        ...{ snoozed: many('snoozed'), unread: many('open, unread') },
+        ...{
+          mine: many('open conversations assigned to the caller'),
+          open: many('open conversations'),
+          unassigned: many('open conversations without an assignee'),
+        },
+        ...{ snoozed: many('snoozed conversations'), unread: many('open conversations with unread messages') },
       },
       { title: 'ConversationCounts' },
     ),

@@ -174,7 +174,7 @@ const fields = {
   nationality: maybe('Three letters, such as KEN'),
   issue_date: maybe('YYYY-MM-DD'),
   expiry_date: maybe('YYYY-MM-DD'),
-  personal_number: maybe('Personal number, if the document has one besides its own number'),
+  personal_number: maybe('Personal number, if the document has one in addition to the document number'),
 }
 
 const Document = Type.Object({

@@ -65,7 +65,7 @@ export const Dispute = Type.Object(
     provider_reference: Type.String({ description: 'Id of the dispute at the acquirer' }),
     created_at: At({ description: 'Time of the acquirer’s report' }),
     closed_at: moment('Time of the decision'),
-    evidence_sent_at: moment('Time at which the acquirer took your evidence'),
+    evidence_sent_at: moment('Time at which the acquirer accepted your evidence'),
   },
   { title: 'Dispute', description: 'Dispute with its held amount and outcome' },
 )

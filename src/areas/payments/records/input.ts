@@ -89,8 +89,8 @@ export const MobilePaymentCreate = Type.Object({
   ...phoneFields,
   ...optionalFields,
   // A request that names another source of the money must not charge a phone.
-  bank: NotTaken('is not debited here: use POST /v1/payments'),
-  card_token: NotTaken('is not charged here: use POST /v1/payments'),
+  bank: NotTaken('is not accepted for mobile money: to debit an account, use POST /v1/payments'),
+  card_token: NotTaken('is not accepted for mobile money: to charge a card, use POST /v1/payments'),
   capture: Type.Optional(
     Type.Literal(true, {
       rule: 'must be true: amounts can be reserved on cards only',

@@ -106,7 +106,7 @@ export const Profile = Type.Object(
         },
         {
           ...strict,
-          description: 'Recognition of an accepted message; default HTTP status 200, 201 or 202',
+          description: 'Condition for an accepted message; default HTTP status 200, 201 or 202',
         },
       ),
     ),
@@ -124,7 +124,7 @@ export const Profile = Type.Object(
             Type.Record(Type.String(), Verdict, {
               ...named,
               description:
-                'Handling of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, where its code says nothing',
+                'Handling of a message by HTTP status, such as `{"402": {"as": "reroute"}}`, used when the response has no known code',
             }),
           ),
         },

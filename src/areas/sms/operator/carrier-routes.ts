@@ -37,7 +37,7 @@ const Tiers = Type.Array(
     maxItems: maxTiers,
     rule: `must list 1 to ${maxTiers} tiers`,
     description:
-      'Tiers of binds: those of one tier share the messages by weight; the next tier is used when none of them is available',
+      'Tiers of binds. Binds of one tier share the messages by weight; the next tier is used when none of them is available',
   },
 )
 const OnUnknown = OneOf(['maybe_twice', 'maybe_never'], {
@@ -103,7 +103,7 @@ const RouteRecord = Type.Object(
       ),
       {
         description:
-          'Tiers of binds: those of one tier share the messages; the next tier is used when none of them is available',
+          'Tiers of binds. Binds of one tier share the messages; the next tier is used when none of them is available',
       },
     ),
     on_unknown: OnUnknown,

@@ -180,29 +180,17 @@ const schemas = {
   hangup: Hangup,
 } as const satisfies Record<string, TSchema>
 
-export type Action =
-  | Static<typeof Talk>
-  | Static<typeof Stream>
-  | Static<typeof Connect>
-  | Static<typeof Refer>
-  | Static<typeof InputAction>
-  | Static<typeof RecordAction>
-  | Static<typeof Conversation>
-  | Static<typeof Enqueue>
-  | Static<typeof Wait>
-  | Static<typeof Notify>
-  | Static<typeof Hangup>
+type ActionName = keyof typeof schemas
+
+export type Action = { [Name in ActionName]: Static<(typeof schemas)[Name]> }[ActionName]
 
 export type ActionOf<Name extends Action['action']> = Extract<Action, { action: Name }>
 
-/** An action that another area carries out. */
+/** Action that another area carries out: on agents, queues and conferences. */
 export type HandedAction = ActionOf<'conversation'> | ActionOf<'enqueue'> | ActionOf<'connect'>
 
-/** Action for another area, such as one on agents or queues; null when voice runs it. */
-export function handedOf(action: Action): HandedAction | null {
-  if (action.action === 'conversation' || action.action === 'enqueue') return action
-  const isForOthers = ({ type }: { type: string }) => type === 'agent' || type === 'queue'
-  return action.action === 'connect' && action.endpoint.some(isForOthers) ? action : null
+export function isForOthers({ endpoint }: ActionOf<'connect'>): boolean {
+  return endpoint.some(({ type }) => type === 'agent' || type === 'queue')
 }
 
 export interface ActionProblem {
@@ -225,32 +213,21 @@ export function readActions(list: readonly unknown[]): { actions: Action[]; prob
 
 function readAction(given: unknown): Action | string {
   const name = typeof given === 'object' && given !== null && 'action' in given ? given.action : null
+  if (!isActionName(name)) return `action must be one of ${Object.keys(schemas).join(', ')}`
   switch (name) {
     case 'talk':
       return checkedTalk(given)
-    case 'stream':
-      return checked(Stream, given)
     case 'connect':
       return checkedConnect(given)
-    case 'refer':
-      return checked(Refer, given)
     case 'input':
       return checkedInput(given)
-    case 'record':
-      return checked(RecordAction, given)
-    case 'conversation':
-      return checked(Conversation, given)
-    case 'enqueue':
-      return checked(Enqueue, given)
-    case 'wait':
-      return checked(Wait, given)
-    case 'notify':
-      return checked(Notify, given)
-    case 'hangup':
-      return checked(Hangup, given)
     default:
-      return `action must be one of ${Object.keys(schemas).join(', ')}`
+      return checked(schemas[name], given)
   }
+}
+
+function isActionName(name: unknown): name is ActionName {
+  return typeof name === 'string' && Object.hasOwn(schemas, name)
 }
 
 function checkedTalk(given: unknown): ActionOf<'talk'> | string {

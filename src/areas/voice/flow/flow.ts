@@ -6,7 +6,7 @@ import {
   type ActionOf,
   type ActionProblem,
   type HandedAction,
-  handedOf,
+  isForOthers,
   maxActions,
   readActions,
 } from './action.ts'
@@ -221,8 +221,6 @@ class Run {
       this.effects.push({ do: 'answer' })
       this.#set({ isAnswered: true })
     }
-    const handed = handedOf(action)
-    if (handed) return this.#hand(handed)
     switch (action.action) {
       case 'talk':
       case 'stream':
@@ -230,6 +228,7 @@ class Run {
       case 'input':
         return this.#ask(action)
       case 'connect': {
+        if (isForOthers(action)) return this.#hand(action)
         const id = this.#newId()
         this.#stopPrompt()
         this.effects.push({ do: 'dial', id, action })
@@ -257,6 +256,11 @@ class Run {
         this.#stopPrompt()
         this.effects.push({ do: 'hangup', reason: action.reason })
         return this.#set({ isOver: true })
+      case 'conversation':
+      case 'enqueue':
+        return this.#hand(action)
+      default:
+        return action satisfies never
     }
   }
 

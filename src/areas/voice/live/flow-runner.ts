@@ -189,6 +189,8 @@ export class FlowRunner {
         return this.#reportError(effect.code, effect.message, effect.index)
       case 'hangup':
         return this.#host.hangUp(effect.reason)
+      default:
+        return effect satisfies never
     }
   }
 

@@ -46,7 +46,7 @@ const give = writeAcross({
   path: '/v1/operator/voice/numbers',
   operation: 'operator.giveVoiceNumber',
   summary: 'Assign a live call number to an account',
-  description: 'The account can use it as caller number and set what answers calls to it.',
+  description: 'The account can use it as caller number and set how calls to it are answered.',
   scope: 'operator',
   body: Type.Object({
     number: Type.String({

@@ -110,7 +110,7 @@ const fields = {
       Type.String({
         pattern: '^[A-Z]{2}$',
         rule: 'must be a country code of two letters, such as KE',
-        description: 'Country of national numbers to and from it, ISO 3166; that of its prefixes by default',
+        description: 'Country of its national numbers, ISO 3166; default: the country of its prefixes',
       }),
     ),
   ),
@@ -125,7 +125,7 @@ const fields = {
       minItems: 1,
       uniqueItems: true,
       description:
-        'Audio codecs, the best first, as they are offered to the network; of what it offers the first of this list is taken, and of PCMU and PCMA the one that it prefers. opus has 8,000 samples a second as the others do, takes a third of their bandwidth and mends losses; it needs the package libopus-wasm. PCMU, PCMA and G722 by default',
+        'Audio codecs in order of preference, as offered to the network; default PCMU, PCMA and G722. Of the codecs that the network offers the first of this list is used; between PCMU and PCMA the network’s order decides. opus, at 8,000 samples a second like the others, takes a third of their bandwidth and conceals lost packets; it requires the package libopus-wasm',
     }),
   ),
   weight: Type.Optional(
@@ -204,12 +204,12 @@ const TrunkRecord = Type.Object(
     sources: Type.Array(Type.String(), { description: 'Source addresses of its calls, besides that of the host' }),
     number_format: OneOf(numberFormats, { description: 'Form of the numbers sent to it' }),
     country: Nullable(
-      Type.String({ description: 'Country of national numbers to and from it; null: that of its prefixes' }),
+      Type.String({ description: 'Country of its national numbers; null: the country of its prefixes' }),
     ),
     srtp: OneOf(srtpPolicies, { description: 'Encryption of audio: off, optional or required' }),
     codecs: Type.Array(OneOf(codecs), { description: 'Audio codecs, the best first' }),
     weight: Type.Integer({ description: 'Share of calls among trunks with the same prefix, priority and cost' }),
-    costs: Type.Array(TrunkCost, { description: 'Prices of this network, by which the cheapest trunk is chosen' }),
+    costs: Type.Array(TrunkCost, { description: 'Prices of this network, used to choose the cheapest trunk' }),
     caller_ids: Type.Array(Type.String(), {
       description: 'Prefixes of the caller numbers that the network accepts; empty accepts every number',
     }),

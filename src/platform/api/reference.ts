@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chapters of the reference, declared by areas. Used by the pages and the OpenAPI document.
-import type { Route } from '../api/route.ts'
+
 import { propertiesOf, requiredOf } from '../schema/json-schema.ts'
+import type { Route } from './route.ts'
 
 /** Chapter of the reference. */
 export interface Chapter {

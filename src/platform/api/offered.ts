@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that assistants are offered, and which of them are done without asking first. A change asks unless its area says
 // that it is a mere setting, so a new route is safe until somebody says otherwise.
-import type { Route } from '../api/route.ts'
+
 import { isJsonSchema, propertiesOf } from '../schema/json-schema.ts'
+import type { Route } from './route.ts'
 
 /** What an area says of its operations to assistants. */
 export interface AreaTools {
