@@ -96,8 +96,24 @@ export const migrationsFolder = new URL('src/migrations/', root)
 
 export async function prepareSchema(db: Pick<Cell, 'connect'>, schema: Schema, extra?: URL): Promise<void> {
   const files = { ...schemaFiles(migrationsFolder, ...(extra ? [extra] : [])), version: packageVersion() }
-  if (schema === 'migrate') await migrate(db, files)
+  if (schema === 'migrate') {
+    await migrate(db, files)
+    await guardNewTables(db)
+  }
   if (schema === 'require') await requireMigrated(db, files)
+}
+
+/** A cell refuses buckets that are not its own in tables that a migration made, too. */
+async function guardNewTables(db: Pick<Cell, 'connect'>): Promise<void> {
+  const client = await db.connect()
+  try {
+    await client.query(
+      `select platform.own_buckets_in(t) from platform.tenant_tables() t
+        where to_regprocedure('platform.owns_bucket(bigint)') is not null and exists (select from platform.this_cell where buckets is not null)`,
+    )
+  } finally {
+    await client.end()
+  }
 }
 
 /** The database alone, for commands that run beside or without a node. */
