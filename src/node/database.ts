@@ -135,10 +135,9 @@ export async function withDatabase(
   const db = new Database(options, () => undefined)
   try {
     await db.find()
-    if (schema === 'as it is') await requireOneDatabase(db)
-    else {
-      const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
-      await prepare(db.home)
+    const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
+    await prepare(db.home)
+    if (schema !== 'as it is' || (await knowsCells(db))) {
       await new Cells({ db, log: silent, prepare }).open()
       requireOpened(db)
     }
@@ -159,17 +158,12 @@ function requireOpened({ unopened }: Database): void {
     )
 }
 
-/** Refuses to back up one database of several as if it were all. */
-async function requireOneDatabase(db: Database): Promise<void> {
+/** Whether a database is of a version that may have cells. */
+async function knowsCells(db: Database): Promise<boolean> {
   const client = await db.connect()
   try {
-    const { rows: there } = await client.query(`select where to_regclass('platform.cells') is not null`)
-    if (there.length === 0) return
-    const { rows: cells } = await client.query('select name from platform.cells')
-    if (cells.length > 0)
-      throw new StartError(
-        'The tenants of this installation are divided among several databases, which this command does not back up together: archive each of them with the means of PostgreSQL, such as pgBackRest.',
-      )
+    const { rows } = await client.query(`select where to_regclass('platform.cells') is not null`)
+    return rows.length > 0
   } finally {
     await client.end()
   }

@@ -4,11 +4,13 @@
 -- refuses them already.
 create or replace function platform.own_buckets_in(kept regclass) returns void language plpgsql as $$
 begin
-  if exists (select from pg_constraint k where k.conrelid = kept and k.conname = 'own_bucket') then return; end if;
+  if exists (select from pg_constraint k
+              where k.conrelid = kept and k.conname = 'own_bucket' and pg_get_constraintdef(k.oid) like '%owns_bucket%')
+  then return; end if;
   execute format(
-    'alter table %s add constraint own_bucket
+    'alter table %s drop constraint if exists own_bucket, add constraint own_bucket
        check (platform.owns_bucket(bucket) or current_setting(''session_replication_role'') = ''replica'') not valid', kept);
   execute format(
-    'create trigger own_bucket before delete on %s for each row
+    'create or replace trigger own_bucket before delete on %s for each row
        when (not platform.owns_bucket(old.bucket)) execute function platform.refuse_bucket()', kept);
 end $$;

@@ -259,7 +259,8 @@ function guard(cell: Cell): Promise<void> {
     const unguarded = await rowsOf<{ name: string }>(
       cell,
       `select name::text from platform.tenant_tables() t(name)
-        where not exists (select from pg_constraint where conrelid = name and conname = 'own_bucket')`,
+        where not exists (select from pg_constraint where conrelid = name and conname = 'own_bucket'
+                             and pg_get_constraintdef(oid) like '%owns_bucket%')`,
     )
     for (const { name } of unguarded)
       await whenUnlocked(cell, () => cell.client.query('select platform.own_buckets_in($1::regclass)', [name]))
