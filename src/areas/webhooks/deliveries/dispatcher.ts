@@ -169,7 +169,11 @@ export class Dispatcher implements Courier {
     const jobs = this.#toLoad
     this.#toLoad = []
     // Those of one database that is away keep none of the others waiting.
-    await Promise.all(this.#running().db.separate(jobs, ({ tenant }) => tenant.bucket).map((part) => this.#loadPart(part)))
+    await Promise.all(
+      this.#running()
+        .db.separate(jobs, ({ tenant }) => tenant.bucket)
+        .map((part) => this.#loadPart(part)),
+    )
   }
 
   async #loadPart(jobs: readonly Due[]): Promise<void> {
