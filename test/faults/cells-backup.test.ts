@@ -102,7 +102,7 @@ test('both databases are backed up of one moment, and restored', async (t) => {
     await assert.rejects(fill(server, cell, foreign, 1), { code: '23514', constraint: 'own_bucket' })
   }
   const { stdout: list } = await program(['cells', 'list'], 'home2', `east=${server.url('east2')}`)
-  assert.match(list, /^home +open +0,2,4.*\neast +open +1,3,5.* \d+ kB\n$/)
+  assert.match(list, /^home +open +0,2,4.*\neast +open +1,3,5.* \d+ kB$/m)
 })
 
 test('a backup of several databases is not restored in part, nor made while a bucket moves', async () => {
