@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { callcenter } from './callcenter.ts'
 import { callcenterWallboard } from './callcenter-wallboard.ts'
 import { campaigns } from './campaigns.ts'
+import { cells } from './cells.ts'
 import { consoleLists } from './console-lists.ts'
 import { cpuMeter, sumOf } from './cpu.ts'
 import { customers } from './customers.ts'
@@ -41,6 +42,7 @@ type Benchmark = (options: { short: boolean; scale: number; kept: string | null 
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   'durable-write': durableWrite,
+  cells,
   work,
   ledger,
   start,

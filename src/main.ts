@@ -17,11 +17,12 @@ import {
   settings,
 } from './config.ts'
 import { UnreachableError } from './kernel/start-error.ts'
-import { openSecrets, startDatabase, withDatabase } from './node/database.ts'
+import { openSecrets, prepareSchema, startDatabase, withDatabase } from './node/database.ts'
 import { requireLogFile } from './node/directories.ts'
 import type { RunningNode } from './node/server.ts'
 import { packageVersion } from './node/version.ts'
 import { systemClock } from './platform/clock.ts'
+import type { Cell } from './platform/db/cell.ts'
 import type { Cells } from './platform/moves/cells.ts'
 
 /** A second signal within this time is the same one: npm passes on a Ctrl-C that the terminal has already sent us. */
@@ -53,7 +54,7 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'backup <file>',
-    summary: 'Back up the database to a file, consistently, while it is running.',
+    summary: 'Back up the database to a file, and each further one to <file>.<name>, of one moment, while they run.',
     async run({ config }, [file = '']) {
       const { backup } = await import('./platform/db/backup.ts')
       await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))
@@ -61,10 +62,18 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'restore <file>',
-    summary: 'Fill an empty database from a backup.',
+    summary: 'Fill an empty database from a backup, and those of PAMOJA_CELLS if it is of several.',
     async run({ config }, [file = '']) {
       const { restore } = await import('./platform/db/backup.ts')
-      await withDatabase(config, 'migrate', async (db) => say(await restore(db, file)))
+      const restored: string[] = []
+      const prepare = async (cell: Cell): Promise<void> => {
+        await prepareSchema(cell, 'migrate')
+        restored.push(cell.name)
+      }
+      await withDatabase(config, 'migrate', async (db) => say(await restore(db, file, prepare)))
+      // What belongs to no tenant follows home again.
+      const { addCell } = await import('./commands/cells.ts')
+      for (const name of restored) await onCells(config, (cells, tell) => addCell(cells, name, tell), name)
     },
   },
   {

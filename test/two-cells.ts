@@ -6,8 +6,10 @@ import { addCell, homeCopies } from '../src/platform/moves/members.ts'
 import { unsubscribe } from '../src/platform/moves/replication.ts'
 import type { TestDatabase } from './database.ts'
 
+type Joined = Pick<TestDatabase, 'url' | 'sql'>
+
 /** Makes `east` a cell beside home; returns how it is taken out again, so that both can be dropped. */
-export async function joinCells(home: TestDatabase, east: TestDatabase): Promise<() => Promise<void>> {
+export async function joinCells(home: Joined, east: Joined): Promise<() => Promise<void>> {
   const urls = new Map([
     [homeName, home.url],
     ['east', east.url],

@@ -58,6 +58,7 @@ const reasons = {
   'starts the program dozens of times, with wrong settings and broken surroundings': [
     'test/cells-command.test.ts',
     'test/commands.test.ts',
+    'test/faults/cells-backup.test.ts',
     'test/journeys/listen.test.ts',
     'test/refusals.test.ts',
     'test/start.test.ts',

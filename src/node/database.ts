@@ -96,8 +96,24 @@ export const migrationsFolder = new URL('src/migrations/', root)
 
 export async function prepareSchema(db: Pick<Cell, 'connect'>, schema: Schema, extra?: URL): Promise<void> {
   const files = { ...schemaFiles(migrationsFolder, ...(extra ? [extra] : [])), version: packageVersion() }
-  if (schema === 'migrate') await migrate(db, files)
+  if (schema === 'migrate') {
+    await migrate(db, files)
+    await guardNewTables(db)
+  }
   if (schema === 'require') await requireMigrated(db, files)
+}
+
+/** A cell refuses buckets that are not its own in tables that a migration made, too. */
+async function guardNewTables(db: Pick<Cell, 'connect'>): Promise<void> {
+  const client = await db.connect()
+  try {
+    await client.query(
+      `select platform.own_buckets_in(t) from platform.tenant_tables() t
+        where to_regprocedure('platform.owns_bucket(bigint)') is not null and exists (select from platform.this_cell where buckets is not null)`,
+    )
+  } finally {
+    await client.end()
+  }
 }
 
 /** The database alone, for commands that run beside or without a node. */
@@ -119,10 +135,9 @@ export async function withDatabase(
   const db = new Database(options, () => undefined)
   try {
     await db.find()
-    if (schema === 'as it is') await requireOneDatabase(db)
-    else {
-      const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
-      await prepare(db.home)
+    const prepare = (cell: Cell): Promise<void> => prepareSchema(cell, schema)
+    await prepare(db.home)
+    if (schema !== 'as it is' || (await knowsCells(db))) {
       await new Cells({ db, log: silent, prepare }).open()
       requireOpened(db)
     }
@@ -143,17 +158,12 @@ function requireOpened({ unopened }: Database): void {
     )
 }
 
-/** Refuses to back up one database of several as if it were all. */
-async function requireOneDatabase(db: Database): Promise<void> {
+/** Whether a database is of a version that may have cells. */
+async function knowsCells(db: Database): Promise<boolean> {
   const client = await db.connect()
   try {
-    const { rows: there } = await client.query(`select where to_regclass('platform.cells') is not null`)
-    if (there.length === 0) return
-    const { rows: cells } = await client.query('select name from platform.cells')
-    if (cells.length > 0)
-      throw new StartError(
-        'The tenants of this installation are divided among several databases, which this command does not back up together: archive each of them with the means of PostgreSQL, such as pgBackRest.',
-      )
+    const { rows } = await client.query(`select where to_regclass('platform.cells') is not null`)
+    return rows.length > 0
   } finally {
     await client.end()
   }

@@ -172,11 +172,19 @@ export class Database implements Queryable {
       )
   }
 
+  /** Items by the cells of their buckets; refused if one of them is away. */
   apart<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[] {
+    for (const item of items) this.cellOf(bucketOf(item))
+    return this.separate(items, bucketOf)
+  }
+
+  /** Items by the cells of their buckets, those of cells that are away too: what is asked about them fails by itself. */
+  separate<T>(items: readonly T[], bucketOf: (item: T) => number): readonly (readonly T[])[] {
     if (this.#places === null) return items.length === 0 ? [] : [items]
-    const parts = new Map<Cell, T[]>()
+    const parts = new Map<Cell | null, T[]>()
     for (const item of items) {
-      const cell = this.cellOf(bucketOf(item))
+      const bucket = bucketOf(item)
+      const cell = bucket === -1 ? this.home : (this.#places[bucket] ?? null)
       const part = parts.get(cell)
       if (part) part.push(item)
       else parts.set(cell, [item])

@@ -5,8 +5,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { stkCallbackBody } from '../../src/protocols/daraja.ts'
+import { lookInto } from '../looking.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 const asked = 1_000
@@ -44,7 +45,7 @@ before(async () => {
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: timeScale })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
   account = await world.account()
   const entered = await world.operator.post('/v1/operator/payments/providers', {

@@ -3,7 +3,7 @@
 // who waits for nothing and no caller who is forgotten; and what was said in confidence is not told on.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { statement } from '../../src/platform/db.ts'
@@ -26,6 +26,7 @@ import {
   uploadPrompt,
 } from '../callcentre.ts'
 import { framesWith, hearsNow } from '../hearing.ts'
+import { lookInto } from '../looking.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -36,7 +37,7 @@ const maxCalls = 8
 
 before(async () => {
   world = await startWorld({ PAMOJA_VOICE_CALLS_PER_ACCOUNT: maxCalls })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

@@ -26,6 +26,7 @@ import {
   uploadPrompt,
 } from '../callcentre.ts'
 import { framesWith, hasHeard, hearsNow } from '../hearing.ts'
+import { lookInto } from '../looking.ts'
 import { type SpeechProgram, speechProgram, spokenHertz } from '../speech-program.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -36,7 +37,7 @@ let sql: pg.Client
 before(async () => {
   speech = await speechProgram()
   world = await startWorld({ PAMOJA_SPEECH_PROGRAM: speech.path })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

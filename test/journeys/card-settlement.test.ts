@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
@@ -11,6 +11,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { post, reverse } from '../../src/ledger/wallets.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import type { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const visa = { number: '4242424242424242', exp_month: 12, exp_year: 2099, cvv: '123' }
@@ -19,7 +20,7 @@ let world: World
 let sql: pg.Client
 before(async () => {
   world = await startWorld({ PAMOJA_CARD_SETTLEMENT_DAYS: 2 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
   const { acquirer = {}, mpesa = {} } = simulatedAccounts(world.app)
   for (const [provider, terms] of Object.entries({ acquirer, mpesa })) {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { accept } from '../../src/areas/payments/collect/create.ts'
 import { settle } from '../../src/areas/payments/collect/settle.ts'
 import { gatewayOf } from '../../src/areas/payments/gateway/gateway.ts'
@@ -16,6 +15,7 @@ import { attemptOfPayment, findAttempt, findPayment } from '../../src/areas/paym
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import { busyAtCapture, intentOf } from '../acquirer.ts'
+import { lookInto } from '../looking.ts'
 import { startMarket } from '../market.ts'
 import { settled } from '../paying.ts'
 import { runs } from '../properties.ts'
@@ -172,8 +172,8 @@ test('verdicts in any order, twice and late: money comes at most once, and each 
   }
 })
 
-async function toldAndGot({ databaseUrl }: World, payment: string) {
-  const client = new pg.Client({ connectionString: databaseUrl })
+async function toldAndGot(world: World, payment: string) {
+  const client = lookInto(world)
   await client.connect()
   const { rows } = await client.query(
     `select (select sequence from payments.payments where id = $1) as events,
@@ -223,8 +223,8 @@ async function isListed(payment: string): Promise<boolean> {
 }
 
 /** As if the money had been set aside for days, and the acquirer asked again and again. */
-async function age({ databaseUrl }: World, payment: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+async function age(world: World, payment: string): Promise<void> {
+  const client = lookInto(world)
   await client.connect()
   const aged = `update payments.attempts a
     set created_at = a.created_at - interval '8 hours', updated_at = a.updated_at - interval '8 hours'
@@ -235,8 +235,8 @@ async function age({ databaseUrl }: World, payment: string): Promise<void> {
 }
 
 /** As if the node had died a minute ago: before it asked the acquirer, or between the request and the answer. */
-async function waited({ databaseUrl }: World, attempt: string, state: 'planned' | 'sending'): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+async function waited(world: World, attempt: string, state: 'planned' | 'sending'): Promise<void> {
+  const client = lookInto(world)
   await client.connect()
   await client.query(
     `update payments.attempts set state = $2, provider_id = id::text, updated_at = now() - interval '1 minute'

@@ -3,13 +3,13 @@
 // phone, approves a payment with a PIN, sees both webhooks arrive, and finds the same text as the operator.
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
-import pg from 'pg'
 import type { Browser, Page } from 'playwright-core'
 import { simulatedAccounts } from '../../src/areas/payments/gateway/simulated.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { totpOf } from '../../src/kernel/totp.ts'
 import { accessibilityProblems, buildConsole, openBrowser, openEntry, withoutChromium } from '../chromium.ts'
 import { patienceMs } from '../eventually.ts'
+import { lookInto } from '../looking.ts'
 import { story } from '../story.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
@@ -293,7 +293,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
   })
 
   test('tries a failed job again', async () => {
-    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    const sql = lookInto(world)
     await sql.connect()
     await sql.query(
       `insert into work.jobs (bucket, id, lane, run_at, attempt, payload)

@@ -2,10 +2,10 @@
 // Email over HTTP beside the plain send: refusals and limits, templates, domains, bulk, figures, changes of messages.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import pg from 'pg'
 import { mailWorld } from '../../src/areas/email/mail-world.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { lookInto } from '../looking.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -100,7 +100,7 @@ test('a large message that is refused, or was answered before, leaves nothing be
   const again = await ada.client.post('/v1/email/send', { ...message, html, reference: 'large-1' }, once)
   assert.equal(again.body.message_id, first.body.message_id)
   assert.equal((await ada.client.post('/v1/email/send', { ...message, html, reference: 'large-1' })).status, 409)
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   const { rows } = await sql.query('select count(*)::int as many from email.contents where account_id = any($1)', [
     [poor, ada].map(({ id }) => uuidOf('account', id)),

@@ -3,11 +3,11 @@
 // domains need in the long run: keys that are rotated, a relay that tells what became of mail.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import pg from 'pg'
 import { keepOwner } from '../../src/areas/accounts/members/first-member.ts'
 import { reminderChore } from '../../src/areas/accounts/reminders.ts'
 import { watchBalances } from '../../src/areas/wallet/low-balance.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
+import { lookInto } from '../looking.ts'
 import { mailIn, sendMail, settled, toldOf } from '../mailing.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
@@ -110,7 +110,7 @@ describe('owners are told by mail, at nobody’s cost,', () => {
   })
 
   test('of a key that should be replaced', async (t) => {
-    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    const sql = lookInto(world)
     await sql.connect()
     t.after(() => sql.end())
     await sql.query(`update accounts.api_keys set created_at = now() - interval '91 days' where account_id = $1`, [

@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { createHash, type X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import pg from 'pg'
 import { routeFor } from '../../src/areas/email/delivery/route.ts'
 import { deliveryDnsFor } from '../../src/areas/email/dns/resolvers.ts'
 import { type MailWorld, mailWorld } from '../../src/areas/email/mail-world.ts'
@@ -14,6 +13,7 @@ import { loadConfig } from '../../src/config.ts'
 import { startNode } from '../../src/node/server.ts'
 import { SmtpClient } from '../../src/protocols/smtp/client.ts'
 import { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { sendMail, settled } from '../mailing.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
@@ -337,7 +337,7 @@ describe('what cannot be found out now', () => {
     const asking = Array.from({ length: 500 }, (_, i) => names.exchanges(`swali${i}.example`))
     assert.equal(await routeFor(world.app, 'test', 'a@shop.example'), 'busy')
     await Promise.all(asking)
-    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    const sql = lookInto(world)
     await sql.connect()
     try {
       await sql.query('alter table email.sts_policies rename to sts_policies_away')

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
+import type pg from 'pg'
 import { createInvoice } from '../../src/areas/billing/invoices/create.ts'
 import { payInvoice } from '../../src/areas/billing/invoices/pay.ts'
 import { lockInvoice } from '../../src/areas/billing/invoices/store.ts'
@@ -17,6 +17,7 @@ import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { walletsOf } from '../../src/ledger/wallets.ts'
 import { one } from '../../src/platform/db.ts'
 import type { Occasion } from '../../src/platform/events.ts'
+import { lookInto } from '../looking.ts'
 import { runs } from '../properties.ts'
 import { startWorld, type World } from '../world.ts'
 
@@ -25,7 +26,7 @@ let sql: pg.Client
 
 before(async () => {
   world = await startWorld()
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { advance, becomes, dayS, nairobi, plan, subscriptions, tells, toldTimes } from '../billing.ts'
 import type { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { runs } from '../properties.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -190,7 +190,7 @@ test('a refund that meets a credit for the same bill takes it, and is completed 
     .body
   const paid = await client.post(`${invoices}/${invoice_id}/pay`, { card_token })
   assert.equal(paid.body.status, 'completed', paid.text)
-  const other = new pg.Client({ connectionString: world.databaseUrl })
+  const other = lookInto(world)
   await other.connect()
   await other.query('begin')
   const { rows } = await other.query('select * from billing.invoices where id = $1 for update', [

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { refusal } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -411,7 +411,7 @@ test('a key that is ninety days old is told of, once, unless it was replaced or 
   await client.delete(`/v1/api-keys/${gone.id}`)
   const { body: live } = await client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
   const { accounts } = await import('../../src/areas/accounts/area.ts')
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   t.after(() => sql.end())
   const aged = async (days: number) =>

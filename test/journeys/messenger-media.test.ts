@@ -5,8 +5,8 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
-import pg from 'pg'
 import { refusal } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { accepted, becomes, png, upload, writes } from '../messaging.ts'
 import { type ObjectStore, startObjectStore } from '../object-store.ts'
 import { startReceiver } from '../receiver.ts'
@@ -226,7 +226,7 @@ test('what is not what it says, is harmful, too large or empty is refused with t
 })
 
 test('an upload that is cut in the middle leaves nothing', async () => {
-  const database = new pg.Client({ connectionString: world.databaseUrl })
+  const database = lookInto(world)
   await database.connect()
   const count = async (): Promise<number> => {
     const { rows } = await database.query(`select count(*)::int as n from platform.files where state = 'arriving'`)

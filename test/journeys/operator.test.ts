@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { strandedLanes } from '../../src/platform/work/queues.ts'
+import { lookInto } from '../looking.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -287,7 +287,7 @@ test('a route over a bind that is being removed waits for that, and is refused',
   assert.equal(made, 201)
   const { body: log } = await world.operator.get('/v1/audit-log?action=sms.create_bind&target=leaving')
   assert.equal(log.data[0].after.created_at, entered.created_at)
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   t.after(() => sql.end())
   await sql.query('begin')
@@ -304,7 +304,7 @@ test('a route over a bind that is being removed waits for that, and is refused',
 test('what is only read waits for nobody who changes it', async (t) => {
   const ada = await world.account()
   const { id: key } = (await ada.client.get('/v1/api-keys')).body.data[0]
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   t.after(() => sql.end())
   await sql.query('begin')
@@ -365,7 +365,7 @@ test('the operator sees nodes, queues and how far the schema is', async () => {
 })
 
 test('a job for a place that nobody serves is listed, and can be given to somebody else or given up', async () => {
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   const ids = [newUuid(Date.now()), newUuid(Date.now())]
   // The second was under way at a node that died.

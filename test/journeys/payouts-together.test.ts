@@ -3,12 +3,13 @@
 // from it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { settleOne } from '../../src/areas/payments/payouts/settle-batch.ts'
 import { findPayout } from '../../src/areas/payments/payouts/store.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { one } from '../../src/platform/db.ts'
+import { lookInto } from '../looking.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -19,7 +20,7 @@ const path = '/v1/payments/payout/bulk'
 before(async () => {
   // Payees take a minute, so that the provider has nothing to say meanwhile.
   world = await startWorld({ PAMOJA_SANDBOX_TIME_SCALE: 1 })
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

@@ -2,8 +2,8 @@
 // Whether a node can do its work, as a load balancer and an operator ask it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
 import { paymentWaits } from '../../src/areas/payments/collect/waiting.ts'
+import { lookInto } from '../looking.ts'
 import { eventually, startWorld } from '../world.ts'
 
 test('a carrier that cannot be reached degrades a node, which takes requests all the same', async (t) => {
@@ -47,7 +47,7 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
 
 test('a node whose database takes no writes is not ready until it does again', async (t) => {
   const world = await startWorld()
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   t.after(() => sql.end().then(() => world.stop()))
   await sql.query(`create function notes.full_disk() returns trigger language plpgsql as

@@ -8,12 +8,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { areas } from '../../src/areas.ts'
 import type { Route } from '../../src/platform/api/route.ts'
 import { newKey } from '../../src/platform/auth.ts'
 import { forEachOf } from '../at-once.ts'
 import type { Client, Reply, RequestOptions } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { notes } from '../notes/area.ts'
 import { share } from '../properties.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -59,7 +60,7 @@ before(async () => {
   })
   account = await world.account({ balance: 1000 })
   for (const key of [account.key, world.credentials.api_key, world.credentials.operator_key]) shown.add(key)
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {

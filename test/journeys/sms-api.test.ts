@@ -8,6 +8,7 @@ import { uuidOf } from '../../src/kernel/ids.ts'
 import { dayMs } from '../../src/kernel/time.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -899,7 +900,8 @@ test('a message that a node is just taking goes its way, and whoever cancels its
   const messages = ['+254711000001', '+254711000002'].map((to) => ({ to, message: 'Later', scheduled_at: at }))
   const { body: sent } = await client.post('/v1/sms/bulk', { from: 'PAMOJA', messages })
   const [taken, other] = sent.messages.map((one: { message_id: string }) => one.message_id)
-  const node = await world.app.db.connect()
+  const node = lookInto(world)
+  await node.connect()
   try {
     const job = `select m.job from sms.messages m where m.id = '${uuidOf('sms', taken)}'`
     await node.query(`begin; update work.jobs set attempt = 1 where id = (${job})`)

@@ -3,7 +3,7 @@
 // old it is, and what nobody ever reported on can be found. And what STOP and START are about.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { lookInto } from '../looking.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -256,7 +256,7 @@ test('a batch that was looked at often before it was due tells soon of its end',
     scheduled_at: new Date(Date.parse(clock.now) + 24 * hourSeconds * 1_000).toISOString(),
     messages: [{ to: '+254711123456', message: 'Habari' }],
   })
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   try {
     const job = `lane = 'sms.batch' and owner is null and account_id = '${tenantOf(ada).account}'`

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import pg from 'pg'
 import { bindOf, findBind, sealSecret } from '../../src/areas/sms/carriers/bind.ts'
 import { one } from '../../src/platform/db.ts'
 import { AggregatorSimulator } from '../../src/simulators/aggregator.ts'
+import { lookInto } from '../looking.ts'
 import { root } from '../program.ts'
 import { balance, ended, inForce, send, statusOf, toldOf } from '../texting.ts'
 import { eventually, startWorld, type World } from '../world.ts'
@@ -322,7 +322,7 @@ describe('over an aggregator', () => {
     const kept = await one(world.app.db.query(findBind, { name: 'aggregator' }))
     const { token } = await bindOf(world.app, kept)
     const owner = { bucket: kept.sealed_bucket, account: kept.sealed_account }
-    const sql = new pg.Client({ connectionString: world.databaseUrl })
+    const sql = lookInto(world)
     await sql.connect()
     await sql.query('update sms.binds set settings = $1, secret = $2 where name = $3', [
       JSON.stringify({ profile }),

@@ -9,6 +9,7 @@ import { dayMs } from '../../src/kernel/time.ts'
 import { newShortMessage } from '../../src/protocols/smpp/pdu.ts'
 import { encodeReceipt, type ReceiptState } from '../../src/protocols/smpp/receipts.ts'
 import { Smsc } from '../../src/protocols/smpp/session.ts'
+import { lookInto } from '../looking.ts'
 import { ended, send, statusOf } from '../texting.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -271,7 +272,8 @@ test('the text of a message that waited long is kept while it may have to be sen
   // No receipt ever comes for this number.
   const message = { to: '+254711000005', from: 'PAMOJA', message: 'Habari', scheduled_at }
   const [sent, blank] = [await ada.client.post('/v1/sms/send', message), await ada.client.post('/v1/sms/send', message)]
-  const database = await world.app.db.connect()
+  const database = lookInto(world)
+  await database.connect()
   await database.query(`update sms.messages set body = null where id = '${uuidOf('sms', blank.body.message_id)}'`)
   await database.end()
   await ada.client.post('/v1/sandbox/clock', { advance_seconds: (90 * dayMs) / 1_000 })

@@ -12,6 +12,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { startNode } from '../../src/node/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
 import { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { balance, ended, inForce, priceLiveTexts, send, toldOf } from '../texting.ts'
@@ -528,7 +529,8 @@ describe('over binds of the operator', () => {
     smsc.dropSessions()
     await allDown()
     const waits = `select from work.jobs where payload ->> 'message' = $1 and owner is null`
-    const look = await world.app.db.connect()
+    const look = lookInto(world)
+    await look.connect()
     await eventually(async () => (await look.query(waits, [uuidOf('sms', id)])).rowCount === 1, 'it to wait again')
     await look.end()
     const refused = await ada.client.delete(`/v1/sms/${id}`)

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, type TestContext, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import { idOf, newUuid, uuidOf } from '../../src/kernel/ids.ts'
+import { lookInto } from '../looking.ts'
 import { openStream, type StreamReader } from '../stream.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
@@ -16,7 +17,7 @@ let sql: pg.Client
 before(async () => {
   world = await startWorld()
   ca = world.node.caFile ? readFileSync(world.node.caFile, 'utf8') : null
-  sql = new pg.Client({ connectionString: world.databaseUrl })
+  sql = lookInto(world)
   await sql.connect()
 })
 after(async () => {
@@ -106,7 +107,7 @@ test('an event that commits after a later one is told all the same', async (t) =
   const ada = await world.account()
   const stream = await follow(t, ada)
   const early = newUuid(world.app.clock.nowMs())
-  const slow = new pg.Client({ connectionString: world.databaseUrl })
+  const slow = lookInto(world)
   await slow.connect()
   await slow.query('begin')
   await insertEvent(slow, ada, early)
@@ -124,7 +125,7 @@ test('an event that commits after a later one is told all the same', async (t) =
 test('a stream that began while an event was being committed tells it', async (t) => {
   const ada = await world.account()
   const early = newUuid(world.app.clock.nowMs())
-  const slow = new pg.Client({ connectionString: world.databaseUrl })
+  const slow = lookInto(world)
   await slow.connect()
   await slow.query('begin')
   await insertEvent(slow, ada, early)

@@ -2,7 +2,7 @@
 // What an account is told of its costs: what it paid for, by day, area and country, and nothing that only passed through.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
+import { lookInto } from '../looking.ts'
 import { startMarket } from '../market.ts'
 import { over, settled } from '../paying.ts'
 import { ended, send } from '../texting.ts'
@@ -112,7 +112,7 @@ test('days before anything existed, and days far ahead, have no cost', async () 
 
 test('requests are counted though their lines could not be written', async (t) => {
   const { client } = await world.account()
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   t.after(() => sql.end())
   const { requestLog } = world.app

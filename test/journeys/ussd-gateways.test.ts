@@ -2,8 +2,8 @@
 // Gateways that speak HTTP, in three dialects: with a key, or by an address of their own that an operator gave them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
 import type { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { priceLive } from '../texting.ts'
@@ -72,7 +72,7 @@ test('a gateway that speaks JSON brings a dial and answers, and repeats are answ
 test('a node goes on with the session whose screen it has just shown, unless that was moved on meanwhile', async (t) => {
   const { client, shortcode } = await textApp()
   const phone = newPhone()
-  const database = new pg.Client({ connectionString: world.databaseUrl })
+  const database = lookInto(world)
   await database.connect()
   t.after(() => database.end())
   const call = (dialog: string, more: object) =>

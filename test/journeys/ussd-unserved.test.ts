@@ -3,7 +3,6 @@
 // speaks to no network; what the database says of the gateway is what a node left that died.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import { advance, pushShown } from '../../src/areas/ussd/advance.ts'
 import { takeUssd } from '../../src/areas/ussd/intake.ts'
 import { dialogNumber } from '../../src/areas/ussd/network/dialogs.ts'
@@ -14,12 +13,13 @@ import { statement } from '../../src/platform/db.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import type { Client } from '../client.ts'
 import { eventually } from '../eventually.ts'
+import { lookInto } from '../looking.ts'
 import { priceLive } from '../texting.ts'
 import { ended, newCode, newPhone } from '../ussd.ts'
 import { startWorld, tenantOf } from '../world.ts'
 
 const world = await startWorld({ PAMOJA_ROLES: ['api', 'dispatch', 'webhooks', 'timers'] })
-const sql = new pg.Client({ connectionString: world.databaseUrl })
+const sql = lookInto(world)
 await sql.connect()
 after(async () => {
   const { problems } = await verifyLedger(world.app.db)

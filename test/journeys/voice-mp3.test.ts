@@ -5,7 +5,6 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { MPEGDecoder } from 'mpg123-decoder'
-import pg from 'pg'
 import { mp3Problem } from '../../src/areas/voice/engines/mp3-encoding.ts'
 import { encodeJob } from '../../src/areas/voice/recordings/encode.ts'
 import { findRecording } from '../../src/areas/voice/recordings/store.ts'
@@ -13,6 +12,7 @@ import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.t
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { share, tone } from '../../src/protocols/audio/tones.ts'
 import { fetchedFrom } from '../fetched.ts'
+import { lookInto } from '../looking.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
@@ -112,7 +112,7 @@ test('a recording is told of as MP3, and another decoder hears the same for as l
 
 /** Makes the database refuse the file of an MP3. */
 async function refusing(work: () => Promise<void>): Promise<void> {
-  const database = new pg.Client({ connectionString: world.databaseUrl })
+  const database = lookInto(world)
   await database.connect()
   try {
     await database.query(`

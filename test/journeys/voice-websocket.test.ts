@@ -2,12 +2,12 @@
 // Calls whose audio goes to a customer's program by websocket: what the phone says arrives there, and what it sends is heard.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { tone } from '../../src/protocols/audio/tones.ts'
 import { fetchedFrom } from '../fetched.ts'
 import { endless, hasHeard, hearsNow, hum } from '../hearing.ts'
+import { lookInto } from '../looking.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startVoiceProgram, type VoiceProgram } from '../voice-program.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
@@ -173,7 +173,7 @@ test('a program that cannot be reached is a callee that failed, and the reply de
 
 test('a connect that the database does not take is a callee that failed, and ends neither the call nor its node', async () => {
   const ada = await world.account({ balance: 100 })
-  const sql = new pg.Client({ connectionString: world.databaseUrl })
+  const sql = lookInto(world)
   await sql.connect()
   await sql.query(`alter table voice.calls add constraint nowhere check (to_number not like '%/nowhere') not valid`)
   try {

@@ -1,10 +1,17 @@
 -- Makes every table of tenants refuse rows of all buckets but `owned`, or of none when it is null, as where there is only one
--- database. All tables at once, for a database that nobody uses yet: where others write, platform.own_buckets_in is called for
--- one table after the other, because a transaction that holds one of them and waits for the next would block this for ever.
-create or replace function platform.own_buckets(owned smallint[], lock_ms int default 500) returns void
-  language plpgsql as $$
+-- database. Tables that refuse none yet are locked together, for a database that nobody uses.
+create or replace function platform.own_buckets(owned smallint[]) returns void language plpgsql as $$
+declare
+  kept regclass;
 begin
-  perform set_config('lock_timeout', lock_ms || 'ms', true);
-  update platform.this_cell set buckets = owned, epoch = epoch + 1;
-  perform platform.own_buckets_in(t, owned) from platform.tenant_tables() t;
+  if owned is not null then
+    perform platform.admit_buckets(owned);
+    perform platform.own_buckets_in(t) from platform.tenant_tables() t;
+    return;
+  end if;
+  update platform.this_cell set buckets = null, epoch = epoch + 1;
+  for kept in select platform.tenant_tables() loop
+    execute format('alter table %s drop constraint if exists own_bucket', kept);
+    execute format('drop trigger if exists own_bucket on %s', kept);
+  end loop;
 end $$;

@@ -86,6 +86,11 @@ test('what is about every cell is refused while one with buckets is not opened, 
   assert.ok(rows.every(({ bucket }) => bucket === atHome))
   assert.ok(failure instanceof AppError)
   assert.throws(() => db.requireEvery(), /the database of east/)
+  assert.deepEqual(
+    db.separate([atHome, inEast, atHome], (bucket) => bucket),
+    [[atHome, atHome], [inEast]],
+  )
+  assert.throws(() => db.apart([atHome, inEast], (bucket) => bucket), AppError)
   assert.deepEqual(await db.query(listed, { buckets: [atHome] }), rows.slice(0, 1))
   await assert.rejects(db.query(listed, { buckets: [atHome, inEast] }), AppError)
 })

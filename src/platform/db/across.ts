@@ -190,16 +190,19 @@ export async function settleDecisions(home: Cell, cell: Cell, afterSeconds = aba
   return found.length
 }
 
+/** Ids of the decisions that prepared transactions of a database wait for. */
+export async function preparedIn(database: pg.Client | pg.Pool): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `select split_part(gid, ':', 2) as id from pg_prepared_xacts
+      where database = current_database() and gid like '${prefix}%'`,
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Forgets decisions that no prepared transaction waits for. Every cell is asked first: one that is away may have some. */
 export async function forgetDecisions(home: Cell, cells: readonly Cell[]): Promise<void> {
   const waiting: string[] = []
-  for (const cell of cells) {
-    const { rows } = await cell.beside.query<{ id: string }>(
-      `select split_part(gid, ':', 2) as id from pg_prepared_xacts
-        where database = current_database() and gid like '${prefix}%'`,
-    )
-    waiting.push(...rows.map(({ id }) => id))
-  }
+  for (const cell of cells) waiting.push(...(await preparedIn(cell.beside)))
   await home.beside.query(
     `delete from platform.decisions where at < now() - interval '1 day' and not id = any($1::uuid[])`,
     [waiting],

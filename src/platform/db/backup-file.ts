@@ -32,6 +32,14 @@ const Begin = Type.Object({
   pamoja_backup: Type.Literal(formatVersion),
   made_at: Type.String(),
   migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
+  // Only where an installation has several databases: each has a file of its own.
+  part: Type.Optional(
+    Type.Object({
+      backup: Type.String(),
+      cell: Type.String(),
+      cells: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
+    }),
+  ),
 })
 
 const TableBegin = Type.Object({
@@ -61,7 +69,10 @@ const tableBegins = Compile(TableBegin)
 const blocks = Compile(Block)
 const summaries = Compile(Summary)
 
-export type Migrations = Static<typeof Begin>['migrations']
+export type BackupBegin = Static<typeof Begin>
+export type Migrations = BackupBegin['migrations']
+/** Which of several databases a file is of. */
+export type Part = NonNullable<BackupBegin['part']>
 export type TableBegin = Static<typeof TableBegin>
 type Line = Static<typeof Begin> | Static<typeof TableBegin> | Static<typeof Block> | Static<typeof Summary>
 

@@ -5,20 +5,26 @@
 //
 // The file does not hold the secret key, without which the secrets in it are as closed as they are in the database.
 // A restored installation does again what was still to be done when the backup was made.
+import { randomUUID } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { type Database, sqlState } from '../db.ts'
+import { homeName } from '../moves/cells.ts'
 import {
+  type BackupBegin,
   BackupError,
   block,
   formatVersion,
   line,
   type Migrations,
+  type Part,
   readBackup,
   type TableBegin,
   writeBackup,
 } from './backup-file.ts'
+import { beginTogether, fileOf, prepareSession, sessionsOf } from './backup-moment.ts'
+import type { Cell } from './cell.ts'
 
 const lockTimeoutMs = 10_000
 
@@ -30,26 +36,73 @@ const transientTables: ReadonlySet<string> = new Set([
   'platform.rate_slots', // What each of them may admit within the next minute.
 ])
 
-/** Writes a snapshot of all data to a file, without blocking writers. Returns a sentence for the operator. */
+/**
+ * Writes a snapshot of all data to a file, without blocking writers; of several databases to one each, all of the same moment.
+ * Returns a sentence for the operator.
+ */
 export async function backup(db: Database, file: string): Promise<string> {
-  const client = await db.connect()
+  const sessions = await sessionsOf(db.cells)
+  const cells = sessions.map(({ cell }) => cell.name)
+  const [id, counts, files] = [randomUUID(), new Map<string, number>(), new Map<string, number>()]
   try {
-    await client.query('begin isolation level repeatable read read only')
-    await prepareSession(client)
-    const counts = new Map<string, number>()
-    const bytes = await writeBackup(file, dump(client, counts))
-    return `Backed up ${amount(counts)} to ${file} (${size(bytes)}). The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
+    await beginTogether(sessions)
+    for (const { cell, client } of sessions) {
+      const part = cells.length === 1 ? undefined : { backup: id, cell: cell.name, cells }
+      const own = new Map<string, number>()
+      const name = fileOf(file, cell.name)
+      files.set(name, await writeBackup(name, dump(client, own, part)))
+      for (const [table, rows] of own) counts.set(table, (counts.get(table) ?? 0) + rows)
+    }
+    const written = [...files].map(([name, bytes]) => `${name} (${size(bytes)})`).join(' and ')
+    return `Backed up ${amount(counts)} to ${written}. The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
   } finally {
-    await client.end()
+    for (const { client } of sessions) await client.end()
   }
 }
 
 /**
  * Restore a file into a migrated database without accounts, completely or not at all. The file is read twice: a damaged
- * one is found before the database is touched, and the loaded data is checked again before the commit.
+ * one is found before the database is touched, and the loaded data is checked again before the commit. Of a backup of
+ * several databases home is committed last; `prepare` migrates the others.
  */
-export async function restore(db: Database, file: string): Promise<string> {
-  const client = await db.connect()
+export async function restore(
+  db: Database,
+  file: string,
+  prepare: (cell: Cell) => Promise<void> = async () => undefined,
+): Promise<string> {
+  const totals = new Map<string, number>()
+  const { begin, left } = await restoreInto(db, file, totals, async ({ part }) => {
+    if (part === undefined) return
+    if (part.cell !== homeName)
+      throw new BackupError(`${file} is the part of ${part.cell}: name the file of home. Nothing was restored.`)
+    for (const name of part.cells.filter((one) => one !== homeName)) {
+      const cell = db.further.get(name)
+      if (!cell)
+        throw new BackupError(
+          `The backup is of several databases: add ${name} to PAMOJA_CELLS, with an empty one. Nothing was restored.`,
+        )
+      await cell.find()
+      await prepare(cell)
+      await restoreInto(cell, fileOf(file, name), totals, async (other) => {
+        if (other.part?.backup !== part.backup || other.part.cell !== name)
+          throw new BackupError(
+            `${fileOf(file, name)} belongs to another backup than ${file}. Nothing was restored from it.`,
+          )
+      })
+    }
+  })
+  const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
+  return `Restored ${amount(totals)} from ${file}, made at ${begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
+}
+
+/** Restores one database; `begun` is called with the beginning of its file, which is intact, before anything is loaded. */
+async function restoreInto(
+  database: Pick<Cell, 'connect'>,
+  file: string,
+  totals: Map<string, number>,
+  begun: (begin: BackupBegin) => Promise<void>,
+): Promise<{ begin: BackupBegin; left: string[] }> {
+  const client = await database.connect()
   try {
     await client.query('begin')
     await prepareSession(client)
@@ -58,10 +111,14 @@ export async function restore(db: Database, file: string): Promise<string> {
     await requireEmpty(client, [...tables.values()])
     const { begin } = await readBackup(file)
     await requireVersion(client, begin.migrations)
+    await begun(begin)
     const { counts, left } = await load(client, file, tables)
+    for (const [name, rows] of counts) totals.set(name, (totals.get(name) ?? 0) + rows)
+    // Its tables refuse the buckets of others again.
+    if (begin.part !== undefined)
+      await client.query('select platform.own_buckets(buckets) from platform.this_cell where buckets is not null')
     await client.query('commit')
-    const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
-    return `Restored ${amount(counts)} from ${file}, made at ${begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
+    return { begin, left }
   } catch (error) {
     if (/^2[23]/.test(sqlState(error)) && error instanceof Error)
       throw new BackupError(`The rows in ${file} do not fit the database (${error.message}). Nothing was restored.`, {
@@ -82,15 +139,6 @@ interface Table {
   quoted: string
   columns: string[]
   partitions: { name: string; bounds: string }[]
-}
-
-/** No timeouts, and output formats independent of the server's settings. */
-async function prepareSession(client: pg.Client): Promise<void> {
-  await client.query(`select set_config(name, '0', true) from pg_settings where name in
-    ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`)
-  await client.query(`set local client_encoding = 'UTF8'; set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
-    set local intervalstyle = 'postgres'; set local bytea_output = 'hex'; set local extra_float_digits = 3;
-    set local search_path = pg_catalog; set local row_security = off`)
 }
 
 const ourSchemas = `select oid from pg_namespace where nspname not in ('public', 'information_schema') and nspname !~ '^pg_'`
@@ -121,10 +169,15 @@ async function appliedMigrations(client: pg.Client): Promise<Migrations> {
   return rows
 }
 
-async function* dump(client: pg.Client, counts: Map<string, number>): AsyncGenerator<Buffer> {
+async function* dump(client: pg.Client, counts: Map<string, number>, part: Part | undefined): AsyncGenerator<Buffer> {
   const migrations = await appliedMigrations(client)
   const { rows: moments } = await client.query<{ now: Date }>('select now()')
-  yield line({ pamoja_backup: formatVersion, made_at: moments[0]?.now.toISOString() ?? '', migrations })
+  yield line({
+    pamoja_backup: formatVersion,
+    made_at: moments[0]?.now.toISOString() ?? '',
+    migrations,
+    ...(part && { part }),
+  })
   await client.query('savepoint between_tables')
   for (const { name, quoted, columns, partitions } of await ourTables(client)) {
     if (transientTables.has(name)) continue

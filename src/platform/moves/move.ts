@@ -30,6 +30,9 @@ const followedBytes = 8_000_000
 /** Nodes read every second where buckets live; one that does not know yet reads the old rows until then. */
 const keepOldRowsMs = 3_000
 const deletedAtOnce = 5_000
+/** For how long transactions that are writing are waited for, before the bucket is held and while it is. */
+const writersMs = { before: 180_000, held: 10_000 }
+const writersPollMs = 5
 /** Number of the advisory lock of a cell's owners, the same in every version. */
 const ownersLock = 7_266_564
 
@@ -56,6 +59,7 @@ export async function moveBucket(cells: Cells, bucket: number, to: string, say: 
   const [source, target] = [await cells.open(move.from_cell), await cells.open(move.to_cell)]
   await cells.lock([source, target], bucket)
   const replication = replicationOf(source, target, bucket)
+  if (move.step !== 'drop') for (const cell of [source, target]) await guard(cell)
   let { step } = move
   // A slot does not outlive every failover: then the move begins again.
   if (['follow', 'hold'].includes(step) && (await lagOf(replication)) === null) {
@@ -64,11 +68,9 @@ export async function moveBucket(cells: Cells, bucket: number, to: string, say: 
   }
   if (step === 'copy') await copy(home, replication, bucket, say)
   if (['copy', 'follow'].includes(step)) await follow(home, replication, bucket, say)
-  const heldMs = step === 'drop' ? null : await holdAndFlip(home, replication, bucket, say)
+  const held = step === 'drop' ? null : await holdAndFlip(home, replication, bucket, say)
   await drop(home, replication, bucket, say)
-  return heldMs === null
-    ? `Bucket ${bucket} lives in ${to}.`
-    : `Bucket ${bucket} lives in ${to}. Its writes were held for ${Math.round(heldMs)} ms.`
+  return [`Bucket ${bucket} lives in ${to}.`, held].filter((sentence) => sentence !== null).join(' ')
 }
 
 async function moveOf(home: Cell, bucket: number): Promise<Move | null> {
@@ -132,20 +134,25 @@ async function follow(home: Cell, replication: Replication, bucket: number, say:
   await next(home, bucket, 'hold')
 }
 
-/** Returns for how long the bucket was held, in milliseconds. */
-async function holdAndFlip(home: Cell, replication: Replication, bucket: number, say: Say): Promise<number> {
+/** Returns how long writes of the bucket were held, and what for. */
+async function holdAndFlip(home: Cell, replication: Replication, bucket: number, say: Say): Promise<string> {
   const { from, to } = replication
   say('Holding writes')
-  // Once the bucket is held the other cell is to have it soon, so what is slow to begin with is done before.
-  await caughtUp(replication, followedBytes)
+  // Once the bucket is held the other cell is to have it soon, so what is slow is done before: long transactions end, the copy comes close, sequences go on.
+  await writersEnd(from, writersMs.before)
   const sequences = await sequencesOf(from)
-  const since = performance.now()
+  await whenUnlocked(to, () => passSequences(to, sequences))
+  await caughtUp(replication, followedBytes)
+  const times = [performance.now()]
+  const passed = (): number => times.push(performance.now())
   await refuse(from, bucket)
+  passed()
   say('Waiting for the last changes')
   await caughtUp(replication, 'now')
+  passed()
   say('Admitting the bucket')
-  await whenUnlocked(to, () => passSequences(to, sequences))
   await admit(to, bucket)
+  passed()
   say('Telling every node')
   await inTransaction(home, async () => {
     await home.client.query(
@@ -157,7 +164,10 @@ async function holdAndFlip(home: Cell, replication: Replication, bucket: number,
     await next(home, bucket, 'drop')
     await home.client.query(`select pg_notify('pamoja', $1)`, [`cells ${bucket}`])
   })
-  return performance.now() - since
+  passed()
+  const [writers, changes, admitting, telling] = times.slice(1).map((time, i) => Math.round(time - (times[i] ?? time)))
+  const all = Math.round((times.at(-1) ?? 0) - (times[0] ?? 0))
+  return `Its writes were held for ${all} ms: ${writers} for transactions to end, ${changes} for the last changes, ${admitting} to admit it, ${telling} to tell the nodes.`
 }
 
 async function drop(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
@@ -206,27 +216,80 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
 }
 
 /**
- * Lets every table of a cell refuse a bucket, one after the other: what began before in a table has ended when it is the next
- * one's turn, and what touches one that refuses fails as a whole. The last commit brings all of that to the disk.
+ * Lets a cell refuse a bucket: at once for whatever begins, and then waits for the transactions that were writing. If one of them
+ * does not end, the cell admits the bucket again.
  */
 function refuse(cell: Cell, bucket: number): Promise<void> {
   return alone(cell, async () => {
-    const owned = (await ownedBy(cell)).filter((one) => one !== bucket)
-    await note(cell, owned)
-    await inEveryTable(cell, owned)
-    await note(cell, owned)
+    const before = await ownedBy(cell)
+    await own(
+      cell,
+      before.filter((one) => one !== bucket),
+    )
+    try {
+      await writersEnd(cell, writersMs.held)
+    } catch (error) {
+      await own(cell, before)
+      throw error
+    }
+    // What they committed without waiting for the disk is on it with this.
+    await cell.client.query(`select pg_logical_emit_message(true, 'pamoja', '')`)
   })
 }
 
-/** Lets every table of a cell admit a bucket, before the cell says that it owns it. */
 function admit(cell: Cell, bucket: number): Promise<void> {
   return alone(cell, async () => {
     const owned = await ownedBy(cell)
-    if (owned.includes(bucket)) return
-    const after = [...owned, bucket].sort((a, b) => a - b)
-    await inEveryTable(cell, after)
-    await note(cell, after)
+    if (!owned.includes(bucket)) await own(cell, [...owned, bucket])
   })
+}
+
+async function own({ client }: Cell, owned: readonly number[]): Promise<void> {
+  await client.query('select platform.admit_buckets($1)', [[...owned].sort((a, b) => a - b)])
+}
+
+/** Lets the tables of a cell ask which buckets it owns: once for each, one after the other, waiting for nobody for long. */
+function guard(cell: Cell): Promise<void> {
+  return alone(cell, async () => {
+    const [known] = await rowsOf<{ known: boolean }>(
+      cell,
+      `select to_regprocedure('platform.owns_bucket(bigint)') is not null as known`,
+    )
+    if (!known?.known) await own(cell, await ownedBy(cell))
+    const unguarded = await rowsOf<{ name: string }>(
+      cell,
+      `select name::text from platform.tenant_tables() t(name)
+        where not exists (select from pg_constraint where conrelid = name and conname = 'own_bucket'
+                             and pg_get_constraintdef(oid) like '%owns_bucket%')`,
+    )
+    for (const { name } of unguarded)
+      await whenUnlocked(cell, () => cell.client.query('select platform.own_buckets_in($1::regclass)', [name]))
+  })
+}
+
+/** Transactions that have changed rows of tenants and go on, prepared ones too; subscriptions and these commands are let in anyway. */
+const writing = `select distinct l.virtualtransaction as id
+  from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+ where l.mode = 'RowExclusiveLock' and l.granted
+   and l.relation in (select coalesce(p.relid, t.name) from platform.tenant_tables() t(name)
+                        left join pg_partition_tree(t.name) p on true
+                      union all select name from platform.tenant_tables() t(name))
+   and not exists (select from pg_stat_activity a
+                    where a.pid = l.pid and (a.backend_type ~ '^logical replication' or a.application_name = 'pamoja-cells'))`
+
+/** Waits until every transaction that is writing now has ended. */
+async function writersEnd(cell: Cell, withinMs: number): Promise<void> {
+  let left = (await rowsOf<{ id: string }>(cell, writing)).map(({ id }) => id)
+  const until = performance.now() + withinMs
+  while (left.length > 0) {
+    if (performance.now() > until)
+      throw new StartError(
+        `A transaction in ${cell.name} has been writing for too long: wait until it has ended, and run the command again.`,
+      )
+    await pause(writersPollMs)
+    const still = new Set((await rowsOf<{ id: string }>(cell, writing)).map(({ id }) => id))
+    left = left.filter((id) => still.has(id))
+  }
 }
 
 /** Commands that move other buckets change what this cell owns before or after. */
@@ -243,21 +306,6 @@ async function ownedBy(cell: Cell): Promise<readonly number[]> {
   const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
   return row.buckets ?? buckets
-}
-
-async function note({ client }: Cell, owned: readonly number[]): Promise<void> {
-  await client.query('update platform.this_cell set buckets = $1, epoch = epoch + 1', [owned])
-}
-
-async function inEveryTable(cell: Cell, owned: readonly number[]): Promise<void> {
-  for (const { name } of await rowsOf<{ name: string }>(
-    cell,
-    'select name::text from platform.tenant_tables() t(name)',
-  ))
-    await whenUnlocked(cell, async () => {
-      await cell.client.query('set local synchronous_commit = off')
-      await cell.client.query('select platform.own_buckets_in($1::regclass, $2::smallint[])', [name, owned])
-    })
 }
 
 /** Deletes the rows of a bucket from a cell that does not admit it, a few at a time, jobs first. */

@@ -104,13 +104,15 @@ test('it admits others from the transaction on that says so, and all again where
   assert.equal(left.rows.length, 0)
 })
 
-test('it waits for a transaction that writes, no longer than it is told', async () => {
+test('others that write do not keep it waiting, and what they begin afterwards is refused', async () => {
+  await client.query('select platform.own_buckets($1)', [[7, 8]])
   const other = new pg.Client({ connectionString: database.url })
   await other.connect()
-  await other.query(`begin; insert into work.jobs (bucket, id, lane, run_at, attempt, payload)
-                       values (8, gen_random_uuid(), 'trial', now(), 0, '{}')`)
-  await assert.rejects(client.query('select platform.own_buckets($1, 50)', [[7]]), { code: '55P03' })
+  const text = `insert into work.jobs (bucket, id, lane, run_at, attempt, payload)
+                  values (8, gen_random_uuid(), 'trial', now(), 0, '{}')`
+  await other.query(`begin; ${text}`)
+  await client.query(`set lock_timeout = 50; select platform.admit_buckets('{7}'); set lock_timeout = 0`)
   await other.query('commit')
-  await client.query('select platform.own_buckets($1, 50)', [[7]])
+  await assert.rejects(other.query(text), refusal)
   await other.end()
 })

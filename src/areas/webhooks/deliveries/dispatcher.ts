@@ -168,6 +168,15 @@ export class Dispatcher implements Courier {
   async #load(): Promise<void> {
     const jobs = this.#toLoad
     this.#toLoad = []
+    // Those of one database that is away keep none of the others waiting.
+    await Promise.all(
+      this.#running()
+        .db.separate(jobs, ({ tenant }) => tenant.bucket)
+        .map((part) => this.#loadPart(part)),
+    )
+  }
+
+  async #loadPart(jobs: readonly Due[]): Promise<void> {
     this.#loading += jobs.length
     const app = this.#running()
     try {

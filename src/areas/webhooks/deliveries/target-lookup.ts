@@ -24,13 +24,18 @@ export class TargetLookup {
     if (line.isLoading) return
     line.isLoading = true
     this.#wanted.add(line)
-    if (this.#wanted.size === 1) setImmediate(() => void this.#lookUp())
+    if (this.#wanted.size === 1) setImmediate(() => this.#begin())
   }
 
-  async #lookUp(): Promise<void> {
+  /** One lookup for each database, so that one that is away keeps nobody else's lines waiting. */
+  #begin(): void {
     const lines = [...this.#wanted]
     this.#wanted.clear()
     const app = this.#app()
+    for (const part of app.db.separate(lines, ({ tenant }) => tenant.bucket)) void this.#lookUp(app, part)
+  }
+
+  async #lookUp(app: App, lines: readonly Line[]): Promise<void> {
     // A target that changes during the lookup is looked up again.
     for (const line of lines) line.targetUntilMs = performance.now() + targetForMs
     try {
