@@ -92,7 +92,7 @@ test('what a session changes is in the audit log and the request log under the n
     ({ target }: { target: string }) => target === made.body.key_id || target === made.body.id,
   )
   assert.match(JSON.stringify(entry), /mbr_/)
-  const makerOf = async (made: { headers: Record<string, string> }) => {
+  const makerOf = async (made: { headers: Readonly<Record<string, string | undefined>> }) => {
     const { body: logged } = await world.demo.get(`/v1/logs/${made.headers['x-request-id']}`)
     return [logged.key_id, logged.key_name, logged.member]
   }
