@@ -3,7 +3,7 @@
 // of the API, opens each page of the navigation, the first record of each list and the forms, in a window 1280 wide and on a phone
 // 390 wide, light and dark, and puts them together on sheets, one for each group of the navigation.
 // `node dist/test/console-pictures.js <folder>`; with `--beside=<folder of pictures>` the design that a page was made after stands
-// beside it, as `<name>-<width>-<light or dark>.jpg`. docs/pictures has the light sheets.
+// beside it, as `<name>-<width>-<light or dark>.jpg`. docs has the light sheets, as console-pages-*.jpg.
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'

@@ -5,7 +5,7 @@ import { sandboxAdvanceClock, sandboxResetClock } from '#sdk/operations.ts'
 import { api, type Environment, may, ofConsole, type Session } from './api.ts'
 import { complain, say } from './kit/dialogs.tsx'
 import { Icon } from './kit/icons.tsx'
-import { Mark } from './kit/kit.tsx'
+import { LanguageChoice, Mark } from './kit/kit.tsx'
 import { Menu } from './kit/menu.tsx'
 import { date, isoDay, moment, momentOfDay, nowMs, words } from './kit/words.ts'
 import { initials } from './navigation.tsx'
@@ -13,7 +13,7 @@ import { PhoneButton, type PhoneSwitch } from './phone/switch.tsx'
 import { Link } from './place.tsx'
 import { chooseTheme, currentTheme, type Theme, themes } from './theme.ts'
 import { clockAhead, keepClock } from './waiting.ts'
-import { chooseLanguage, currentLanguage, languages, t } from './words.ts'
+import { t } from './words.ts'
 
 interface TopProps {
   session: Session
@@ -246,19 +246,7 @@ function UserMenu({ session: { member, account }, onKeys }: { session: Session; 
             </div>
           </div>
           <div class="menu-row">
-            <label for="language">{t('Language')}</label>
-            <select
-              id="language"
-              class="push"
-              value={currentLanguage()}
-              onChange={(event) => chooseLanguage(event.currentTarget.value)}
-            >
-              {Object.entries(languages).map(([code, name]) => (
-                <option key={code} value={code}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <LanguageChoice />
           </div>
           <div class="menu-row">
             <span>{t('Time zone of times')}</span>

@@ -3,7 +3,7 @@
 // read again some seconds after something happened.
 import { useEffect } from 'preact/hooks'
 import { accountWaiting, operatorWaiting } from '#sdk/operations.ts'
-import { api, may } from './api.ts'
+import { api } from './api.ts'
 import { tellTimesAhead } from './kit/words.ts'
 import { useLive } from './live.ts'
 import { store } from './store.ts'
@@ -19,7 +19,6 @@ export function keepClock(seconds: number): void {
 
 async function read(isOperating: boolean): Promise<void> {
   if (isOperating) return counts.set((await operatorWaiting(api)).counts)
-  if (!may('account:read')) return
   const waiting = await accountWaiting(api)
   counts.set(waiting.counts)
   keepClock(waiting.clock_offset_seconds)

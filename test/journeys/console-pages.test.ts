@@ -165,9 +165,19 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.unroute('**/v1/sms/send')
   })
 
-  test('says once that the server cannot be reached, and finds it again', async () => {
+  test('draws bars while a list loads, says once that the server cannot be reached, and finds it again', async () => {
+    let answer = (): void => undefined
+    const held = new Promise<void>((done) => {
+      answer = done
+    })
+    await page.route(/\/v1\/sms\?/, (route) => held.then(() => route.continue()))
     await page.goto(`${given().url}/messages`)
+    const bars = page.getByRole('main').locator('.skeleton')
+    await bars.first().waitFor()
+    answer()
     await page.getByRole('region', { name: 'Messages' }).waitFor()
+    await bars.first().waitFor({ state: 'detached' })
+    await page.unroute(/\/v1\/sms\?/)
     await context.setOffline(true)
     await page.getByLabel('State').selectOption('failed')
     await page.getByText(/The server cannot be reached/).waitFor()
@@ -250,6 +260,23 @@ describe('the console', { skip: withoutChromium() }, () => {
     return theirs
   }
 
+  /** The figures of the overview are those of the role, and none is awaited for ever. */
+  const overviewHas = async (theirs: Page, names: readonly string[]): Promise<void> => {
+    await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
+    await theirs
+      .getByRole('main')
+      .locator('.figure .big')
+      .nth(names.length - 1)
+      .waitFor()
+    await theirs.locator('.figure .skeleton').first().waitFor({ state: 'detached' })
+    const shown = await theirs.locator('.figure > p:first-child').allTextContents()
+    assert.deepEqual(
+      shown.map((name) => name.replace(/, KES$/, '')),
+      names,
+    )
+    assert.deepEqual(await accessibilityProblems(theirs), [])
+  }
+
   test('finance approves a payout that somebody else asked for, and sees no texts', async () => {
     const conditions = [{ field: 'amount', operator: 'gte', value: 500 }]
     const rule = await world.demo.post('/v1/payments/fraud/rules', {
@@ -265,6 +292,9 @@ describe('the console', { skip: withoutChromium() }, () => {
     })
     assert.deepEqual([asked.status, asked.body.in_review], [201, true], asked.text)
     const theirs = await memberOf('finance')
+    await overviewHas(theirs, ['Money in', 'Available', 'Money out', 'Payouts to approve'])
+    await theirs.getByRole('main').getByRole('link', { name: 'Payouts to approve' }).click()
+    await theirs.getByRole('row', { name: /Asha Mwangi/ }).waitFor()
     await theirs.goto(`${given().url}/payouts/${asked.body.payout_id}`)
     await theirs.getByRole('button', { name: 'Approve' }).click()
     const dialog = theirs.getByRole('dialog', { name: /^Pay KES\s500\.00 to Asha Mwangi/ })
@@ -312,6 +342,7 @@ describe('the console', { skip: withoutChromium() }, () => {
     })
     assert.ok(wrote.status < 300, wrote.text)
     const theirs = await memberOf('supervisor')
+    await overviewHas(theirs, ['Callers waiting', 'Agents available', 'Calls'])
     await theirs.goto(`${given().url}/inbox`)
     await theirs.getByRole('link', { name: /mko wazi leo/ }).click()
     await theirs.getByLabel('Answer', { exact: true }).fill('Ndiyo, hadi saa kumi na mbili')
@@ -550,6 +581,10 @@ describe('the console', { skip: withoutChromium() }, () => {
     }
     await eventually(waits, 'the check waits for a person')
     const theirs = await memberOf('reviewer')
+    await theirs
+      .getByRole('navigation', { name: 'Pages' })
+      .getByText(/\d to review/)
+      .waitFor()
     await theirs.goto(`${given().url}/identity/${asked.body.verification_id}`)
     await theirs.getByRole('heading', { name: 'Document', exact: true }).waitFor()
     assert.deepEqual(await accessibilityProblems(theirs), [])

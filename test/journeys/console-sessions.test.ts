@@ -82,7 +82,7 @@ test('a session sends texts as its account, in the environment that it names', a
   )
 })
 
-test('what a session changes is in the audit log under the name of the member', async () => {
+test('what a session changes is in the audit log and the request log under the name of the member', async () => {
   const { cookie, csrf } = await signedIn()
   const headers = { cookie, 'x-pamoja-csrf': csrf }
   const made = await world.stranger.post('/v1/api-keys', { name: 'From the console' }, { headers })
@@ -92,6 +92,16 @@ test('what a session changes is in the audit log under the name of the member', 
     ({ target }: { target: string }) => target === made.body.key_id || target === made.body.id,
   )
   assert.match(JSON.stringify(entry), /mbr_/)
+  const makerOf = async (made: { headers: Readonly<Record<string, string | undefined>> }) => {
+    const { body: logged } = await world.demo.get(`/v1/logs/${made.headers['x-request-id']}`)
+    return [logged.key_id, logged.key_name, logged.member]
+  }
+  const member = { id: entry.actor.id, name: given().email }
+  assert.deepEqual(await makerOf(made), [null, null, member])
+  const byKey = await world.stranger.as(made.body.key).get('/v1/auth/whoami')
+  assert.deepEqual(await makerOf(byKey), [byKey.body.key_id, 'From the console', member])
+  const first = await world.demo.get('/v1/auth/whoami')
+  assert.deepEqual((await makerOf(first)).slice(2), [null])
 })
 
 test('a change needs the csrf header and a page of this origin; reading needs neither', async () => {

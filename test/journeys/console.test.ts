@@ -78,9 +78,13 @@ describe('in a browser', { skip: withoutChromium() }, () => {
   const pages = () => page.getByRole('navigation', { name: 'Pages' })
   const isFine = async (where: string): Promise<void> => assert.deepEqual(await accessibilityProblems(page), [], where)
 
-  test('a wrong password is told, and the right one opens the overview', async () => {
+  test('a language is chosen before signing in, a wrong password is told, and the right one opens the overview', async () => {
     const { url, email, password } = given()
     await page.goto(url)
+    await page.getByLabel('Language').selectOption('sw')
+    await page.getByRole('heading', { name: 'Ingia' }).waitFor()
+    await page.getByLabel('Lugha').selectOption('en')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password').fill('not this one')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -179,6 +183,16 @@ describe('in a browser', { skip: withoutChromium() }, () => {
       .getByText('Revoked')
       .waitFor()
     assert.equal((await world.stranger.as(key).get('/v1/auth/whoami')).status, 401)
+    await open('Requests')
+    await page
+      .getByRole('row', { name: /POST \/v1\/api-keys/ })
+      .getByRole('link')
+      .first()
+      .click()
+    await page.getByRole('heading', { name: 'POST /v1/api-keys' }).waitFor()
+    const who = page.locator('.facts div').filter({ has: page.getByText('Member', { exact: true }) })
+    assert.equal(await who.getByRole('definition').textContent(), given().email)
+    await isFine('a request')
     await open('Sessions')
     await page.getByText('This browser').waitFor()
     await isFine('sessions')

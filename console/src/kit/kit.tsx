@@ -6,7 +6,7 @@ import { PamojaError } from '#sdk/client.ts'
 import { Link } from '../place.tsx'
 import { detailOf, sentenceOf } from '../refusals.ts'
 import { useTitle } from '../title.ts'
-import { t } from '../words.ts'
+import { chooseLanguage, currentLanguage, languages, t } from '../words.ts'
 import { Icon, type IconName } from './icons.tsx'
 import { ago, moment, shortId, words } from './words.ts'
 
@@ -30,8 +30,32 @@ export function SignInFrame({ title, children }: { title: string; children: Comp
         </p>
         <h1>{title}</h1>
         {children}
+        <div class="menu-row">
+          <LanguageChoice />
+        </div>
       </div>
     </main>
+  )
+}
+
+/** Language of the page, chosen on this device. */
+export function LanguageChoice() {
+  return (
+    <>
+      <label for="language">{t('Language')}</label>
+      <select
+        id="language"
+        class="push"
+        value={currentLanguage()}
+        onChange={(event) => chooseLanguage(event.currentTarget.value)}
+      >
+        {Object.entries(languages).map(([code, name]) => (
+          <option key={code} value={code} lang={code}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </>
   )
 }
 
@@ -278,12 +302,11 @@ export function Waiting({ lines = 4 }: { lines?: number }) {
   )
 }
 
-/** Figures side by side: a name and a number each, and where its rows are. */
-export function FiguresRow({
-  figures,
-}: {
-  figures: readonly (readonly [name: string, value: string | null, note?: ComponentChildren, to?: string])[]
-}) {
+/** A figure: its name, its value, null while it loads, and the address of its rows. */
+export type Figure = readonly [name: string, value: string | null, note?: ComponentChildren, to?: string]
+
+/** Figures side by side. */
+export function FiguresRow({ figures }: { figures: readonly Figure[] }) {
   return (
     <div class="figures">
       {figures.map(([name, value, note, to]) => (

@@ -9,6 +9,7 @@ import { findRequest, type LoggedRequest, listRequests } from '../../platform/ht
 import { Deleted, EnvironmentName, listQuery } from '../../platform/schema/fields.ts'
 import { idBounds, pageOf, windowOf } from '../../platform/schema/lists.ts'
 import { changeAccount, currentAccount } from './account.ts'
+import { actorNames, type Maker, makersOf } from './actors.ts'
 import { changeKey, createKey, deleteKey, getKey, prepareKey, prepareRotation, rotateKey } from './keys.ts'
 import {
   AccountRecord,
@@ -29,7 +30,7 @@ import {
   UsageReply,
   WhoAmI,
 } from './schema.ts'
-import { actorNames, keyOf, listKeys } from './store.ts'
+import { keyOf, listKeys } from './store.ts'
 import { issueToken } from './token.ts'
 import { limitsOf, usage } from './usage.ts'
 
@@ -245,7 +246,12 @@ const listLogs = list({
       method: query.method ?? null,
       key: query.key_id === undefined ? null : (uuidOf('apiKey', query.key_id) ?? nilUuid),
     })
-    return pageOf(window, rows, logRecord)
+    const makerOf = await makersOf(
+      db,
+      tenant.account,
+      rows.map(({ key_id }) => key_id),
+    )
+    return pageOf(window, rows, (row) => logRecord(row, makerOf(row.key_id)))
   },
 })
 
@@ -266,7 +272,7 @@ const getLog = read({
     const found = uuid && (await findRequest(db, tenant, uuid))
     if (!found)
       throw new AppError('NOT_FOUND', 'there is no such request, or it is past retention; request ids begin with req_')
-    return logRecord(found)
+    return logRecord(found, (await makersOf(db, tenant.account, [found.key_id]))(found.key_id))
   },
 })
 
@@ -298,12 +304,12 @@ const listAuditLog = list({
   },
 })
 
-function logRecord({ id, key_id, duration_us, ...row }: LoggedRequest) {
+function logRecord({ id, key_id: _, duration_us, ...row }: LoggedRequest, maker: Maker) {
   return {
     request_id: idOf('request', id),
     at: timeOfUuid(id),
     duration_ms: duration_us / 1000,
-    key_id: idOf('apiKey', key_id),
+    ...maker,
     ...row,
   }
 }

@@ -346,7 +346,15 @@ export const LogRecord = Type.Object(
     status: Type.Integer({ description: 'HTTP status of the answer' }),
     error_code: Nullable(Type.String({ description: 'Error code such as VALIDATION_ERROR; null if it succeeded' })),
     duration_ms: Type.Number({ description: 'Milliseconds until the answer' }),
-    key_id: KeyId,
+    key_id: Nullable(KeyId, { description: 'Id of the key; null for a request of a member signed in to the console' }),
+    key_name: Nullable(Type.String({ description: 'Name of the key; null for a request of the console' })),
+    member: Nullable(
+      Type.Object({
+        id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
+        name: Nullable(Type.String({ description: 'Name or address of the member; null if removed' })),
+      }),
+      { description: 'Member who created the key, or made the request in the console; null for a key without a member' },
+    ),
     ip: Type.String({ description: 'IP address of the client' }),
     warning: Nullable(Type.String({ description: 'Advice to the caller, such as on a key sent without TLS' })),
     request_body: Nullable(Type.String({ description: 'Secrets masked, cut after 4 KiB' })),

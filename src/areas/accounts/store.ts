@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All SQL of the accounts area. Accounts, plans and keys are small tables that every node reads and a cluster
 // replicates, so they carry no bucket of their own.
-import { type Id, idOf, uuidOf } from '../../kernel/ids.ts'
+import { type Id, idOf } from '../../kernel/ids.ts'
 import { commonScopes } from '../../platform/auth/scopes.ts'
 import type { Allowances, CallbackEvents, Envelope, KeyFacts } from '../../platform/auth.ts'
-import { type Database, statement } from '../../platform/db.ts'
+import { statement } from '../../platform/db.ts'
 import type { Environment } from '../../platform/tenant.ts'
 import { settingNames } from './account-settings.ts'
 import { type ApiKey, rotationDueAt, statusOf } from './key.ts'
@@ -543,30 +543,4 @@ export function accountOf(row: AccountRow): Account {
   // A reader of an account sees every setting that exists.
   const settings = Object.fromEntries(settingNames.map((setting) => [setting, row.settings[setting] ?? null]))
   return { id: idOf('account', row.id), name, country, currency, timezone, plan, status, settings, created_at }
-}
-
-const namesOfActors = statement.home<{ account: string; keys: string[]; members: string[] }, ActorName>(
-  'accounts.names_of_actors',
-  `select id, 'key' as kind, name from accounts.api_keys where account_id = $account and id = any($keys::uuid[])
-    union all
-   select id, 'member', coalesce(nullif(name, ''), email) from accounts.members
-    where account_id = $account and id = any($members::uuid[])`,
-)
-
-interface ActorName {
-  id: string
-  kind: 'key' | 'member'
-  name: string
-}
-
-/** Names of an account's own keys and members, by their ids. */
-export async function actorNames(
-  db: Database,
-  account: string,
-  actors: readonly { type: string; id: string }[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = (prefix: 'apiKey' | 'member') => [...new Set(actors.flatMap(({ id }) => uuidOf(prefix, id) ?? []))]
-  const asked = { account, keys: ids('apiKey'), members: ids('member') }
-  const rows = await db.query(namesOfActors, asked)
-  return new Map(rows.map(({ id, kind, name }) => [idOf(kind === 'key' ? 'apiKey' : 'member', id), name]))
 }

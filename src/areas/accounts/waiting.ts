@@ -34,7 +34,7 @@ const waiting = read({
   summary: 'Get counts of pending work',
   description:
     'Counts payouts to approve, identity checks to review, open disputes, overdue invoices and failing endpoints that the credential can read.',
-  scope: 'account:read',
+  scope: 'any',
   reply: { status: 200, schema: WaitingReply },
   examples: [{ name: 'All counts' }],
   handle: async (app, _input, { tenant, principal }) => ({

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that the account's programs made, and who changed what.
 import { auditLogList, logsList } from '#sdk/operations.ts'
-import { type ListOf, textOf } from '../../kit/list-page.tsx'
+import { type ListOf, type Row, textOf, valueAt } from '../../kit/list-page.tsx'
+import { shortId } from '../../kit/words.ts'
 
 export const requests: ListOf = {
   title: 'Requests',
@@ -16,7 +17,7 @@ export const requests: ListOf = {
     { name: 'Method', field: 'method', as: 'mono', priority: 1, card: 'end' },
     { name: 'Path', field: 'path', as: 'mono', priority: 1, card: 'title', grows: true },
     { name: 'Status', field: 'status', as: 'mono', priority: 1, card: 'state', text: statusText },
-    { name: 'Key', field: 'key_id', as: 'id', priority: 3, card: 'sub' },
+    { name: 'Actor', field: 'key_name', priority: 3, card: 'sub', text: makerText },
     { name: 'Duration', field: 'duration_ms', priority: 2, text: (value) => `${Math.round(Number(value))} ms` },
   ],
   filters: [
@@ -36,7 +37,12 @@ export const requests: ListOf = {
   },
 }
 
-function statusText(status: unknown, { error_code }: Readonly<Record<string, unknown>>): string {
+/** Name of the key; of a request in the console, that of the member. */
+function makerText(keyName: unknown, row: Row): string {
+  return textOf(keyName ?? valueAt(row, 'member.name') ?? shortId(textOf(row.key_id ?? valueAt(row, 'member.id'))))
+}
+
+export function statusText(status: unknown, { error_code }: Row): string {
   return [status, error_code].filter(Boolean).map(textOf).join(' ')
 }
 

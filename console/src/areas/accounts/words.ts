@@ -5,6 +5,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Spent: ['Imetumika', 'Dépensé', 'Gasto', 'المنفق'],
   'A new key is shown once.': ['Ufunguo mpya unaonyeshwa mara moja.', 'Une nouvelle clé est affichée une seule fois.', 'Uma nova chave é mostrada uma só vez.', 'يُعرض مفتاح جديد مرة واحدة.'],
   'Programs that use it are refused at once.': ['Kila programu inayoutumia inakataliwa mara moja.', 'Tout programme qui l’utilise est refusé aussitôt.', 'Todo programa que a usa é recusado de imediato.', 'يُرفض فورًا كل برنامج يستخدمه.'],
+  Member: ['Mwanachama', 'Membre', 'Membro', 'العضو'],
   Empty: ['Tupu', 'Vide', 'Vazio', 'فارغ'],
   Operation: ['Operesheni', 'Opération', 'Operação', 'العملية'],
   'Revoke {name}?': ['Batilisha {name}?', 'Révoquer {name} ?', 'Revogar {name}?', 'إبطال {name}؟'],

@@ -80,7 +80,6 @@ export function OperatorHome() {
         </Card>
         <NeedsYou isOperating />
       </div>
-      <OperatorSearch />
       <Card title={t('Carriers, providers, trunks')}>
         {links.error && <Problem error={links.error} retry={links.reload} />}
         {links.value?.length === 0 && <p class="soft">{t('Nothing is connected yet. Begin with a carrier.')}</p>}
@@ -97,6 +96,7 @@ export function OperatorHome() {
           ))}
         </ul>
       </Card>
+      <OperatorSearch />
       {system.value && <Nodes system={system.value} />}
     </div>
   )

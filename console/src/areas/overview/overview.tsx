@@ -2,13 +2,20 @@
 // Overview: is all well, what needs you, how much went through. Each figure leads to its rows. Whoever has sent nothing yet sees
 // five steps instead, which tick themselves off.
 import { useState } from 'preact/hooks'
-import { accountTraffic, smsAnalytics, smsList, walletBalance, webhooksList } from '#sdk/operations.ts'
+import {
+  accountTraffic,
+  callcenterRealtime,
+  smsAnalytics,
+  smsList,
+  walletBalance,
+  webhooksList,
+} from '#sdk/operations.ts'
 import type { AccountTraffic, SmsAnalytics } from '#sdk/schemas.ts'
 import { api, currentEnvironment, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Columns } from '../../kit/chart.tsx'
 import { Icon } from '../../kit/icons.tsx'
-import { Card, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Card, type Figure, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { count, date, money, nowMs, percent } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
@@ -42,62 +49,98 @@ function Beginning() {
   )
 }
 
+/** Figures of one row. */
+const shownFigures = 4
+
+/** What the role of the member may read decides which figures stand there, the first of them as many as one row has. */
 function Figures() {
   const [range, setRange] = useState<Range>('day')
-  const mayRead = may('account:read')
-  const traffic = useLoad(range, async () => (mayRead ? accountTraffic(api, { query: { range } }) : null), {
-    keeps: true,
-  })
+  const traffic = useLoad(range, () => accountTraffic(api, { query: { range } }), { keeps: true })
   const texts = useLoad('texts', async () => (may('sms:read') ? smsAnalytics(api) : null))
   const wallet = useLoad('wallet', async () => (may('wallet:read') ? walletBalance(api) : null))
+  const mayWatch = may('callcenter:read') && !may('sms:read')
+  const queues = useLoad('queues', async () => (mayWatch ? callcenterRealtime(api) : null))
   useLive(
     '',
     async () => {
       await traffic.reload()
       await wallet.reload()
+      if (mayWatch) await queues.reload()
     },
     { everyMs: figuresMs },
   )
   const ahead = clockAhead.use()
+  const { payouts_to_approve: toApprove } = counts.use()
   const now = new Date(nowMs()).toISOString()
   const { value } = traffic
+  const calls = queues.value?.totals
+  const moneyFigure = (title: string, name: 'in' | 'out', to: string): Figure => [
+    withCurrency(title, value?.currency),
+    value && count(moneyOf(value, name)),
+    value && changeOf(only(value.money, name)),
+    to,
+  ]
+  const ofRole: readonly (readonly [isOwn: boolean, figure: Figure])[] = [
+    [
+      may('sms:read'),
+      [t('Messages'), value && count(totalOf(value.channels)), value && changeOf(value.channels), '/messages'],
+    ],
+    [
+      may('sms:read'),
+      [t('Delivered'), texts.value && rateOf(texts.value), t('texts, 30 days'), '/messages?status=delivered'],
+    ],
+    [may('payments:read'), moneyFigure(t('Money in'), 'in', '/payments')],
+    [
+      may('wallet:read'),
+      [
+        withCurrency(t('Available'), wallet.value?.currency),
+        // Cents are cut, so that no more is promised than there is.
+        wallet.value && count(Math.floor(wallet.value.available * 100) / 100),
+        null,
+        '/wallet',
+      ],
+    ],
+    [may('payouts:read'), moneyFigure(t('Money out'), 'out', '/payouts')],
+    [
+      may('payouts:approve'),
+      [t('Payouts to approve'), toApprove === undefined ? null : count(toApprove), null, '/payouts'],
+    ],
+    [mayWatch, [t('Callers waiting'), calls ? count(calls.waiting) : null, null, '/wallboard']],
+    [
+      mayWatch,
+      [
+        t('Agents available'),
+        calls ? t('{count} of {limit}', { count: calls.agents_available, limit: calls.agents_logged_in }) : null,
+        null,
+        '/wallboard',
+      ],
+    ],
+    [mayWatch, [t('Calls'), value && count(totalOf(value.channels)), value && changeOf(value.channels), '/calls']],
+  ]
+  const hasChannels = !value || value.channels.length > 0
   return (
     <div class="page">
       <PageHead title="Overview" note={ahead === 0 ? date(now) : t('{date}, by the test clock', { date: date(now) })}>
         <Ranges range={range} onChoose={setRange} />
       </PageHead>
       {traffic.error && <Problem error={traffic.error} retry={traffic.reload} />}
-      <FiguresRow
-        figures={[
-          [t('Messages'), value && count(totalOf(value.channels)), value && changeOf(value.channels), '/messages'],
-          [t('Delivered'), texts.value && rateOf(texts.value), t('texts, 30 days'), '/messages?status=delivered'],
-          [
-            withCurrency(t('Money in'), value?.currency),
-            value && count(moneyOf(value, 'in')),
-            value && changeOf(only(value.money, 'in')),
-            '/payments',
-          ],
-          [
-            withCurrency(t('Available'), wallet.value?.currency),
-            // Cents are cut, so that no more is promised than there is.
-            wallet.value && count(Math.floor(wallet.value.available * 100) / 100),
-            null,
-            '/wallet',
-          ],
-        ]}
-      />
+      <FiguresRow figures={ofRole.flatMap(([isOwn, figure]) => (isOwn ? [figure] : [])).slice(0, shownFigures)} />
       <div class="cols side">
-        <Card title={t('Traffic')}>
-          {value ? (
-            <TrafficAreas channels={value.channels} labels={labelsOf(value, slotsOf(value), range)} />
-          ) : (
-            <Waiting lines={6} />
-          )}
-        </Card>
+        {hasChannels ? (
+          <Card title={t('Traffic')}>
+            {value ? (
+              <TrafficAreas channels={value.channels} labels={labelsOf(value, slotsOf(value), range)} />
+            ) : (
+              <Waiting lines={6} />
+            )}
+          </Card>
+        ) : (
+          <MoneyChart traffic={value} range={range} />
+        )}
         <NeedsYou />
       </div>
       <div class="cols half">
-        {value && <MoneyChart traffic={value} range={range} />}
+        {value && hasChannels && <MoneyChart traffic={value} range={range} />}
         {texts.value && <Networks texts={texts.value} />}
       </div>
       {may('webhooks:read') && <Endpoints />}
