@@ -618,6 +618,40 @@ test('a session that is changed keeps its timer, whichever side changes it', asy
   assert.equal(again.headers.get('session-expires'), '600;refresher=uac')
 })
 
+for (const [method, allowed] of [
+  ['OPTIONS', 'INVITE, ACK, BYE'],
+  ['UPDATE', 'INVITE, ACK, BYE, UPDATE'],
+] as const)
+  test(`a side without a session timer is asked by ${method} whether it is still there, and lost when it is not`, async (t) => {
+    const caller = await byHand(t)
+    const there = diary()
+    const answering = await endpoint(t, {
+      signOfLifeMs: 20,
+      invited: (call) => {
+        queueMicrotask(() => call.answer(offer))
+        return there.handlers
+      },
+    })
+    const port = answering.ports.udp ?? 0
+    const send = (message: SipMessage) => caller.socket.send(serialise(message), port, host)
+    send(invite(port, [['allow', allowed]]))
+    const ok = await nextAnswer(caller, 200)
+    assert.equal(ok.headers.get('session-expires'), null, 'nothing was agreed')
+    const ack = invite(port)
+    ack.headers.set('to', ok.headers.get('to') ?? '').set('cseq', '1 ACK')
+    send({ ...ack, method: 'ACK', body: Buffer.alloc(0) })
+    const asked = await nextRequest(caller, method)
+    assert.deepEqual([asked.body.length, asked.headers.get('session-expires')], [0, null])
+    // Whatever it answers, it is there.
+    send(makeResponse(asked, 405, 'hand'))
+    const again = await nextRequest(caller, method, readCseq(asked.headers)?.number ?? 0)
+    assert.deepEqual(there.lines, [`answered ${offer.length}`])
+    if (method === 'UPDATE') send(makeResponse(again, 481, 'hand'))
+    await there.until('ended')
+    assert.match(there.lines.at(-1) ?? '', /^ended lost /)
+    assert.equal(answering.size.calls, 0)
+  })
+
 async function nextAnswer(peer: { next(): Promise<SipMessage> }, status: number, seq = 1): Promise<SipMessage> {
   for (;;) {
     const message = await peer.next()
