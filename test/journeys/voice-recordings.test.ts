@@ -73,11 +73,10 @@ test('both sides of a call are on channels of their own, in a file that is fetch
   assert.deepEqual([during.status, during.file_url, during.channels, during.call_id], ['recording', null, 2, call])
   const busy = await ada.client.delete(`/v1/voice/recording/${id}`)
   assert.deepEqual([busy.status, busy.body.error.code], [409, 'CONFLICT'])
-  carrier.say(call, tone([700], 10_000))
-  await eventually(async () => {
-    const { samples = new Int16Array() } = carrier.heard(call) ?? {}
-    return samples.length > 16_000
-  }, 'two seconds of the call')
+  carrier.say(call, tone([700], 60_000))
+  const heard = () => carrier.heard(call)?.samples.length ?? 0
+  const before = heard()
+  await eventually(async () => heard() > 2 * before + 16_000, 'more of the call than came before, by two seconds')
   await ada.client.post(`/v1/voice/${call}/hangup`, {})
   const ready = await recording(ada, id, 'ready')
   assert.deepEqual([ready.format, ready.reason, ready.transcription.available], ['wav', null, false])
@@ -173,9 +172,15 @@ test('a phone that holds its call is asked whether it is still there, and its le
   }
   // It sends no audio for longer than a phone may be silent: what it answers keeps it.
   await eventually(async () => phone.asked() >= 3, 'the phone to be asked three times')
-  assert.deepEqual((await legs()).map(({ status }: { status: string }) => status), ['answered'])
+  assert.deepEqual(
+    (await legs()).map(({ status }: { status: string }) => status),
+    ['answered'],
+  )
   phone.vanish()
-  const over = await eventually(async () => (await legs()).find(({ ended_at }: { ended_at: string }) => ended_at), 'its end')
+  const over = await eventually(
+    async () => (await legs()).find(({ ended_at }: { ended_at: string }) => ended_at),
+    'its end',
+  )
   assert.deepEqual([over.status, over.hangup_cause, over.hangup_by], ['completed', 'network_error', 'system'])
   assert.equal((await ada.client.get(`/v1/voice/${body.call_id}`)).body.status, 'answered', 'the flow goes on')
   await ada.client.post(`/v1/voice/${body.call_id}/hangup`, {})
