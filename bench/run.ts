@@ -37,7 +37,13 @@ import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
-type Benchmark = (options: { short: boolean; scale: number; kept: string | null }) => Promise<Figure[]>
+type Benchmark = (options: {
+  short: boolean
+  scale: number
+  kept: string | null
+  calls: number
+  seconds: number
+}) => Promise<Figure[]>
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   'durable-write': durableWrite,
