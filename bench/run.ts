@@ -38,7 +38,13 @@ import { voiceSignalling } from './voice-signalling.ts'
 import { webhooks } from './webhooks.ts'
 import { work } from './work.ts'
 
-type Benchmark = (options: { short: boolean; scale: number; kept: string | null }) => Promise<Figure[]>
+type Benchmark = (options: {
+  short: boolean
+  scale: number
+  kept: string | null
+  calls: number
+  seconds: number
+}) => Promise<Figure[]>
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
   'durable-write': durableWrite,
@@ -80,6 +86,9 @@ const short = words.includes('--short')
 /** Part of the rows that `growth` fills, and the folder in which its databases stay. */
 const scale = Number(words.find((word) => word.startsWith('--scale='))?.slice('--scale='.length) ?? 1)
 const kept = words.find((word) => word.startsWith('--kept='))?.slice('--kept='.length) ?? null
+/** Number and length of the calls of `voice-calls`. */
+const calls = Number(words.find((word) => word.startsWith('--calls='))?.slice('--calls='.length) ?? 50)
+const seconds = Number(words.find((word) => word.startsWith('--seconds='))?.slice('--seconds='.length) ?? 300)
 const wanted = words.filter((word) => !word.startsWith('--'))
 const isNamed = (word: string, name: string) => name === word || name.startsWith(`${word}-`)
 const names = Object.keys(benchmarks)
@@ -105,10 +114,9 @@ async function worker(queue: typeof chosen): Promise<void> {
     const [name, run] = next
     try {
       const meter = cpuMeter()
-      const figures = await run({ short, scale, kept })
+      const figures = await run({ short, scale, kept, calls, seconds })
       // With all that it started, ended by now. Those that run side by side could not be told apart.
-      const seconds = sumOf(meter.per(1)) / 1e6
-      const whole = { name: 'CPU of the whole run', value: seconds, unit: 's' }
+      const whole = { name: 'CPU of the whole run', value: sumOf(meter.per(1)) / 1e6, unit: 's' }
       stdout.write(report(name, atOnce > 1 ? figures : [...figures, whole]))
     } catch (problem) {
       failed.push(next)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls at once, for five minutes each, recorded, with a tone played to them: whether all stay up, what their phones hear, what
+// Whole calls at once, 50 for five minutes each (--calls=, --seconds=), recorded, with a tone played to them: whether all stay up, what their phones hear, what
 // their quality says, and whether recordings are as long as their calls. The phones run in the node.
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -20,8 +20,8 @@ const frameSamples = 160
 const patienceMs = 120_000
 const headerBytes = 44
 
-export async function voiceCalls({ short }: { short: boolean }): Promise<Figure[]> {
-  const [count, seconds] = short ? [3, 2] : [50, 300]
+export async function voiceCalls(size: { short: boolean; calls: number; seconds: number }): Promise<Figure[]> {
+  const [count, seconds] = size.short ? [3, 2] : [size.calls, size.seconds]
   const home = await newHome()
   const node = await startNodeProcess({
     PAMOJA_HOME: home,

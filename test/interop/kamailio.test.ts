@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kamailio, a SIP proxy that is not ours, in front: calls come through it and go out through it, and it stays on the way of every
-// later request (Record-Route). SIPp is the phone behind it. Debian has both, in the packages `kamailio` and `sip-tester`;
-// PAMOJA_REQUIRE_KAMAILIO=1 makes their absence a failure.
+// Kamailio, a SIP proxy that is not ours, in front, over UDP and over TCP: calls come through it and go out through it, and it
+// stays on the way of every later request (Record-Route). SIPp is the phone behind it. Debian has both, in the packages `kamailio`
+// and `sip-tester`; PAMOJA_REQUIRE_KAMAILIO=1 makes their absence a failure.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -10,6 +10,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { eventually, patienceMs } from '../eventually.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startWorld, type World } from '../world.ts'
@@ -20,6 +21,9 @@ const missing = ['kamailio', 'sipp'].filter(
 const isRequired = process.env.PAMOJA_REQUIRE_KAMAILIO === '1'
 const skip = missing.length > 0 && !isRequired ? `not installed: ${missing.join(', ')}` : false
 
+const transports = ['udp', 'tcp'] as const
+type Transport = (typeof transports)[number]
+
 const proxyHost = '127.0.0.5'
 const phoneHost = '127.0.0.6'
 
@@ -27,14 +31,14 @@ let world: World
 let shop: Receiver
 let dir: string
 let proxy: ChildProcess
-let ports: { proxy: number; phone: number; ours: number }
+let ports: { proxy: number; phone: number; ours: Record<Transport, number> }
 before(async () => {
   if (skip) return
   world = await startWorld()
   shop = await startReceiver()
   dir = await mkdtemp(join(tmpdir(), 'pamoja-kamailio-'))
-  const ours = Number(new URL((world.node.listeners.sip ?? '').replace('sip:', 'http:')).port)
-  ports = { proxy: await freePort(proxyHost), phone: await freePort(phoneHost), ours }
+  const { port: udp, tcpPort: tcp } = telephoneNetworkOf(world.app).address
+  ports = { proxy: await freePort(proxyHost), phone: await freePort(phoneHost), ours: { udp, tcp } }
   proxy = await startProxy()
 })
 after(async () => {
@@ -56,15 +60,15 @@ async function freePort(host: string): Promise<number> {
   return port
 }
 
-/** A proxy that sends what comes from us to the phone and everything else to us, and wants to see all that follows. */
+/** A proxy that sends what comes from the phone to us and everything else to the phone, and wants to see all that follows. */
 async function startProxy(): Promise<ChildProcess> {
   const config = `#!KAMAILIO
 debug=0
 log_stderror=yes
 children=1
-disable_tcp=yes
+tcp_children=1
 auto_aliases=no
-listen=udp:${proxyHost}:${ports.proxy}
+${transports.map((name) => `listen=${name}:${proxyHost}:${ports.proxy}`).join('\n')}
 ${['tm', 'sl', 'rr', 'pv', 'siputils', 'textops'].map((name) => `loadmodule "${name}.so"`).join('\n')}
 request_route {
   if (is_method("OPTIONS") && !has_totag()) { sl_send_reply("200", "OK"); exit; }
@@ -75,7 +79,9 @@ request_route {
     sl_send_reply("404", "Not here"); exit;
   }
   record_route();
-  if ($sp == ${ports.ours}) { $du = "sip:${phoneHost}:${ports.phone}"; } else { $du = "sip:127.0.0.1:${ports.ours}"; }
+  if ($si != "${phoneHost}") { $du = "sip:${phoneHost}:${ports.phone};transport=" + $proto; }
+  else if ($proto == "tcp") { $du = "sip:127.0.0.1:${ports.ours.tcp};transport=tcp"; }
+  else { $du = "sip:127.0.0.1:${ports.ours.udp}"; }
   t_relay();
 }
 `
@@ -136,8 +142,21 @@ async function scenario(name: string, steps: readonly string[]): Promise<string>
   return file
 }
 
-function sipp(args: readonly string[]): Promise<{ code: number | null; output: string }> {
-  const own = ['-i', phoneHost, '-p', String(ports.phone), '-m', '1', '-nostdin', '-timeout', '60s', '-timeout_error']
+function sipp(transport: Transport, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const own = [
+    '-t',
+    { udp: 'u1', tcp: 't1' }[transport],
+    '-i',
+    phoneHost,
+    '-p',
+    String(ports.phone),
+    '-m',
+    '1',
+    '-nostdin',
+    '-timeout',
+    '60s',
+    '-timeout_error',
+  ]
   const child = spawn('sipp', [...args, ...own], {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
@@ -149,18 +168,21 @@ function sipp(args: readonly string[]): Promise<{ code: number | null; output: s
   return once(child, 'exit').then(([code]) => ({ code: typeof code === 'number' ? code : null, output }))
 }
 
-test('a call comes through the proxy, and our hanging up goes back through it', { skip }, async () => {
-  const ada = await world.account({ balance: 100 })
-  const number = '+254700333666'
-  shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 1 }])))
-  await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
-    application: { answer_url: shop.url('/proxied') },
-  })
-  const from = 'From: <sip:+254711000088@[local_ip]:[local_port]>;tag=[call_number]'
-  const own = 'Via: SIP/2.0/UDP [local_ip]:[local_port];branch=[branch]'
-  const contact = 'Contact: <sip:phone@[local_ip]:[local_port]>'
-  const file = await scenario('caller', [
-    message(`INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
+for (const transport of transports)
+  test(`a call comes through the proxy over ${transport}, and our hanging up goes back through it`, {
+    skip,
+  }, async () => {
+    const ada = await world.account({ balance: 100 })
+    const number = { udp: '+254700333666', tcp: '+254700333667' }[transport]
+    shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 1 }])))
+    await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
+      application: { answer_url: shop.url(`/proxied-${transport}`) },
+    })
+    const from = 'From: <sip:+254711000088@[local_ip]:[local_port]>;tag=[call_number]'
+    const own = 'Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]'
+    const contact = 'Contact: <sip:phone@[local_ip]:[local_port];transport=[transport]>'
+    const file = await scenario('caller', [
+      message(`INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
 ${own}
 ${from}
 To: <sip:${number}@[remote_ip]>
@@ -172,8 +194,8 @@ Content-Type: application/sdp
 Content-Length: [len]
 
 ${description}`),
-    '<recv response="100" optional="true"/><recv response="180" optional="true"/><recv response="200" rrs="true"/>',
-    message(`ACK [next_url] SIP/2.0
+      '<recv response="100" optional="true"/><recv response="180" optional="true"/><recv response="200" rrs="true"/>',
+      message(`ACK [next_url] SIP/2.0
 ${own}
 [routes]
 ${from}
@@ -183,8 +205,8 @@ CSeq: 1 ACK
 Max-Forwards: 70
 Content-Length: 0
 `),
-    `<recv request="BYE">${overProxy}</recv>`,
-    message(`SIP/2.0 200 OK
+      `<recv request="BYE">${overProxy}</recv>`,
+      message(`SIP/2.0 200 OK
 [last_Via:]
 [last_From:]
 [last_To:]
@@ -192,47 +214,50 @@ Content-Length: 0
 [last_CSeq:]
 Content-Length: 0
 `),
-  ])
-  const { code, output } = await sipp(['-sf', file, `${proxyHost}:${ports.proxy}`])
-  assert.equal(code, 0, output.slice(-3_000))
-  const asked = JSON.parse((await shop.next('/proxied')).body)
-  const over = await eventually(async () => {
-    const { body } = await ada.client.get(`/v1/voice/${asked.call_id}`)
-    return body.ended_at ? body : null
-  }, 'the call to end')
-  assert.deepEqual([over.status, over.hangup_by, over.from], ['completed', 'system', '+254711000088'])
-})
+    ])
+    const { code, output } = await sipp(transport, ['-sf', file, `${proxyHost}:${ports.proxy}`])
+    assert.equal(code, 0, output.slice(-3_000))
+    const asked = JSON.parse((await shop.next(`/proxied-${transport}`)).body)
+    const over = await eventually(async () => {
+      const { body } = await ada.client.get(`/v1/voice/${asked.call_id}`)
+      return body.ended_at ? body : null
+    }, 'the call to end')
+    assert.deepEqual([over.status, over.hangup_by, over.from], ['completed', 'system', '+254711000088'])
+  })
 
-test('a live call goes out through the proxy as a trunk, and the phone behind it hangs up', { skip }, async () => {
-  const ada = await world.account()
-  const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
-  const live = world.stranger.as(key.key)
-  const from = '+254700555777'
-  await world.operator.post('/v1/operator/voice/numbers', { number: from, account_id: ada.id })
-  const credit = { amount: 100, currency: 'KES', environment: 'live', reference: 'kamailio' }
-  await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
-  await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
-  const trunk = { name: 'proxy', host: proxyHost, port: ports.proxy }
-  const entered = await world.operator.post('/v1/operator/voice/trunks', trunk)
-  assert.equal(entered.status, 201, JSON.stringify(entered.body))
-  const answer = (status: string, body: string) =>
-    message(`SIP/2.0 ${status}
+for (const transport of transports)
+  test(`a live call goes out over ${transport} through the proxy as a trunk, and the phone behind it hangs up`, {
+    skip,
+  }, async () => {
+    const ada = await world.account()
+    const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
+    const live = world.stranger.as(key.key)
+    const from = { udp: '+254700555777', tcp: '+254700555778' }[transport]
+    await world.operator.post('/v1/operator/voice/numbers', { number: from, account_id: ada.id })
+    const credit = { amount: 100, currency: 'KES', environment: 'live', reference: `kamailio-${transport}` }
+    await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
+    await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+    const trunk = { name: `proxy-${transport}`, host: proxyHost, port: ports.proxy, transport }
+    const entered = await world.operator.post('/v1/operator/voice/trunks', trunk)
+    assert.equal(entered.status, 201, JSON.stringify(entered.body))
+    const answer = (status: string, body: string) =>
+      message(`SIP/2.0 ${status}
 [last_Via:]
 [last_From:]
 [last_To:];tag=[call_number]
 [last_Record-Route:]
 [last_Call-ID:]
 [last_CSeq:]
-Contact: <sip:phone@[local_ip]:[local_port]>
+Contact: <sip:phone@[local_ip]:[local_port];transport=[transport]>
 ${body}`)
-  const file = await scenario('callee', [
-    `<recv request="INVITE" rrs="true">${overProxy}</recv>`,
-    answer('180 Ringing', 'Content-Length: 0\n'),
-    answer('200 OK', `Content-Type: application/sdp\nContent-Length: [len]\n\n${description}`),
-    `<recv request="ACK">${overProxy}</recv>`,
-    '<pause milliseconds="1200"/>',
-    message(`BYE [next_url] SIP/2.0
-Via: SIP/2.0/UDP [local_ip]:[local_port];branch=[branch]
+    const file = await scenario('callee', [
+      `<recv request="INVITE" rrs="true">${overProxy}</recv>`,
+      answer('180 Ringing', 'Content-Length: 0\n'),
+      answer('200 OK', `Content-Type: application/sdp\nContent-Length: [len]\n\n${description}`),
+      `<recv request="ACK">${overProxy}</recv>`,
+      '<pause milliseconds="1200"/>',
+      message(`BYE [next_url] SIP/2.0
+Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
 [routes]
 From: <sip:phone@[local_ip]:[local_port]>;tag=[call_number]
 To: [$2]
@@ -241,20 +266,21 @@ CSeq: 1 BYE
 Max-Forwards: 70
 Content-Length: 0
 `),
-    '<recv response="200"/>',
-  ])
-  const phone = sipp(['-sf', file])
-  const wanted = { from, to: '+254711000020', actions: [{ action: 'wait', timeout: 600 }] }
-  const placed = await eventually(async () => {
-    const { status, body } = await live.post('/v1/voice/calls', wanted)
-    return status === 201 ? body : null
-  }, 'the trunk to be known')
-  const over = await eventually(async () => {
-    const { body } = await live.get(`/v1/voice/${placed.call_id}`)
-    return body.ended_at ? body : null
-  }, 'the call to end')
-  const { code, output } = await phone
-  assert.equal(code, 0, output.slice(-3_000))
-  assert.deepEqual([over.status, over.hangup_by, over.hangup_cause], ['completed', 'callee', 'normal'])
-  assert.ok(over.cost > 0, 'what was spoken is charged')
-})
+      '<recv response="200"/>',
+    ])
+    const phone = sipp(transport, ['-sf', file])
+    const wanted = { from, to: '+254711000020', actions: [{ action: 'wait', timeout: 600 }] }
+    const placed = await eventually(async () => {
+      const { status, body } = await live.post('/v1/voice/calls', wanted)
+      return status === 201 ? body : null
+    }, 'the trunk to be known')
+    const over = await eventually(async () => {
+      const { body } = await live.get(`/v1/voice/${placed.call_id}`)
+      return body.ended_at ? body : null
+    }, 'the call to end')
+    const { code, output } = await phone
+    assert.equal(code, 0, output.slice(-3_000))
+    assert.deepEqual([over.status, over.hangup_by, over.hangup_cause], ['completed', 'callee', 'normal'])
+    assert.ok(over.cost > 0, 'what was spoken is charged')
+    await world.operator.delete(`/v1/operator/voice/trunks/${trunk.name}`)
+  })

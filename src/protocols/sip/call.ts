@@ -70,7 +70,8 @@ export class SipCall {
     this.#invitation = invitation
     this.#authoriser = new Authoriser(invitation?.credentials ?? null)
     const transmit: Switchboard<never>['transmit'] = (request, to, then) => this.#transmit(request, to, then)
-    const inside = { contact: (peer: Peer) => endpoint.contact(peer), transmit }
+    const { signOfLifeMs } = endpoint
+    const inside = { contact: (peer: Peer) => endpoint.contact(peer), transmit, signOfLifeMs }
     this.#refresher = new SessionRefresher(inside, dialog)
     this.#referral = new Referral(inside, dialog)
     this.direction = about.direction
@@ -319,7 +320,7 @@ export class SipCall {
       const refresher = asked.refresher ?? 'uac'
       response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
       this.#watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
-    }
+    } else this.#watch(null)
     this.#reliable.stop()
     incoming.onUnconfirmed = () => this.hangup('nobody acknowledged the answer')
     incoming.respond(response)
@@ -518,7 +519,7 @@ export class SipCall {
     if (status === 481 || status === 408) this.#lose('the other side does not know the call')
   }
 
-  /** Refreshes the session, or wait for the other side to; null: no refresh. */
+  /** Refreshes the session, or waits for the other side to; null: no timer was agreed. */
   #watch(plan: SessionPlan | null): void {
     this.#refresher.watch(plan, {
       description: () => this.#description,
@@ -577,7 +578,7 @@ export class SipCall {
   #finish(): void {
     this.#state = 'over'
     this.#referral.end(487)
-    this.#watch(null)
+    this.#refresher.stop()
     this.#reliable.stop()
     this.#endpoint.leave(this.#dialog.id)
   }

@@ -618,6 +618,113 @@ test('a session that is changed keeps its timer, whichever side changes it', asy
   assert.equal(again.headers.get('session-expires'), '600;refresher=uac')
 })
 
+test('a session is refreshed by whoever agreed to, and its call ends where the other side does not', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const phone = await byHand(t)
+  const caller = await byHand(t)
+  const there = diary()
+  const here = await endpoint(t, {
+    invited: (call) => {
+      queueMicrotask(() => call.answer(offer))
+      return there.handlers
+    },
+  })
+  const port = here.ports.udp ?? 0
+  const send = (from: { socket: Socket }, message: SipMessage) => from.socket.send(serialise(message), port, host)
+  const agreed = (request: SipRequest, refresher: string) => {
+    const ok = makeResponse(request, 200, 'phone')
+    ok.headers.add('contact', `<sip:x@${host}:${phone.port}>`).add('session-expires', `600;refresher=${refresher}`)
+    ok.headers.add('content-type', 'application/sdp')
+    return { ...ok, body: Buffer.from(offer) }
+  }
+  const calls = async (refresher: string) => {
+    const told = diary()
+    const peer = { transport: 'udp' as const, host, port: phone.port }
+    here.invite({ ...invitation(here), uri: `sip:x@${host}:${phone.port}`, peer }, told.handlers)
+    const invited = await nextRequest(phone, 'INVITE')
+    assert.equal(invited.headers.get('session-expires'), '1800')
+    send(phone, agreed(invited, refresher))
+    await nextRequest(phone, 'ACK')
+    await told.until('answered')
+    return told
+  }
+  // This side calls and refreshes, by INVITE, since the phone does not say that it knows UPDATE.
+  const ours = await calls('uac')
+  for (let refreshes = 0; refreshes < 2; refreshes++) {
+    t.mock.timers.tick(300_000)
+    const again = await nextRequest(phone, 'INVITE', 1)
+    assert.deepEqual([again.headers.get('session-expires'), again.body.toString()], ['600;refresher=uac', offer])
+    send(phone, agreed(again, 'uac'))
+    await nextRequest(phone, 'ACK', 1)
+  }
+  assert.equal(ours.lines.length, 1, ours.lines.join())
+  // This side calls, and the phone should refresh; 32 seconds before the end it is given up.
+  const theirs = await calls('uas')
+  t.mock.timers.tick(567_999)
+  assert.equal(theirs.lines.length, 1, theirs.lines.join())
+  t.mock.timers.tick(1)
+  await theirs.until('ended local the other side no longer refreshes')
+  // This side is called and refreshes, by UPDATE; a caller who knows nothing of the call any more has left it.
+  const timer: [string, string][] = [
+    ['allow', 'INVITE, ACK, BYE, UPDATE'],
+    ['supported', 'timer'],
+    ['session-expires', '600;refresher=uas'],
+  ]
+  send(caller, invite(port, timer))
+  const ok = await nextAnswer(caller, 200)
+  assert.equal(ok.headers.get('session-expires'), '600;refresher=uas')
+  for (const [method, seq] of [
+    ['ACK', 1],
+    ['OPTIONS', 2],
+  ] as const) {
+    const inside = invite(port)
+    inside.headers.set('to', ok.headers.get('to') ?? '').set('cseq', `${seq} ${method}`)
+    inside.headers.set('via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method};rport`)
+    send(caller, { ...inside, method, body: Buffer.alloc(0) })
+  }
+  // What answers the second has taken the first.
+  await nextAnswer(caller, 200, 2)
+  t.mock.timers.tick(300_000)
+  const refresh = await nextRequest(caller, 'UPDATE')
+  assert.equal(refresh.headers.get('session-expires'), '600;refresher=uac')
+  send(caller, makeResponse(refresh, 481, 'hand'))
+  await there.until('ended lost')
+})
+
+for (const [method, allowed] of [
+  ['OPTIONS', 'INVITE, ACK, BYE'],
+  ['UPDATE', 'INVITE, ACK, BYE, UPDATE'],
+] as const)
+  test(`a side without a session timer is asked by ${method} whether it is still there, and lost when it is not`, async (t) => {
+    const caller = await byHand(t)
+    const there = diary()
+    const answering = await endpoint(t, {
+      signOfLifeMs: 20,
+      invited: (call) => {
+        queueMicrotask(() => call.answer(offer))
+        return there.handlers
+      },
+    })
+    const port = answering.ports.udp ?? 0
+    const send = (message: SipMessage) => caller.socket.send(serialise(message), port, host)
+    send(invite(port, [['allow', allowed]]))
+    const ok = await nextAnswer(caller, 200)
+    assert.equal(ok.headers.get('session-expires'), null, 'nothing was agreed')
+    const ack = invite(port)
+    ack.headers.set('to', ok.headers.get('to') ?? '').set('cseq', '1 ACK')
+    send({ ...ack, method: 'ACK', body: Buffer.alloc(0) })
+    const asked = await nextRequest(caller, method)
+    assert.deepEqual([asked.body.length, asked.headers.get('session-expires')], [0, null])
+    // Whatever it answers, it is there.
+    send(makeResponse(asked, 405, 'hand'))
+    const again = await nextRequest(caller, method, readCseq(asked.headers)?.number ?? 0)
+    assert.deepEqual(there.lines, [`answered ${offer.length}`])
+    if (method === 'UPDATE') send(makeResponse(again, 481, 'hand'))
+    await there.until('ended')
+    assert.match(there.lines.at(-1) ?? '', /^ended lost /)
+    assert.equal(answering.size.calls, 0)
+  })
+
 async function nextAnswer(peer: { next(): Promise<SipMessage> }, status: number, seq = 1): Promise<SipMessage> {
   for (;;) {
     const message = await peer.next()

@@ -26,6 +26,8 @@ export interface EndpointOptions extends TransportOptions {
   /** Host that others reach this side at, where it is not the one listened on. */
   publicHost?: string
   timing?: Timing
+  /** Pause between two questions to a side without a session timer whether it is still in the call; absent: none is asked. */
+  signOfLifeMs?: number
   /** A call that comes in: null refuses it with 503. */
   invited(call: SipCall): CallHandlers | null
   /** A request outside of calls that only the owner can answer. Unanswered ones are 405. */
@@ -47,10 +49,12 @@ export class SipEndpoint implements Switchboard<SipCall> {
   #transport: SipTransport | null = null
   readonly #transactions: Transactions
   readonly timing: Timing
+  readonly signOfLifeMs: number
 
   private constructor(options: EndpointOptions) {
     this.#options = options
     this.timing = options.timing ?? standardTiming
+    this.signOfLifeMs = options.signOfLifeMs ?? 0
     const wire = { send: (message: SipMessage, to: Peer) => this.#send(message, to) }
     this.#transactions = new Transactions(wire, this.timing)
   }

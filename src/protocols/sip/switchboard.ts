@@ -25,6 +25,8 @@ export interface CallHandlers {
 /** The endpoint, as far as a call needs it. */
 export interface Switchboard<Call> {
   readonly timing: Timing
+  /** Pause between two questions to a side without a session timer whether it is still in the call; 0: it is not asked. */
+  readonly signOfLifeMs: number
   contact(peer: Peer): string
   enter(dialog: string, call: Call): void
   leave(dialog: string): void
