@@ -180,8 +180,9 @@ async function withoutDuplicates(
   const addresses = verdicts.flatMap((one) => ('address' in one ? [one.address] : []))
   const found = addresses.length === 0 ? [] : await tx.query(reachedAt, { ...tenant, id, addresses })
   const reached = new Set(found.map(({ address }) => address))
-  return verdicts.map((one): Verdict =>
-    'address' in one && reached.has(one.address) ? { customer: one.customer, reason: 'duplicate' } : one,
+  return verdicts.map(
+    (one): Verdict =>
+      'address' in one && reached.has(one.address) ? { customer: one.customer, reason: 'duplicate' } : one,
   )
 }
 
