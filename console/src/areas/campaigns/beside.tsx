@@ -64,7 +64,7 @@ function checksOf({ budget, channel, content, variants }: Campaign, preview: Cam
     [
       true,
       unasked === 0
-        ? t('Everybody has agreed')
+        ? t('All recipients have agreed')
         : t('{count} who have not agreed are left out', { count: count(unasked) }),
     ],
     ...(texts.length === 0 || against.length > 0
@@ -88,7 +88,7 @@ function checksOf({ budget, channel, content, variants }: Campaign, preview: Cam
           ] satisfies Check,
         ]),
     ...(budget !== null && cost > budget
-      ? [[false, t('The budget ends before everybody is reached')] satisfies Check]
+      ? [[false, t('The budget is too low for all recipients')] satisfies Check]
       : []),
   ]
 }

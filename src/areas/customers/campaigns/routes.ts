@@ -195,7 +195,7 @@ const trial = write({
   operation: 'campaigns.test',
   summary: 'Send a test message of a campaign',
   description:
-    'Sends one message of each variant and channel to your own number or address, at the usual price. It counts in no statistics, and nobody else is written to.',
+    'Sends one message of each variant and channel to your own number or address, at the usual price. It is not part of the statistics, and no customer receives it.',
   scope: 'campaigns:start',
   params: IdParam,
   body: TrialIn,
