@@ -130,6 +130,11 @@ export interface Caller {
   nowMs: number
 }
 
+/** Person behind a request, who may not approve what they asked for: the member, also behind their keys, or a key that no member made. */
+export function makerOf({ principal: { facts, keyId } }: Caller): string {
+  return facts.member === null ? `key:${keyId}` : `member:${idOf('member', facts.member)}`
+}
+
 interface Remembered {
   principal: Principal | null
   refusal: string

@@ -36,7 +36,8 @@ test('a segment has the customers that its filter says, by what is known, wished
   const { client } = await world.account({ balance: 100 })
   await made(client, customers, {
     ...{ name: 'Asha', country: 'KE', language: 'sw', phones: ['+254711000201'], tags: ['vip'] },
-    ...{ attributes: { plan: 'gold', visits: 12, member: true, birthday: '1994-05-17' }, consents: [granted('sms')] },
+    attributes: { plan: 'gold', visits: 12, member: true, birthday: '1994-05-17' },
+    consents: [granted('sms'), granted('voice')],
   })
   await made(client, customers, {
     ...{
@@ -47,7 +48,7 @@ test('a segment has the customers that its filter says, by what is known, wished
       tags: ['vip', 'nairobi'],
     },
     ...{ attributes: { plan: 'silver', visits: 3, birthday: '2001-01-01' } },
-    consents: [granted('sms'), granted('email'), granted('messenger')],
+    consents: [granted('sms'), granted('email'), granted('messenger'), withdrawn('voice')],
   })
   await made(client, customers, {
     name: 'Chidi',
@@ -89,6 +90,9 @@ test('a segment has the customers that its filter says, by what is known, wished
     [is('consent.messenger', 'eq', 'unknown'), ['Asha', 'Chidi']],
     [is('consent.email', 'eq', 'granted'), ['Baraka']],
     [is('consent.email', 'eq', 'withdrawn'), ['Chidi']],
+    [is('consent.voice', 'eq', 'granted'), ['Asha']],
+    [is('consent.voice', 'eq', 'withdrawn'), ['Baraka']],
+    [is('consent.voice', 'eq', 'unknown'), ['Chidi']],
     [is('paid', 'exists'), ['Asha']],
     [is('paid', 'within_days', 2), ['Asha']],
     [is('paid_total', 'gte', 150), ['Asha']],
@@ -311,12 +315,21 @@ test('a campaign goes from a segment to its result: previewed, paid, once to eve
   const { recipients, left_out, parts, cost, whole, messages } = preview.body
   assert.deepEqual([recipients, left_out, parts, whole], [5, { no_consent: 1, no_address: 1 }, 5, true])
   assert.equal(cost, 4)
+  const prices = [{ channel: 'sms', country: 'KE', network: 'Safaricom', messages: 5, parts: 5, cost: 4 }]
+  assert.deepEqual([preview.body.prices, preview.body.blocked, preview.body.four_eyes], [prices, {}, false])
+  const { plan = 0, first_name, name } = preview.body.unfilled
+  const [theirs, ours] = ['Hi', 'Habari'].map(
+    (word) => messages.filter(({ text }: { text: string }) => text.startsWith(word)).length,
+  )
+  assert.deepEqual([plan, first_name, name, theirs + ours], [ours, undefined, undefined, 5], 'nobody has a plan')
   assert.match(messages[0].text, /^(Habari Person, ofa ya leo|Hi Person \d)$/)
   const started = await client.post(`${campaigns}/${campaign.id}/start`, {})
   assert.equal(started.status, 200, started.text)
   const stats = await over(client, campaign.id)
   assert.deepEqual([stats.sent, stats.waiting, stats.cost, stats.left_out], [5, 0, cost, left_out])
   assert.equal(stats.variants[0].sent + stats.variants[1].sent, 5)
+  const [{ network, sent, delivered, failed, cost: charged }, ...others] = stats.networks
+  assert.deepEqual([network, sent, delivered + failed, charged, others], ['Safaricom', 5, 5, cost, []])
   assert.equal(new Set(await textsTo(client)).size, 5)
   assert.equal((await textsTo(client)).length, 5)
   const [from = ''] = await textsTo(client)
@@ -347,8 +360,10 @@ test('nobody gets a campaign twice over pause, resume, a merge and whoever is na
     channel: ['sms'],
     content,
     ...day,
-    rate: 12,
+    rate: 1,
   })
+  const preview = await client.post(`${campaigns}/${campaign.id}/preview`, {})
+  assert.deepEqual([preview.body.audience, preview.body.left_out], [4, { duplicate: 2 }])
   await client.post(`${campaigns}/${campaign.id}/start`, {})
   await eventually(async () => (await statsOf(client, campaign.id)).sent > 0, 'the first')
   const paused = await client.post(`${campaigns}/${campaign.id}/pause`, {})
@@ -360,11 +375,17 @@ test('nobody gets a campaign twice over pause, resume, a merge and whoever is na
   const got = (await client.get(`${customers}?phone=${encodeURIComponent(texted ?? '')}`)).body.data[0].id
   const other = [a, b, c, d].find((id) => id !== got) ?? ''
   assert.equal((await client.post(`${customers}/${other}/merge`, { customer_id: got })).status, 200)
+  // One who waits is given the number of the one who got it.
+  const waiting = [a, b, c, d].find((id) => id !== got && id !== other) ?? ''
+  const { phones } = (await client.get(`${customers}/${waiting}`)).body
+  assert.equal((await client.patch(`${customers}/${other}`, { phones: ['+254711004100'] })).status, 200)
+  assert.equal((await client.patch(`${customers}/${waiting}`, { phones: [texted] })).status, 200)
+  assert.notEqual(phones[0], texted)
   await client.patch(`${campaigns}/${campaign.id}`, { rate: null })
   assert.equal((await client.post(`${campaigns}/${campaign.id}/resume`, {})).status, 200)
   const stats = await over(client, campaign.id)
-  assert.deepEqual([stats.audience, stats.sent], [3, 3])
-  assert.deepEqual([(await textsTo(client)).length, new Set(await textsTo(client)).size], [3, 3])
+  assert.deepEqual([stats.audience, stats.sent, stats.left_out], [3, 2, { duplicate: 3 }])
+  assert.deepEqual([(await textsTo(client)).length, new Set(await textsTo(client)).size], [2, 2])
 })
 
 test('STOP in the middle stops what is not sent, and the budget is never exceeded', async () => {
@@ -410,6 +431,97 @@ test('a draft that was changed since it was read is neither changed over it nor 
   assert.deepEqual([state, rate], ['draft', 7])
   const started = await client.post(`${own}/start`, { unchanged_since: updated_at })
   assert.equal(started.status, 200, started.text)
+})
+
+/** Template `lamps` in Swahili, with the name of the customer. */
+async function approvedTemplate(client: Client): Promise<void> {
+  const body = { type: 'BODY', text: 'Habari {{1}}, taa mpya' }
+  const template = { name: 'lamps', category: 'MARKETING', language: 'sw', components: [body] }
+  const { id, template_id } = await made(client, '/v1/messenger/templates', template)
+  const status = async () => (await client.get(`/v1/messenger/templates/${id ?? template_id}`)).body.status
+  await eventually(async () => (await status()) === 'APPROVED', 'the template to be approved')
+}
+
+test('one sends each variant to oneself first: filled in, paid, by every channel, and in no figures', async () => {
+  const { client } = await morning()
+  const [one = ''] = await audience(client, 1, 6_200)
+  const phone = '+254711006201'
+  const email = 'wangari@example.com'
+  const own = { name: 'Wangari Njeri', phones: [phone], emails: [email], attributes: { plan: 'gold' } }
+  await made(client, customers, { ...own, consents: [granted('messenger')] })
+  const mail = { from: 'offers@sandbox.pamoja.test', subject: 'Ofa ya {{first_name}}', text: 'Ofa' }
+  await approvedTemplate(client)
+  const draft = await made(client, campaigns, {
+    ...{ name: 'Tried', customer_ids: [one], channel: ['sms', 'email', 'messenger'], ...day },
+    content: {
+      ...{ ...content, email: mail },
+      messenger: { template: 'lamps', language: 'sw', parameters: ['{{first_name}}'] },
+    },
+    variants: [{ name: 'B', share: 50, content: { sms: { from: 'PAMOJA', text: 'Hi {{name}}' } } }],
+  })
+  const tried = await client.post(`${campaigns}/${draft.id}/test`, { phone, email })
+  assert.equal(tried.status, 200, tried.text)
+  const told = tried.body.messages.map((sent: Record<string, unknown>) => [
+    ...[sent.channel, sent.variant, sent.to, sent.text, sent.error_code],
+  ])
+  assert.deepEqual(told, [
+    ['sms', 'A', phone, 'Habari Wangari, ofa ya gold', null],
+    ['sms', 'B', phone, 'Hi Wangari Njeri', null],
+    ['email', 'A', email, 'Ofa ya Wangari', null],
+    ['email', 'B', email, 'Ofa ya Wangari', null],
+    ['messenger', 'A', phone, 'lamps', null],
+    ['messenger', 'B', phone, 'lamps', null],
+  ])
+  await eventually(async () => (await textsTo(client)).length === 2, 'both texts')
+  assert.deepEqual(await textsTo(client), [phone, phone])
+  assert.equal((await client.get('/v1/messenger/messages')).body.data.length, 2)
+  const { audience: all, sent, cost } = await statsOf(client, draft.id)
+  assert.deepEqual([all, sent, cost], [1, 0, 0], 'no figure of the campaign tells of it')
+  assert.equal((await client.post('/v1/sms/opt-outs', { phone })).status, 201)
+  const refused = (await client.post(`${campaigns}/${draft.id}/test`, { phone })).body.messages
+  assert.deepEqual([refused[0].error_code, refused[0].message_id, refused[0].cost], ['OPTED_OUT', null, 0])
+  const toNobody = await made(client, campaigns, {
+    name: 'Mail',
+    customer_ids: [one],
+    channel: ['email'],
+    content: { email: mail },
+  })
+  const nowhere = client.post(`${campaigns}/${toNobody.id}/test`, { phone })
+  assert.deepEqual(await refusal(nowhere), [422, 'VALIDATION_ERROR'])
+})
+
+test('above the number that an account sets, a second person starts a campaign, and just what was asked for', async () => {
+  const { client } = await morning()
+  const people = await audience(client, 3, 6_300)
+  const settings = (campaign_four_eyes: number | null) =>
+    client.patch('/v1/account', { settings: { campaign_four_eyes } })
+  assert.equal((await settings(2)).status, 200)
+  const base = { name: 'Large', channel: ['sms'], content, ...day }
+  const small = await made(client, campaigns, { ...base, customer_ids: people.slice(1) })
+  const begun = await client.post(`${campaigns}/${small.id}/start`, {})
+  assert.deepEqual([begun.body.state, begun.body.four_eyes], ['checking', null], 'two are not above two')
+  const { id } = await made(client, campaigns, { ...base, customer_ids: people })
+  const [own, start] = [`${campaigns}/${id}`, `${campaigns}/${id}/start`]
+  assert.equal((await client.post(`${own}/preview`, {})).body.four_eyes, true)
+  const key = await client.post('/v1/api-keys', {
+    name: 'Second',
+    scopes: ['campaigns:read', 'campaigns:write', 'campaigns:start'],
+  })
+  const second = world.stranger.as(key.body.key ?? key.body.api_key)
+  const asked = await client.post(start, {})
+  assert.equal(asked.status, 200, asked.text)
+  assert.equal(asked.body.state, 'draft')
+  assert.match(asked.body.four_eyes.asked_by, /^(key|member):/)
+  assert.deepEqual(await refusal(client.post(start, {})), [403, 'FORBIDDEN'], 'nobody approves what they asked for')
+  const changed = await second.patch(own, { rate: 600 })
+  assert.deepEqual([changed.status, changed.body.four_eyes], [200, null], 'a changed draft was not asked for')
+  assert.equal((await second.post(start, {})).body.state, 'draft')
+  assert.deepEqual(await refusal(second.post(start, {})), [403, 'FORBIDDEN'])
+  assert.equal((await client.post(start, {})).body.state, 'checking')
+  assert.equal((await over(client, id)).sent, 3)
+  const told = (await client.get('/v1/events?limit=200&order=asc')).body.data
+  const names = told.filter((one: { id: string; event: string }) => one.event === 'campaign.approval_requested')
+  assert.equal(names.length, 2)
 })
 
 test('a campaign waits for its time and for the morning, is cancelled, and is refused when it reaches nobody', async () => {
@@ -469,6 +581,41 @@ test('who is erased is taken out of campaigns that are not sent, and of lists; t
   assert.deepEqual([first.sent, first.cost], [1, 0.8], 'what was sent is still counted')
 })
 
+test('a chat that is not handed over when its customer is erased is never sent, and its price is given back', async () => {
+  const { client } = await morning()
+  await approvedTemplate(client)
+  const phone = '+254711007900'
+  const { id: gone } = await made(client, customers, {
+    name: 'Zawadi',
+    phones: [phone],
+    consents: [granted('messenger')],
+  })
+  const campaign = await made(client, campaigns, {
+    ...{ name: 'Chats', customer_ids: [gone], channel: ['messenger'], ...day },
+    content: { messenger: { template: 'lamps', language: 'sw', parameters: ['{{first_name}}'] } },
+  })
+  // The database refuses the chat for as long as this is there, and the job tries again.
+  await sql.query(`create function public.refuse_chat() returns trigger language plpgsql as $$
+    begin raise exception 'the database is out of room'; end $$`)
+  await sql.query(`create trigger refuse_chat before insert on messenger.messages for each row
+    when (new.recipient = '${phone}') execute function public.refuse_chat()`)
+  try {
+    await client.post(`${campaigns}/${campaign.id}/start`, {})
+    await eventually(async () => (await statsOf(client, campaign.id)).sent === 1, 'the chat to be on its way')
+    assert.ok((await client.get(`${campaigns}/${campaign.id}`)).body.spent > 0)
+    assert.equal((await client.delete(`${customers}/${gone}`)).status, 200)
+  } finally {
+    await sql.query('drop function public.refuse_chat() cascade')
+  }
+  const stats = await eventually(async () => {
+    const found = await statsOf(client, campaign.id)
+    return found.sent === 0 && found
+  }, 'the chat to be given up')
+  assert.deepEqual([stats.left_out, stats.cost], [{ blocked: 1 }, 0])
+  assert.equal((await client.get(`${campaigns}/${campaign.id}`)).body.spent, 0)
+  assert.deepEqual((await client.get('/v1/messenger/messages')).body.data, [])
+})
+
 test('a table names the audience of a campaign, by id, number or address, each person once', async () => {
   const { client } = await morning()
   await audience(client, 2, 8_000)
@@ -487,7 +634,7 @@ test('a table names the audience of a campaign, by id, number or address, each p
   assert.equal(campaign.segment_id, null)
   await client.post(`${campaigns}/${campaign.id}/start`, {})
   const stats = await over(client, campaign.id)
-  assert.deepEqual([stats.audience, stats.sent], [2, 2])
+  assert.deepEqual([stats.audience, stats.sent, stats.left_out], [2, 2, { duplicate: 2 }])
   assert.deepEqual(await textsTo(client), ['+254711008000', '+254711008100'])
   const draft = await made(client, campaigns, { ...base, csv: 'phone\n+254711008000' })
   await client.patch(`${campaigns}/${draft.id}`, { csv: 'phone\n+254711008001' })

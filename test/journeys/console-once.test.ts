@@ -291,6 +291,35 @@ describe('the console', { skip: withoutChromium() }, () => {
     await other.context().close()
   })
 
+  test('words of a draft whose answer is lost on the way are saved once, and are nobody else’s', async () => {
+    const id = await draftOf()
+    await page.goto(`${url}/campaigns/${id}`)
+    const text = page.getByLabel('Text', { exact: true })
+    await text.waitFor()
+    const own = `**/v1/campaigns/${id}`
+    let isLost = false
+    await page.route(own, async (route) => {
+      if (isLost || route.request().method() !== 'PATCH') return route.fallback()
+      isLost = true
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await text.fill('Taa nyeupe')
+    await page
+      .getByRole('button', { name: 'Try again' })
+      .or(page.getByText('Saved', { exact: true }))
+      .first()
+      .waitFor()
+    await eventually(async () => (await stored(id)).content.sms.text === 'Taa nyeupe', 'the words to be stored')
+    const { updated_at } = await stored(id)
+    await text.fill('Taa nyeupe sana')
+    await eventually(async () => (await stored(id)).content.sms.text === 'Taa nyeupe sana', 'what is typed after them')
+    await page.getByText('Saved', { exact: true }).waitFor()
+    assert.equal(await page.getByText(/Somebody else changed this draft/).count(), 0)
+    assert.ok(isLost && (await stored(id)).updated_at > updated_at)
+    await page.unroute(own)
+  })
+
   test('what the page of a draft does not show stays, and words typed just before it is left are saved', async () => {
     const email = { from: 'shop@example.com', subject: 'Taa', html: '<b>Taa</b>', text: 'Taa' }
     const messenger = { template: 'lamps', language: 'sw', parameters: ['{{name}}'] }

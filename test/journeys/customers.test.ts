@@ -168,6 +168,17 @@ test('consents are the opt-outs, opt-ins and suppressions of the channels, whoev
 
   for (const channel of ['sms', 'email', 'messenger']) await write(channel, 'marketing', 'unknown')
   assert.deepEqual(await state(), [], 'what was written by mistake is taken back, and nobody said no')
+
+  await write('voice', 'marketing', 'granted')
+  assert.deepEqual(await state(), ['voice marketing granted'])
+  await write('voice', 'marketing', 'withdrawn')
+  await write('voice', 'marketing', 'unknown')
+  assert.deepEqual(await state(), ['voice marketing withdrawn'], 'unknown takes back no withdrawal')
+  const exported = (await client.get('/v1/customers/export')).text.split('\r\n').map((line) => line.split(','))
+  assert.equal(exported[1]?.[exported[0]?.indexOf('voice_marketing') ?? 0], 'withdrawn')
+  await write('voice', 'marketing', 'granted')
+  await write('voice', 'marketing', 'unknown')
+  assert.deepEqual(await state(), [])
   assert.equal((await client.get(`/v1/sms/opt-outs/${phone}`)).status, 404)
   for (const channel of ['sms', 'email', 'messenger']) await write(channel, 'marketing', 'granted')
 

@@ -547,6 +547,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Method: ['Njia', 'Méthode', 'Método', 'الطريقة'],
   Money: ['Pesa', 'Argent', 'Dinheiro', 'المال'],
   Name: ['Jina', 'Nom', 'Nome', 'الاسم'],
+  'Other networks': ['Mitandao mingine', 'Autres réseaux', 'Outras redes', 'شبكات أخرى'],
   Network: ['Mtandao', 'Réseau', 'Rede', 'الشبكة'],
   'Next bill': ['Ankara ijayo', 'Prochaine facture', 'Próxima fatura', 'الفاتورة التالية'],
   No: ['Hapana', 'Non', 'Não', 'لا'],

@@ -29,6 +29,16 @@ export const AccountSettings = Type.Object(
         }),
       ),
     ),
+    campaign_four_eyes: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: 100_000,
+          rule: 'must be 0 to 100000 customers',
+          description: 'Size of the audience above which a second person starts a campaign; null for never',
+        }),
+      ),
+    ),
     default_sender: Type.Optional(
       Nullable(
         Type.String({

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Consents of customers, as the channels keep them: opt-outs of texts, opt-ins and opt-outs of chats, suppressions of mail. What
-// somebody agreed to for texts and mail, of which the channels keep no list, is kept here; a withdrawal always wins over it.
+// somebody agreed to for texts and mail, and all they said of calls, of which the channels keep no list, is kept here; a withdrawal
+// always wins over what was granted before.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../kernel/errors.ts'
 import type { App } from '../../platform/app.ts'
@@ -18,56 +19,61 @@ import {
 } from '../messenger/area.ts'
 import { everySender, optIn as optIntoTexts, optOut as optOutOfTexts, optOutsOf } from '../sms/area.ts'
 import type { Addresses } from './addresses.ts'
-import { type Change, type Consent, purposes } from './schema.ts'
+import { type Change, type Consent, consentChannels, purposes } from './schema.ts'
 
 type ShownConsent = Static<typeof Consent>
 type Wish = NonNullable<Change['consents']>[number]
+type ConsentChannel = Wish['channel']
 
 const saveGrant = statement.tenant<
-  Tenant & { channel: string; address: string; purpose: string; source: string | null; at: Date },
+  Tenant & { channel: string; address: string; purpose: string; state: string; source: string | null; at: Date },
   object
 >(
   'customers.save_grant',
-  `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
-   values ($bucket, $account, $environment, $channel, $address, $purpose, $source, $at)
+  `insert into customers.grants (bucket, account_id, environment, channel, address, purpose, state, source, granted_at)
+   values ($bucket, $account, $environment, $channel, $address, $purpose, $state, $source, $at)
    on conflict (bucket, account_id, environment, channel, address, purpose) do update
-     set source = excluded.source, granted_at = excluded.granted_at`,
+     set state = excluded.state, source = excluded.source, granted_at = excluded.granted_at`,
 )
 
 const removeGrant = statement.tenant<Tenant & { channel: string; address: string; purpose: string }, object>(
   'customers.remove_grant',
-  `delete from customers.grants where ${mine} and channel = $channel and address = $address and purpose = $purpose`,
+  `delete from customers.grants
+    where ${mine} and channel = $channel and address = $address and purpose = $purpose and state = 'granted'`,
 )
 
 const grantsOf = statement.tenant<
-  Tenant & { phones: readonly string[]; emails: readonly string[] },
+  Tenant & { texts: readonly string[]; mails: readonly string[]; calls: readonly string[] },
   {
-    channel: 'sms' | 'email'
+    channel: 'sms' | 'email' | 'voice'
     address: string
     purpose: (typeof purposes)[number]
+    state: 'granted' | 'withdrawn'
     source: string | null
     granted_at: Date
   }
 >(
   'customers.grants_of',
   // Looked up by the key, as `findOwners` is.
-  `select g.channel, g.address, g.purpose, g.source, g.granted_at
-     from (select 'sms' as channel, unnest($phones::text[]) as address
-           union all select 'email', unnest($emails::text[])) w
+  `select g.channel, g.address, g.purpose, g.state, g.source, g.granted_at
+     from (select 'sms' as channel, unnest($texts::text[]) as address
+           union all select 'email', unnest($mails::text[])
+           union all select 'voice', unnest($calls::text[])) w
     cross join lateral (
-      select o.channel, o.address, o.purpose, o.source, o.granted_at from customers.grants o
+      select o.channel, o.address, o.purpose, o.state, o.source, o.granted_at from customers.grants o
        where o.bucket = $bucket and o.account_id = $account and o.environment = $environment
          and o.channel = w.channel and o.address = w.address limit ${purposes.length}) g`,
 )
 
-/** Consents of customers, in the order of the customers: a withdrawal hides what was granted before. */
+/** Consents of customers by some channels, in the order of the customers: a withdrawal hides what was granted before. */
 export async function consentsOf(
   queryable: Queryable,
   tenant: Tenant,
   customers: readonly Addresses[],
   at: Date,
+  channels: readonly ConsentChannel[] = consentChannels,
 ): Promise<ShownConsent[][]> {
-  const said = await saidBy(queryable, tenant, customers, at)
+  const said = await saidBy(queryable, tenant, customers, at, channels)
   const stopped = new Set(said.filter(({ state }) => state === 'withdrawn').map(keyOf))
   const byAddress = new Map<string, ShownConsent[]>()
   for (const one of said)
@@ -82,16 +88,20 @@ export async function saidBy(
   tenant: Tenant,
   customers: readonly Addresses[],
   at: Date,
+  channels: readonly ConsentChannel[] = consentChannels,
 ): Promise<ShownConsent[]> {
   const phones = customers.flatMap((one) => one.phones)
   const emails = customers.flatMap((one) => one.emails)
-  if (phones.length + emails.length === 0) return []
-  const kept = await queryable.query(grantsOf, { ...tenant, phones, emails })
+  const of = (channel: ConsentChannel): readonly string[] =>
+    channels.includes(channel) ? (channel === 'email' ? emails : phones) : []
+  const [texts, chats, mails, calls] = [of('sms'), of('messenger'), of('email'), of('voice')]
+  const isKept = texts.length + mails.length + calls.length > 0
+  const kept = isKept ? await queryable.query(grantsOf, { ...tenant, texts, mails, calls }) : []
   return [
-    ...(await textsOf(queryable, tenant, phones)),
-    ...(await chatsOf(queryable, tenant, phones)),
-    ...(await mailsOf(queryable, tenant, emails, at)),
-    ...kept.map(({ granted_at, ...one }) => ({ ...one, state: 'granted' as const, from: null, at: granted_at })),
+    ...(texts.length === 0 ? [] : await textsOf(queryable, tenant, texts)),
+    ...(chats.length === 0 ? [] : await chatsOf(queryable, tenant, chats)),
+    ...(mails.length === 0 ? [] : await mailsOf(queryable, tenant, mails, at)),
+    ...kept.map(({ granted_at, ...one }) => ({ ...one, from: null, at: granted_at })),
   ]
 }
 
@@ -161,11 +171,18 @@ export async function writeConsents(
           'CONFLICT',
           `consents[${i}]: mail to ${address} came back or was called spam (${refusal}). Use DELETE /v1/email/suppressions if they want mail again`,
         )
-      if (channel === 'messenger') continue
-      const key = { ...caller.tenant, channel, address, purpose }
-      if (state === 'granted') await tx.query(saveGrant, { ...key, source, at: new Date(caller.nowMs) })
-      else await tx.query(removeGrant, key)
+      await keep(tx, caller, wish, address)
     }
+}
+
+/** Keeps what no list of a channel tells: what was granted for texts and mail, and all that was said of calls. */
+async function keep(tx: Tx, { tenant, nowMs }: Caller, wish: Wish, address: string): Promise<void> {
+  const { channel, purpose, state, source = null } = wish
+  if (channel === 'messenger') return
+  const key = { ...tenant, channel, address, purpose }
+  if (state === 'granted' || (state === 'withdrawn' && channel === 'voice'))
+    await tx.query(saveGrant, { ...key, state, source, at: new Date(nowMs) })
+  else await tx.query(removeGrant, key)
 }
 
 /** Wish of an imported customer, for each of their addresses that it is about. */
@@ -225,8 +242,7 @@ export async function importConsents(
       continue
     }
     await channelsOf[channel][wish](app, tx, caller, { address: one.address, purpose, source })
-    if (channel !== 'messenger')
-      await tx.query(removeGrant, { ...caller.tenant, channel, address: one.address, purpose })
+    await keep(tx, caller, one.wish, one.address)
   }
   const chats = granted.filter(({ wish }) => wish.channel === 'messenger')
   const kept = granted.filter(({ wish }) => wish.channel !== 'messenger')
@@ -300,6 +316,7 @@ const channelsOf: Readonly<Record<Wish['channel'], Readonly<Record<Wish['state']
       return null
     },
   },
+  voice: { unknown: async () => null, granted: async () => null, withdrawn: async () => null },
   email: {
     unknown: async () => null,
     granted: (_app, tx, caller, { address }) => allowMail(tx, caller, address),

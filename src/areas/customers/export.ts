@@ -14,7 +14,7 @@ import { consentsOf } from './consents.ts'
 import { toldOf } from './events.ts'
 import { notRecorded } from './imports/rows.ts'
 import { type CustomerFilter, listedCustomers, listedInSegment } from './list.ts'
-import { Customer, CustomerList, purposes } from './schema.ts'
+import { Customer, CustomerList, consentChannels, purposes } from './schema.ts'
 import { segmentWith } from './segments/segment.ts'
 import type { CustomerRow } from './store.ts'
 
@@ -24,10 +24,9 @@ type Shown = Static<typeof Customer>
 const rowsAtOnce = 5_000
 /** Length of the source of a consent, as an import takes it. */
 const maxSource = 200
-const channels = ['sms', 'messenger', 'email'] as const
 const before = ['id', 'external_id', 'name', 'language', 'country', 'timezone', 'phones', 'emails', 'tags'] as const
 const after = ['first_seen_at', 'last_seen_at', 'created_at', 'updated_at'] as const
-const wishes = channels.flatMap((channel) => purposes.map((purpose) => ({ channel, purpose })))
+const wishes = consentChannels.flatMap((channel) => purposes.map((purpose) => ({ channel, purpose })))
 const { limit: _, cursor: __, order: ___, ...filters } = CustomerList.properties
 
 export const exportAll = download({

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { At, CountryCode, listQuery, Nullable, OneOf, Phone, TimeZone } from '../../platform/schema/fields.ts'
 import { maxAddresses } from './addresses.ts'
 
-const channels = ['sms', 'messenger', 'email'] as const
+export const consentChannels = ['sms', 'messenger', 'email', 'voice'] as const
 export const purposes = ['marketing', 'service'] as const
 
 const given = <T extends TSchema>(schema: T, description: string) =>
@@ -34,7 +34,7 @@ export const ExternalId = Type.String({
 })
 
 export const ConsentIn = Type.Object({
-  channel: OneOf(channels, { description: 'Channel of the consent' }),
+  channel: OneOf(consentChannels, { description: 'Channel of the consent' }),
   purpose: OneOf(purposes, { description: 'Purpose of the consent. Texts and chats keep one consent for both' }),
   state: OneOf(['granted', 'withdrawn', 'unknown'], {
     description: 'State of the consent; `unknown` undoes a `granted` recorded by mistake, but no withdrawal',
@@ -93,8 +93,8 @@ const fields = {
   ),
   consents: Type.Optional(
     Type.Array(ConsentIn, {
-      maxItems: 12,
-      rule: 'must be at most 12 consents',
+      maxItems: 16,
+      rule: 'must be at most 16 consents',
       description:
         'Consents to change; others are left unchanged. They are stored as opt-outs, opt-ins and suppressions',
     }),
@@ -107,7 +107,7 @@ export type Change = Static<typeof CustomerChange>
 
 export const Consent = Type.Object(
   {
-    channel: OneOf(channels, { description: 'Channel of the consent' }),
+    channel: OneOf(consentChannels, { description: 'Channel of the consent' }),
     purpose: OneOf(purposes, { description: 'Purpose of the consent' }),
     state: OneOf(['granted', 'withdrawn'], {
       description: 'State of the consent; purposes without a record are omitted',

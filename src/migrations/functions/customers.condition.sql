@@ -52,6 +52,12 @@ begin
       when 'granted' then format('exists (select %s and w.granted offset 0)', said)
       when 'withdrawn' then format('exists (select %s and not w.granted offset 0)', said)
       when 'unknown' then format('not exists (select %s offset 0)', said) end;
+  elsif field = 'consent.voice' then
+    whose := 'select from customers.grants g where g.bucket = c.bucket and g.account_id = c.account_id and g.environment = c.environment
+      and g.channel = ''voice'' and g.purpose = ''marketing'' and g.address = any(c.phones)';
+    return case given #>> '{}'
+      when 'unknown' then format('not exists (%s offset 0)', whose)
+      else format('exists (%s and g.state = %L offset 0)', whose, given #>> '{}') end;
   elsif field in ('consent.sms', 'consent.email') then
     field := substr(field, length('consent.') + 1);
     said := case field

@@ -66,6 +66,10 @@ export const settingsOf = ({ name, timezone, settings }: Account): FormOf =>
       { name: 'settings.address', label: 'Address on invoices', isLong: true },
       { name: 'settings.invoice_number_pattern', label: 'Invoice number format' },
       { name: 'settings.low_balance_threshold', label: 'Low balance alert below' },
+      {
+        ...{ name: 'settings.campaign_four_eyes', label: 'Second person for campaigns above', as: 'number' },
+        hint: 'Number of customers; empty: never',
+      },
       { name: 'settings.sms_text_days', label: 'Message retention (days)', as: 'number' },
       { name: 'settings.require_totp', label: 'Require two-factor sign-in', as: 'flag' },
     ],
@@ -79,6 +83,7 @@ export const settingsOf = ({ name, timezone, settings }: Account): FormOf =>
       'settings.address': settings.address ?? undefined,
       'settings.invoice_number_pattern': settings.invoice_number_pattern ?? undefined,
       'settings.low_balance_threshold': settings.low_balance_threshold?.toString(),
+      'settings.campaign_four_eyes': settings.campaign_four_eyes?.toString(),
       'settings.sms_text_days': settings.sms_text_days?.toString(),
       'settings.require_totp': settings.require_totp ? 'yes' : 'no',
     },

@@ -28,6 +28,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Address on invoices': ['Anwani kwenye ankara', 'Adresse sur les factures', 'Endereço nas faturas', 'العنوان على الفواتير'],
   'Invoice number format': ['Nambari za ankara', 'Numéros des factures', 'Números das faturas', 'أرقام الفواتير'],
   'Low balance alert below': ['Niambie kikibaki chini ya', 'Me prévenir s’il reste moins de', 'Avisar-me quando restar menos de', 'أخبرني حين يتبقى أقل من'],
+  'Second person for campaigns above': ['Mtu wa pili kwa kampeni zaidi ya', 'Deuxième personne pour les campagnes de plus de', 'Segunda pessoa para campanhas acima de', 'شخص ثانٍ للحملات الأكبر من'],
+  'Number of customers; empty: never': ['Idadi ya wateja; tupu: kamwe', 'Nombre de clients ; vide : jamais', 'Número de clientes; vazio: nunca', 'عدد العملاء؛ فارغ: أبدًا'],
   'Message retention (days)': ['Siku ambazo SMS zinahifadhiwa', 'Jours de conservation des SMS', 'Dias em que os SMS são guardados', 'أيام حفظ الرسائل'],
   'Require two-factor sign-in': ['Kila mtu anahitaji uthibitisho wa pili', 'Un second facteur pour tous', 'Todos precisam de um segundo fator', 'العامل الثاني واجب على الجميع'],
   'Rotation due': ['Ubadilishwe kabla ya', 'À renouveler avant le', 'A renovar até', 'يُستبدل قبل'],

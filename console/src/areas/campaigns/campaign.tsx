@@ -19,7 +19,7 @@ import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { t } from '../../words.ts'
 import { Editor, type Save } from './editor.tsx'
-import { changeForm, renameForm } from './forms.ts'
+import { changeForm, renameForm, trialForm } from './forms.ts'
 import { Result } from './result.tsx'
 
 export function CampaignPage({ id }: PageProps) {
@@ -80,7 +80,10 @@ function deedsOf(campaign: Campaign, preview: CampaignPreview | null, save: Save
         ]
       : []),
     ...(state === 'draft'
-      ? [{ name: 'Rename', icon: 'pencil' as const, scope: 'campaigns:write', form: renameForm(campaign) }]
+      ? [
+          { name: 'Rename', icon: 'pencil' as const, scope: 'campaigns:write', form: renameForm(campaign) },
+          { name: 'Send me one', icon: 'mobile' as const, scope, form: trialForm(campaign, save) },
+        ]
       : []),
     ...(isOn || isHeld
       ? [{ name: 'Change', icon: 'pencil' as const, scope: 'campaigns:write', form: changeForm(campaign) }]
@@ -97,10 +100,18 @@ const manyOf = ({ recipients, whole }: CampaignPreview): string =>
   whole ? count(recipients) : t('at least {count}', { count: count(recipients) })
 
 /** Saves the draft, says to how many and for how much it goes, and starts just what was said, or nothing. */
-function starting({ id }: Campaign, preview: CampaignPreview, save: Save, reload: () => Promise<void>): Deed {
+function starting(campaign: Campaign, preview: CampaignPreview, save: Save, reload: () => Promise<void>): Deed {
+  const { id, four_eyes } = campaign
+  const isAsking = preview.four_eyes && four_eyes === null
+  const to = { count: manyOf(preview) }
+  const name = isAsking
+    ? t('Ask for approval')
+    : four_eyes
+      ? t('Approve and send to {count}', to)
+      : t('Send to {count}', to)
   let version = ''
   return {
-    ...{ name: t('Send to {count}', { count: manyOf(preview) }), icon: 'send', isMain: true, scope: 'campaigns:start' },
+    ...{ name, icon: isAsking ? 'users' : 'send', isMain: true, scope: 'campaigns:start' },
     async asks() {
       const { name, updated_at } = await save()
       version = updated_at
@@ -110,9 +121,10 @@ function starting({ id }: Campaign, preview: CampaignPreview, save: Save, reload
         title: t('Send {name} to {count} customers?', { name, count: manyOf(saved) }),
         consequences: [
           t('It costs {price}, charged as messages are sent.', { price }),
-          t('Sent messages cannot be recalled.'),
+          isAsking ? t('Nothing is sent before a second person approves it.') : t('Sent messages cannot be recalled.'),
         ],
-        ...{ action: t('Send for {amount}', { amount: price }), keep: t('Not now'), isDanger: false },
+        action: isAsking ? t('Ask for approval') : t('Send for {amount}', { amount: price }),
+        ...{ keep: t('Not now'), isDanger: false },
       }
     },
     run: () =>

@@ -36,6 +36,7 @@ const fields: Readonly<Record<string, readonly [name: string, ops: readonly stri
   'consent.sms': [t('Agreed to texts'), ['eq']],
   'consent.messenger': [t('Agreed to chats'), ['eq']],
   'consent.email': [t('Agreed to email'), ['eq']],
+  'consent.voice': [t('Agreed to calls'), ['eq']],
   last_seen_at: [t('Last seen'), moments],
   first_seen_at: [t('First seen'), moments],
   created_at: [t('Created'), ['within_days', 'gt', 'lt']],

@@ -5,20 +5,19 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { PamojaError } from '#sdk/client.ts'
-import { campaignsGet, campaignsUpdate, walletBalance } from '#sdk/operations.ts'
+import { campaignsGet, campaignsUpdate } from '#sdk/operations.ts'
 import type { Campaign, CampaignPreview } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
-import { Meter } from '../../kit/chart.tsx'
 import { OneOf } from '../../kit/choose.tsx'
 import { complain } from '../../kit/dialogs.tsx'
-import { Field, Switch, TextField } from '../../kit/fields.tsx'
+import { Field, FileField, Switch, TextField } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
-import { Card, Facts, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { Card, Problem } from '../../kit/kit.tsx'
 import { chatTemplates, emailSenders, segments, senders } from '../../kit/known.ts'
-import { type Loaded, useLoad } from '../../kit/load.ts'
-import { RecordLink } from '../../kit/record-link.tsx'
-import { count, momentAt, money, percent, typedMoment, words } from '../../kit/words.ts'
+import type { Loaded } from '../../kit/load.ts'
+import { momentAt, percent, typedMoment } from '../../kit/words.ts'
 import { t } from '../../words.ts'
+import { Checks, Funnel, Price, Samples } from './beside.tsx'
 
 /** Time for which nothing is typed before a draft is saved. */
 const pauseMs = 700
@@ -48,6 +47,8 @@ interface Said {
 
 interface Draft {
   readonly segment: string
+  /** Table that names the audience, until it is saved; null without a new one. */
+  readonly csv: string | null
   readonly channels: readonly Channel[]
   readonly said: Said
   /** Content and share of variant B; null without one. */
@@ -74,7 +75,7 @@ function draftOf({ segment_id, channel, content, variants, schedule, quiet_hours
   const [other] = variants
   const { at, local_at } = schedule
   return {
-    ...{ segment: segment_id ?? '', channels: channel, said: saidOf(content) },
+    ...{ segment: segment_id ?? '', csv: null, channels: channel, said: saidOf(content) },
     other: other ? { said: saidOf(other.content), share: String(other.share) } : null,
     at: local_at ?? (at === undefined ? '' : typedMoment(at)),
     isLocal: local_at !== undefined,
@@ -107,10 +108,10 @@ function contentOf(channels: readonly Channel[], said: Said, before: Campaign['c
 type Body = NonNullable<Parameters<typeof campaignsUpdate>[1]['body']>
 
 function bodyOf(draft: Draft, before: Campaign): Body {
-  const { segment, channels, said, other, at, isLocal, isQuiet, quietFrom, quietTo, rate, budget } = draft
+  const { segment, csv, channels, said, other, at, isLocal, isQuiet, quietFrom, quietTo, rate, budget } = draft
   const [variant, ...variants] = before.variants
   return {
-    ...(segment === '' ? {} : { segment_id: segment }),
+    ...(csv !== null ? { csv } : segment === '' ? {} : { segment_id: segment }),
     ...{ channel: [...channels], content: contentOf(channels, said, before.content) },
     variants:
       other === null
@@ -178,7 +179,7 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
   /** Takes a newer version over where nothing that was typed stands against it, as in one's own of which the answer was lost. */
   const meet = (theirs: Campaign): void => {
     const { draft, clean, base } = latest.current
-    const isOwn = lost.current !== null && isSame(changesOf(lost.current, theirs), {})
+    const isOwn = lost.current !== null && isSame(changesOf({ ...lost.current, csv: null }, theirs), {})
     if (isSame(draft, clean)) put(begun(theirs))
     else if (isOwn || isSame(draftOf(theirs), draftOf(base))) put({ base: theirs })
     else put({ theirs })
@@ -193,7 +194,8 @@ function useWriting(campaign: Campaign, onSaved: (saved: Campaign) => void) {
       const body = { ...changes, unchanged_since: base.updated_at }
       const saved = isSame(changes, {}) ? base : await campaignsUpdate(api, { id: base.id, body }).catch(refused(draft))
       if (saved === null) continue
-      put({ base: saved, clean: draft })
+      put({ base: saved, clean: { ...draft, csv: null } })
+      if (latest.current.draft.csv === draft.csv) put({ draft: { ...latest.current.draft, csv: null } })
       onSaved(saved)
     }
   }
@@ -286,14 +288,7 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
         )}
         {error && !theirs && isReady && <Problem error={error} retry={tryToSave} />}
         <Card title="To whom" action={<span class="soft small push">{note}</span>}>
-          <OneOf
-            label="Segment"
-            required
-            known={segments}
-            value={draft.segment}
-            problem={undefined}
-            onInput={(segment) => set({ segment })}
-          />
+          <Audience draft={draft} isList={campaign.segment_id === null} onChange={set} />
           <Funnel preview={preview} />
         </Card>
         <Content draft={draft} preview={preview.value} onChange={set} />
@@ -301,51 +296,58 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
       </fieldset>
       <div class="stack">
         <Price preview={preview.value} rate={draft.rate} />
+        <Checks campaign={campaign} preview={preview.value} />
         <Samples preview={preview.value} />
       </div>
     </div>
   )
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  no_consent: 'Without consent',
-  no_address: 'Without an address',
-  blocked: 'Blocked',
-}
-
-export function leftOutRows(leftOut: Readonly<Record<string, number>>): [string, string][] {
-  return Object.entries(leftOut).map(([reason, many]): [string, string] => [t(reasons[reason] ?? reason), count(many)])
-}
-
-/** Who is left of an audience, and why others are not. */
-function Funnel({ preview: { value, error, reload } }: { preview: Loaded<CampaignPreview | null> }) {
-  if (error) return <Problem error={error} retry={reload} />
-  if (!value) return <Waiting lines={2} />
-  const { audience, recipients, left_out, whole } = value
-  const why = leftOutRows(left_out)
-    .map(([reason, many]) => `${reason} ${many}`)
-    .join(' · ')
-  const rows: readonly (readonly [name: string, many: number, note: string])[] = [
-    [t('Audience'), audience, whole ? '' : t('the first ones only')],
-    [t('Reachable'), recipients, why],
-  ]
-  return (
-    <ul class="funnel">
-      {rows.map(([name, many, note]) => (
-        <li key={name}>
-          <p>
-            <strong class="number">{count(many)}</strong> {name} <span class="soft small">{note}</span>
-          </p>
-          <Meter share={audience === 0 ? 0 : many / audience} />
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 interface StepProps {
   draft: Draft
   onChange(change: Partial<Draft>): void
+}
+
+/** Segment, or a table that names customers. */
+function Audience({ draft, isList, onChange }: StepProps & { isList: boolean }) {
+  const [isTable, setTable] = useState(isList)
+  const choose = (file: File | undefined): void => {
+    if (file) void file.text().then((csv) => onChange({ csv, segment: '' }), complain)
+  }
+  return (
+    <>
+      <div class="segments">
+        <button type="button" aria-pressed={!isTable} onClick={() => setTable(false)}>
+          {t('Segment')}
+        </button>
+        <button type="button" aria-pressed={isTable} onClick={() => setTable(true)}>
+          {t('CSV table')}
+        </button>
+      </div>
+      {isTable ? (
+        <>
+          <FileField
+            label="Table of customers"
+            accept=".csv,text/csv"
+            hint="One customer a row, named in a column external_id, phone or email; at most 10,000 rows"
+            onFile={choose}
+          />
+          {isList && draft.segment === '' && draft.csv === null && (
+            <p class="soft small">{t('The customers of a list are chosen. Another table replaces them.')}</p>
+          )}
+        </>
+      ) : (
+        <OneOf
+          label="Segment"
+          required
+          known={segments}
+          value={draft.segment}
+          problem={undefined}
+          onInput={(segment) => onChange({ segment, csv: null })}
+        />
+      )}
+    </>
+  )
 }
 
 function Content({ draft, preview, onChange }: StepProps & { preview: CampaignPreview | null }) {
@@ -527,69 +529,6 @@ function When({ draft, currency, onChange }: StepProps & { currency: string }) {
           <Field label="Not after" value={quietFrom} onInput={(next) => onChange({ quietFrom: next })} />
           <Field label="Not before" value={quietTo} onInput={(next) => onChange({ quietTo: next })} />
         </div>
-      )}
-    </Card>
-  )
-}
-
-function Price({ preview, rate }: { preview: CampaignPreview | null; rate: string }) {
-  const wallet = useLoad('wallet', async () => (may('wallet:read') ? walletBalance(api) : null))
-  if (!preview)
-    return (
-      <Card title="Price">
-        <Waiting lines={3} />
-      </Card>
-    )
-  const { cost, currency, by_channel, parts, recipients } = preview
-  const available = wallet.value?.currency === currency ? wallet.value.available : null
-  const minutes = Number(rate) > 0 ? Math.ceil(recipients / Number(rate)) : null
-  return (
-    <Card title="Price">
-      <p class="sum">{money(cost, currency)}</p>
-      <Facts
-        rows={[
-          ...Object.entries(by_channel)
-            .filter(([, many]) => many > 0)
-            .map(([channel, many]): [string, string] => [words(channel), count(many)]),
-          [t('SMS segments'), count(parts)],
-          ...(minutes === null
-            ? []
-            : [[t('Takes'), t('{count} minutes', { count: count(minutes) })] satisfies [string, string]]),
-          ...(available === null ? [] : [[t('Wallet'), money(available, currency)] satisfies [string, string]]),
-        ]}
-      />
-      {available !== null && (
-        <p>
-          {available < cost ? (
-            <Pill state="low" tone="warn" word={t('The wallet balance is too low for all recipients.')} />
-          ) : (
-            <Pill state="enough" tone="good" word={t('Enough in the wallet')} />
-          )}
-        </p>
-      )}
-    </Card>
-  )
-}
-
-function Samples({ preview }: { preview: CampaignPreview | null }) {
-  const messages = preview?.messages ?? []
-  return (
-    <Card title="Messages" action={<span class="soft small push">{t('Samples')}</span>}>
-      {messages.length === 0 ? (
-        <p class="soft">{t('No recipients')}</p>
-      ) : (
-        <ul class="samples">
-          {messages.map(({ customer_id, to, text, variant }) => (
-            <li key={customer_id}>
-              <p class="soft small">
-                <RecordLink id={customer_id} /> · <bdi dir="ltr">{to}</bdi> · {variant}
-              </p>
-              <p class="bubble-preview text" dir="auto">
-                {text}
-              </p>
-            </li>
-          ))}
-        </ul>
       )}
     </Card>
   )

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of segments and campaigns.
-import { campaignsCreate, campaignsUpdate, segmentsCreate } from '#sdk/operations.ts'
+import { campaignsCreate, campaignsTest, campaignsUpdate, segmentsCreate } from '#sdk/operations.ts'
 import type { Campaign } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
 import { oneOf } from '../../kit/choose.tsx'
+import { say } from '../../kit/dialogs.tsx'
 import type { Filled, FormOf } from '../../kit/form.tsx'
 import { segments, senders } from '../../kit/known.ts'
+import { count, money, words } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
+import { t } from '../../words.ts'
 
 /** Everybody with a tag; the page of the segment has every other condition. */
 export const segmentForm: FormOf = {
@@ -67,6 +70,27 @@ export function changeForm({ id, name, rate, budget }: Campaign): FormOf {
         budget: budget === undefined ? null : Number(budget),
       }
       await campaignsUpdate(api, { id, body: { name, ...limits } })
+      return null
+    },
+  }
+}
+
+/** Form that sends each variant of a draft to one's own number or address. */
+export function trialForm({ id, channel }: Campaign, save: () => Promise<unknown>): FormOf {
+  const isMailAlone = channel.every((one) => one === 'email')
+  return {
+    ...{ title: 'Send me one', action: 'Send' },
+    fields: [
+      ...(isMailAlone ? [] : [{ name: 'phone', label: 'Phone', hint: 'Your own number, such as +254711000001' }]),
+      ...(channel.includes('email') ? [{ name: 'email', label: 'Email address' }] : []),
+    ],
+    async make({ phone, email }) {
+      await save()
+      const to = { ...(phone === undefined ? {} : { phone }), ...(email === undefined ? {} : { email }) }
+      const { messages, cost, currency } = await campaignsTest(api, { id, body: to })
+      const refused = messages.find((one) => one.error_code !== null)
+      if (refused?.error_code) throw new Error(t('Not sent: {reason}', { reason: words(refused.error_code) }))
+      say(t('{count} sent for {price}', { count: count(messages.length), price: money(cost, currency) }))
       return null
     },
   }

@@ -12,7 +12,7 @@ import { count, money, percent, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
-import { leftOutRows } from './editor.tsx'
+import { leftOutRows } from './beside.tsx'
 
 const refreshMs = 2_000
 const shareOf = (part: number, whole: number): string => (whole === 0 ? '–' : percent(part / whole))
@@ -69,6 +69,7 @@ export function Result({ campaign }: { campaign: Campaign }) {
           ]}
         />
         <Variants stats={value} />
+        <Networks stats={value} />
         <div class="cols half">
           <Card title="Excluded">
             {Object.keys(value.left_out).length === 0 ? (
@@ -127,6 +128,40 @@ function Variants({ stats }: { stats: CampaignStats }) {
                 ['Delivered', delivered, sent],
                 ['Opened', opened, delivered],
                 ['Clicked', clicked, delivered],
+                ['Replied', replied, delivered],
+              ] as const
+            ).map(([what, many, of]) => (
+              <div key={what}>
+                <span>{t(what)}</span>
+                <Meter share={of === 0 ? 0 : many / of} />
+                <span class="number">{shareOf(many, of)}</span>
+              </div>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** Networks side by side: how many texts arrived, and their price. */
+function Networks({ stats: { networks, currency } }: { stats: CampaignStats }) {
+  if (networks.length === 0) return null
+  return (
+    <Card title="By network">
+      <ul class="variants">
+        {networks.map(({ country, network, sent, delivered, failed, replied, cost }) => (
+          <li key={`${country} ${network}`}>
+            <p>
+              <strong>{network ?? t('Other networks')}</strong>{' '}
+              <span class="soft">
+                {t('{count} sent', { count: count(sent) })} · {money(cost, currency)}
+              </span>
+            </p>
+            {(
+              [
+                ['Delivered', delivered, sent],
+                ['Failed', failed, sent],
                 ['Replied', replied, delivered],
               ] as const
             ).map(([what, many, of]) => (

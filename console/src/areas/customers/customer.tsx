@@ -250,6 +250,7 @@ const channels = [
   ['sms', 'Texts', 'phones'],
   ['messenger', 'Chats', 'phones'],
   ['email', 'Emails', 'emails'],
+  ['voice', 'Calls', 'phones'],
 ] as const
 
 const looks = {

@@ -7,7 +7,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Show all': ['Onyesha zote', 'Tout afficher', 'Mostrar tudo', 'عرض الكل'],
   'Reply to it': ['Ujibu', 'Y répondre', 'Responder', 'الرد عليها'],
   'Delivered by network': ['Zilizofika kwa mtandao', 'Livrés par réseau', 'Entregues por rede', 'المسلَّم حسب الشبكة'],
-  'Other networks': ['Mitandao mingine', 'Autres réseaux', 'Outras redes', 'شبكات أخرى'],
   '▲ {share} more': ['▲ {share} zaidi', '▲ {share} de plus', '▲ mais {share}', '▲ أكثر بنسبة {share}'],
   '▼ {share} less': ['▼ {share} pungufu', '▼ {share} de moins', '▼ menos {share}', '▼ أقل بنسبة {share}'],
   Done: ['Imefanyika', 'Fait', 'Feito', 'تم'],

@@ -16,7 +16,7 @@ const kindOf: Readonly<Record<string, AddressKind>> = {
 /** Order in which the cells of a row are asked. */
 const order: readonly AddressKind[] = ['external', 'phone', 'email']
 
-/** UUIDs of the customers that a table names, each once; other columns and rows without a customer are left out. Throws VALIDATION_ERROR. */
+/** UUIDs of the customers that the rows of a table name; other columns and rows without a customer are left out. Throws VALIDATION_ERROR. */
 export async function customersNamedIn(queryable: Queryable, tenant: Tenant, table: string): Promise<string[]> {
   const rows: (readonly string[])[] = []
   for await (const some of rowsOf(once(Buffer.from(table)), Number.POSITIVE_INFINITY))
@@ -30,10 +30,9 @@ export async function customersNamedIn(queryable: Queryable, tenant: Tenant, tab
   const asked = { kinds: all.map(({ kind }) => kind), addresses: all.map(({ address }) => address) }
   const found = await queryable.query(findOwners, { ...tenant, ...asked })
   const owners = new Map(found.map(({ kind, address, customer_id }) => [`${kind} ${address}`, customer_id]))
-  const customers = named.flatMap(
+  return named.flatMap(
     (names) => names.map(({ kind, address }) => owners.get(`${kind} ${address}`)).find((id) => id !== undefined) ?? [],
   )
-  return [...new Set(customers)]
 }
 
 function refused(message: string): AppError {

@@ -91,12 +91,13 @@ export async function move(
 
 export function shown(row: CampaignRow): Static<typeof Campaign> {
   const { name, state, reason, content, variants, schedule, quiet_hours, rate, budget, spent, currency } = row
-  const { started_at, finished_at, created_at, updated_at } = row
+  const { started_at, finished_at, created_at, updated_at, asked_by, asked_at } = row
   return {
     ...{ id: idOf('campaign', row.id), name, state, reason },
     segment_id: row.segment_id && idOf('segment', row.segment_id),
     channel: row.channels,
     ...{ content, variants, schedule, quiet_hours, rate, budget, spent, currency },
+    four_eyes: asked_by === null || asked_at === null ? null : { asked_by, asked_at },
     ...{ started_at, finished_at, created_at, updated_at },
   }
 }

@@ -6,20 +6,24 @@ import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { currencyOf, microsOf } from '../../../ledger/currencies.ts'
 import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Caller } from '../../../platform/auth.ts'
-import { one, type Tx } from '../../../platform/db.ts'
+import { type Caller, makerOf } from '../../../platform/auth.ts'
+import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
 import { segmentNamed } from '../segments/segment.ts'
 import { findCustomers } from '../store.ts'
 import { customersNamedIn } from './audience.ts'
-import { lockedCampaign, type Move, move, requireUnchanged } from './campaign.ts'
+import { lockedCampaign, type Move, move, requireUnchanged, shown } from './campaign.ts'
+import { campaignEvents } from './events.ts'
 import { chosen } from './recipients.ts'
 import { audiencePage, campaignJob } from './run.ts'
 import type { ChangedCampaign, NewCampaign, State } from './schema.ts'
 import {
+  askForStart,
   type CampaignRow,
   deleteRecipients,
   insertCampaign,
   insertRecipients,
+  noteDuplicates,
+  standFor,
   updateCampaign,
   type WrittenSettings,
 } from './store.ts'
@@ -91,7 +95,10 @@ export async function changeCampaign(
     throw invalid('budget', 'must not be less than the amount spent')
   const changes = { ...tenant, id: before.id, ...written(settings, caller), at: new Date(nowMs) }
   const row = await one(tx.query(updateCampaign, changes))
-  if (isList || input.segment_id !== undefined) await tx.query(deleteRecipients, { ...tenant, id: row.id })
+  if (isList || input.segment_id !== undefined) {
+    await tx.query(deleteRecipients, { ...tenant, id: row.id })
+    await tx.query(noteDuplicates, { ...tenant, id: row.id, duplicates: 0 })
+  }
   await addCustomers(tx, caller, row.id, input)
   await record(tx, caller, 'campaign.update', idOf('campaign', row.id), { after: { fields: Object.keys(input) } })
   return row
@@ -153,10 +160,12 @@ function requireOneAudience({ segment_id, customer_ids, csv }: Audience, isRequi
 async function addCustomers(tx: Tx, { tenant, nowMs }: Caller, id: string, input: Audience): Promise<void> {
   const { customer_ids, csv } = input
   if (customer_ids === undefined && csv === undefined) return
-  const customers =
+  const ids =
     csv === undefined
-      ? [...new Set(customer_ids)].flatMap((text) => uuidOf('customer', text) ?? [])
+      ? (customer_ids ?? []).flatMap((text) => uuidOf('customer', text) ?? [])
       : await customersNamedIn(tx, tenant, csv)
+  const named = await tx.query(standFor, { ...tenant, ids })
+  const customers = [...new Set(named.map((one) => one.id))]
   const due = new Date(nowMs).toISOString()
   const added = await tx.query(insertRecipients, { ...tenant, id, customers, dues: customers.map(() => due) })
   if (added.length === 0)
@@ -164,10 +173,39 @@ async function addCustomers(tx: Tx, { tenant, nowMs }: Caller, id: string, input
       'NO_RECIPIENTS',
       csv === undefined ? 'customer_ids contains no customer; ids begin with cus_' : 'csv names no customer',
     )
+  const duplicates = named.length - customers.length
+  if (duplicates > 0) await tx.query(noteDuplicates, { ...tenant, id, duplicates })
+}
+
+const fourEyesAbove = statement.home<{ account: string }, { above: number }>(
+  'customers.four_eyes_above',
+  `select (value #>> '{}')::int as above from accounts.with_setting('campaign_four_eyes')
+    where account_id = $account and value <> 'null'`,
+)
+
+/** Whether the audience is so large that the account asks for a second person to start the campaign. */
+export async function needsFourEyes(app: App, caller: Caller, row: CampaignRow): Promise<boolean> {
+  const setting = await maybe(app.db.query(fourEyesAbove, { account: caller.tenant.account }))
+  if (setting === null) return false
+  const ids = await audiencePage(app, caller, { ...row, cursor: null }, setting.above + 1)
+  return ids.length > setting.above
+}
+
+/** What was found of a draft before it is started. */
+interface Startable {
+  readonly needsFourEyes: boolean
+  /** `updated_at` of the draft that was looked at. */
+  readonly version: string
+}
+
+/** Looks at a draft that is to be started. Throws NO_RECIPIENTS, CONSENT_REQUIRED. */
+export async function startable(app: App, caller: Caller, row: CampaignRow): Promise<Startable> {
+  await requireRecipients(app, caller, row)
+  return { needsFourEyes: await needsFourEyes(app, caller, row), version: row.updated_at.toISOString() }
 }
 
 /** Refuses a campaign that would reach nobody. Throws NO_RECIPIENTS, CONSENT_REQUIRED. */
-export async function requireRecipients(app: App, caller: Caller, row: CampaignRow): Promise<void> {
+async function requireRecipients(app: App, caller: Caller, row: CampaignRow): Promise<void> {
   const ids = await audiencePage(app, caller, { ...row, cursor: null })
   if (ids.length === 0) throw new AppError('NO_RECIPIENTS', 'the audience of the campaign is empty')
   const customers = await app.db.query(findCustomers, { ...caller.tenant, ids })
@@ -176,16 +214,32 @@ export async function requireRecipients(app: App, caller: Caller, row: CampaignR
     throw new AppError('CONSENT_REQUIRED', 'no customer in the audience has agreed to marketing on these channels')
 }
 
+/** Starts a campaign, or notes who asked for it where a second person has to. Throws FORBIDDEN for whoever asked for it. */
 export async function startCampaign(
   app: App,
   tx: Tx,
   caller: Caller,
   id: string,
   since: string | undefined,
+  found: Startable | null,
 ): Promise<CampaignRow> {
   const row = await lockedCampaign(tx, caller.tenant, id, ['draft'])
   requireUnchanged(row, since)
-  return run(app, tx, caller, row, 'start', 'checking')
+  requireUnchanged(row, found?.version)
+  if (!found?.needsFourEyes) return run(app, tx, caller, row, 'start', 'checking')
+  const maker = makerOf(caller)
+  if (row.asked_by === maker)
+    throw new AppError('FORBIDDEN', 'who asked for the start of a campaign cannot approve it; another member does')
+  return row.asked_by === null ? ask(app, tx, caller, row, maker) : run(app, tx, caller, row, 'start', 'checking')
+}
+
+async function ask(app: App, tx: Tx, caller: Caller, before: CampaignRow, by: string): Promise<CampaignRow> {
+  const { tenant, nowMs } = caller
+  const row = await one(tx.query(askForStart, { ...tenant, id: before.id, by, at: new Date(nowMs) }))
+  await record(tx, caller, 'campaign.ask', idOf('campaign', row.id))
+  const { content: _, variants: __, ...campaign } = shown(row)
+  await app.outbox.emit(tx, campaignEvents.asked, caller, campaign.id, { campaign })
+  return row
 }
 
 export async function pauseCampaign(app: App, tx: Tx, caller: Caller, id: string): Promise<CampaignRow> {

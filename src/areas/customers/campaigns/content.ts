@@ -21,6 +21,15 @@ export function rendered(text: string, variables: Readonly<Record<string, string
   )
 }
 
+/** Placeholders of texts for which nothing is known, each once. */
+export function unknownIn(
+  texts: readonly (string | undefined)[],
+  variables: Readonly<Record<string, string>>,
+): string[] {
+  const named = texts.flatMap((text = '') => Array.from(text.matchAll(placeholder), ([, key = '']) => key))
+  return [...new Set(named)].filter((key) => key !== optOut && !Object.hasOwn(variables, key))
+}
+
 /** Place of a customer among variants: the same for a customer and a campaign, by their shares of 100. */
 export function variantOf(campaign: string, customer: string, shares: readonly number[]): number {
   if (shares.length < 2) return 0

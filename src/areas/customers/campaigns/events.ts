@@ -23,6 +23,7 @@ const sample: Static<typeof CampaignTold> = {
     budget: 500_000_000n,
     spent: 0n,
     currency: 'KES',
+    four_eyes: null,
     started_at: new Date('2026-03-01T09:15:30Z'),
     finished_at: null,
     created_at: new Date('2026-03-01T09:15:30Z'),
@@ -46,6 +47,16 @@ const told_ = (
   })
 
 export const campaignEvents = {
+  asked: told_(
+    'campaign.approval_requested',
+    'A campaign awaits a second person, who starts it',
+    'CampaignApprovalRequestedEvent',
+    'draft',
+    {
+      started_at: null,
+      four_eyes: { asked_by: 'member:mem_01jb2c3d4e5f6g7h8j9kamnpqr', asked_at: new Date('2026-03-01T09:15:30Z') },
+    },
+  ),
   started: told_('campaign.started', 'A campaign started sending', 'CampaignStartedEvent', 'running'),
   paused: told_('campaign.paused', 'A campaign was paused, by request or by itself', 'CampaignPausedEvent', 'paused', {
     reason: 'INSUFFICIENT_BALANCE',

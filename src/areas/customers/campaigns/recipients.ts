@@ -18,7 +18,9 @@ type TextEntry = Awaited<ReturnType<typeof draftedEntries>>[number]
 /** Customer who gets nothing. */
 interface LeftOut {
   readonly customer: CustomerRow
-  readonly reason: 'no_consent' | 'no_address' | 'blocked'
+  readonly reason: 'no_consent' | 'no_address' | 'blocked' | 'duplicate'
+  /** Code of the error that stands against a text. */
+  readonly code?: string
 }
 
 /** Customer who gets a message. */
@@ -70,7 +72,7 @@ export async function chosen(
   row: CampaignRow,
   customers: readonly CustomerRow[],
 ): Promise<Verdict[]> {
-  const consents = await consentsOf(app.db, caller.tenant, customers, new Date(caller.nowMs))
+  const consents = await consentsOf(app.db, caller.tenant, customers, new Date(caller.nowMs), row.channels)
   const shares = [
     100 - row.variants.reduce((sum, { share }) => sum + share, 0),
     ...row.variants.map(({ share }) => share),
@@ -99,7 +101,8 @@ export async function chosen(
       return { ...common, text: rendered(subject, variablesOf(customer)), cost: mail }
     }
     const entry = texts.get(customer.id)
-    if (!entry || !('draft' in entry)) return { customer, reason: 'blocked' }
+    if (!entry) return { customer, reason: 'blocked' }
+    if (!('draft' in entry)) return { customer, reason: 'blocked', code: entry.code }
     const { text, cost } = entry.draft
     return { ...common, text: text.text, cost, parts: text.segments, entry }
   })

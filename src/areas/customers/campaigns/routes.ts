@@ -13,15 +13,27 @@ import {
   changeCampaign,
   createCampaign,
   pauseCampaign,
-  requireRecipients,
   resumeCampaign,
+  startable,
   startCampaign,
 } from './change.ts'
 import { previewOf } from './preview.ts'
 import { repliesTo } from './replies.ts'
-import { Campaign, CampaignChange, CampaignIn, CampaignReply, CampaignStart, Preview, Stats, states } from './schema.ts'
+import {
+  Campaign,
+  CampaignChange,
+  CampaignIn,
+  CampaignReply,
+  CampaignStart,
+  Preview,
+  Stats,
+  states,
+  Trial,
+  TrialIn,
+} from './schema.ts'
 import { statsOf } from './stats.ts'
 import { type CampaignRow, listCampaigns } from './store.ts'
+import { preparedTrial, sendTrial, sendTrialChats } from './trial.ts'
 
 const offer = {
   name: 'March offers',
@@ -163,18 +175,36 @@ const start = write({
   operation: 'campaigns.start',
   summary: 'Start a campaign',
   description:
-    'Determines the audience and sends at the scheduled time. Each customer receives it at most once, and only with consent.',
+    'Determines the audience and sends at the scheduled time. Each customer receives it at most once, and only with consent. Above `campaign_four_eyes` of the account settings the first call asks for the start, which `four_eyes` tells, and the same call by another member or key starts it.',
   scope: 'campaigns:start',
   params: IdParam,
   body: CampaignStart,
   reply: { status: 200, schema: Campaign },
-  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'CONFLICT', 'NO_RECIPIENTS', 'CONSENT_REQUIRED'],
+  errors: ['NOT_FOUND', 'CAMPAIGN_STATE', 'CONFLICT', 'NO_RECIPIENTS', 'CONSENT_REQUIRED', 'FORBIDDEN'],
   prepare: async (app, { params }, caller) => {
     const row = await campaignWith(app.db, caller.tenant, params.id)
-    if (row.state === 'draft') await requireRecipients(app, caller, row)
+    return row.state === 'draft' ? startable(app, caller, row) : null
   },
-  handle: async (app, tx, { params, body }, caller) =>
-    shown(await startCampaign(app, tx, caller, params.id, body.unchanged_since)),
+  handle: async (app, tx, { params, body }, caller, found) =>
+    shown(await startCampaign(app, tx, caller, params.id, body.unchanged_since, found)),
+})
+
+const trial = write({
+  method: 'POST',
+  path: '/v1/campaigns/:id/test',
+  operation: 'campaigns.test',
+  summary: 'Send a test message of a campaign',
+  description:
+    'Sends one message of each variant and channel to your own number or address, at the usual price. It is not part of the statistics, and no customer receives it.',
+  scope: 'campaigns:start',
+  params: IdParam,
+  body: TrialIn,
+  reply: { status: 200, schema: Trial },
+  errors: ['NOT_FOUND', 'INVALID_PHONE', 'INVALID_EMAIL', 'INSUFFICIENT_BALANCE'],
+  examples: [{ name: 'To your own phone', body: { phone: '+254711000001' } }],
+  prepare: (app, { params, body }, caller) => preparedTrial(app, caller, params.id, body),
+  handle: (app, tx, _input, caller, prepared) => sendTrial(app, tx, caller, prepared),
+  follow: (app, { params }, caller, reply) => sendTrialChats(app, caller, params.id, reply),
 })
 
 const pause = ofState('pause', 'Pause a campaign', 'No further messages are sent until it is resumed.', pauseCampaign)
@@ -198,6 +228,7 @@ export const campaignRoutes: readonly Route[] = [
   get,
   change,
   preview,
+  trial,
   stats,
   replies,
   start,

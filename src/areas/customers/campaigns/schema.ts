@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of campaigns in requests and replies.
 import { type Static, Type } from 'typebox'
-import { Amount, AmountIn, At, Moment, Nullable, OneOf } from '../../../platform/schema/fields.ts'
+import { Amount, AmountIn, At, Moment, Nullable, OneOf, Phone } from '../../../platform/schema/fields.ts'
 import { maxTableLength } from './audience.ts'
 
 const channels = ['sms', 'messenger', 'email'] as const
@@ -173,6 +173,13 @@ export const Campaign = Type.Object(
     budget: Nullable(Amount(), { description: 'Spending limit, in major units' }),
     spent: Amount({ description: 'Amount charged, in major units' }),
     currency: Type.String({ description: 'Currency of the amounts, ISO 4217' }),
+    four_eyes: Nullable(
+      Type.Object({
+        asked_by: Type.String({ description: 'Member or key that asked for the start, and cannot approve it' }),
+        asked_at: At({ description: 'Time at which it was asked for' }),
+      }),
+      { description: 'Start that awaits a second person; null if none does. A change of the draft takes it back' },
+    ),
     started_at: Nullable(At({ description: 'Time of the start' })),
     finished_at: Nullable(At({ description: 'Time of the end' })),
     created_at: At({ description: 'Time of creation' }),
@@ -192,8 +199,27 @@ export const Preview = Type.Object(
     recipients: Type.Integer({ description: 'Number of recipients' }),
     by_channel: Type.Record(Type.String(), Type.Integer(), { description: 'Recipients by channel' }),
     left_out: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Excluded customers by reason: `no_consent`, `no_address`, `blocked`',
+      description:
+        'Excluded customers by reason: `no_consent`, `no_address`, `blocked`; `duplicate` are entries of a list that name a customer again',
     }),
+    blocked: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Customers whose text cannot be sent, by error code, such as `SENDER_NOT_REGISTERED`',
+    }),
+    unfilled: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Recipients by placeholder of which no value is known; the fallback stands there, or nothing',
+    }),
+    four_eyes: Type.Boolean({ description: 'True if the audience is so large that a second person starts it' }),
+    prices: Type.Array(
+      Type.Object({
+        channel: OneOf(channels, { description: 'Channel of the messages' }),
+        country: Nullable(Type.String(), { description: 'Country of the recipients; null except for texts' }),
+        network: Nullable(Type.String(), { description: 'Network of the recipients; null if unknown' }),
+        messages: Type.Integer({ description: 'Number of messages' }),
+        parts: Type.Integer({ description: 'Number of segments of the texts' }),
+        cost: Amount({ description: 'Price of these messages, in major units' }),
+      }),
+      { description: 'Price by channel and network, the highest first' },
+    ),
     parts: Type.Integer({ description: 'Number of segments of all texts' }),
     cost: Amount({ description: 'Price of all messages, in major units' }),
     currency: Type.String({ description: 'Currency of the cost' }),
@@ -237,8 +263,64 @@ export const Stats = Type.Object(
       Type.Object({ name: Type.String({ description: 'Variant; `A` for the content of the campaign' }), ...counts }),
       { description: 'Figures by variant' },
     ),
+    networks: Type.Array(
+      Type.Object({
+        country: Nullable(Type.String(), { description: 'Country of the recipients; null if unknown' }),
+        network: Nullable(Type.String(), { description: 'Network of the recipients; null if unknown' }),
+        ...counts,
+        cost: Amount({ description: 'Amount charged less refunds, in major units' }),
+      }),
+      { description: 'Figures of texts by network, the largest first' },
+    ),
   },
   { title: 'CampaignStats' },
+)
+
+export const TrialIn = Type.Object({
+  phone: Type.Optional(Phone({ description: 'Your own number: gets the text and the chat' })),
+  email: Type.Optional(
+    Type.String({
+      ...{
+        pattern: '^[^@\\s]+@[^@\\s]+$',
+        maxLength: 254,
+        rule: 'must be an email address',
+        errorCode: 'INVALID_EMAIL',
+      },
+      description: 'Your own address: gets the email',
+    }),
+  ),
+  customer_id: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Customer whose name and attributes are filled in; default: whose number or address it is',
+    }),
+  ),
+})
+export type WantedTrial = Static<typeof TrialIn>
+
+export const Trial = Type.Object(
+  {
+    customer_id: Nullable(Type.String(), {
+      description: 'Customer whose name and attributes were filled in; null for none',
+    }),
+    messages: Type.Array(
+      Type.Object({
+        channel: OneOf(channels, { description: 'Channel of the message' }),
+        variant: Type.String({ description: 'Variant; `A` for the content of the campaign' }),
+        to: Type.String({ description: 'Number or address' }),
+        text: Type.String({ description: 'Text, subject or template, filled in' }),
+        message_id: Nullable(Type.String(), { description: 'Id of the message; null if it was refused' }),
+        error_code: Nullable(Type.String(), {
+          description: 'Reason for a refusal, such as `OPTED_OUT`; null if it was sent',
+        }),
+        cost: Amount({ description: 'Price in major units' }),
+      }),
+      { description: 'One message for each variant and channel' },
+    ),
+    cost: Amount({ description: 'Price of all of them, in major units' }),
+    currency: Type.String({ description: 'Currency of the cost, ISO 4217' }),
+  },
+  { title: 'CampaignTrial' },
 )
 
 export const CampaignReply = Type.Object(

@@ -25,6 +25,7 @@ import {
   insertBatches,
   lockCampaign,
   lockWaiting,
+  reachedAt,
   refuseChat,
   settleRecipients,
   spendCampaign,
@@ -117,23 +118,26 @@ async function store(app: App, tx: Tx, caller: Caller, before: CampaignRow, deci
   const customers = [...verdicts.map(({ customer }) => customer.id), ...later.keys(), ...gone]
   const locked = await tx.query(lockWaiting, { ...tenant, id: row.id, customers })
   const waiting = new Set(locked.map(({ customer_id }) => customer_id))
-  const { taken, isOver } = withinBudget(
+  const own = await withoutDuplicates(
+    tx,
     row,
+    caller,
     verdicts.filter(({ customer }) => waiting.has(customer.id)),
   )
+  const { taken, isOver } = withinBudget(row, own)
   const settled: Settled[] = [
     ...[...later].map(([customer, due]): Settled => ({ customer, state: 'waiting', due })),
     ...gone.map((customer): Settled => ({ customer, state: 'left_out', reason: 'no_address' })),
-    ...verdicts.flatMap((one): Settled[] =>
+    ...own.flatMap((one): Settled[] =>
       'reason' in one ? [{ customer: one.customer.id, state: 'left_out', reason: one.reason }] : [],
     ),
   ]
   const batches: SentBatch[] = []
   for (const variant of new Set(taken.map((one) => one.variant))) {
-    const own = taken.filter((one) => one.variant === variant)
-    await sendChats(app, tx, caller, row, own, settled)
-    await sendMails(app, tx, caller, own, mails, variant, settled, batches)
-    await sendTexts(app, tx, caller, row, own, variant, settled, batches)
+    const some = taken.filter((one) => one.variant === variant)
+    await sendChats(app, tx, caller, row, some, settled)
+    await sendMails(app, tx, caller, some, mails, variant, settled, batches)
+    await sendTexts(app, tx, caller, row, some, variant, settled, batches)
   }
   const still = settled.filter(({ customer }) => waiting.has(customer))
   await tx.query(settleRecipients, {
@@ -164,6 +168,22 @@ async function store(app: App, tx: Tx, caller: Caller, before: CampaignRow, deci
       { ...row, spent: row.spent + cost },
       { state: 'stopped_budget', reason: 'BUDGET_REACHED' },
     )
+}
+
+/** Leaves out who has an address at which somebody got the campaign before: it was another customer's then. */
+async function withoutDuplicates(
+  tx: Tx,
+  { id }: CampaignRow,
+  { tenant }: Caller,
+  verdicts: readonly Verdict[],
+): Promise<Verdict[]> {
+  const addresses = verdicts.flatMap((one) => ('address' in one ? [one.address] : []))
+  const found = addresses.length === 0 ? [] : await tx.query(reachedAt, { ...tenant, id, addresses })
+  const reached = new Set(found.map(({ address }) => address))
+  return verdicts.map(
+    (one): Verdict =>
+      'address' in one && reached.has(one.address) ? { customer: one.customer, reason: 'duplicate' } : one,
+  )
 }
 
 /** Recipients whom the budget covers, in their order, and whether it leaves out some. */

@@ -11,6 +11,8 @@ import { variantNames } from './recipients.ts'
 import type { Stats } from './schema.ts'
 import { type CampaignRow, chatsOf, countRecipients, countUnsubscribed, listBatches } from './store.ts'
 
+type Place = Pick<Static<typeof Stats>['networks'][number], 'country' | 'network'>
+
 /** What became of some messages of a variant. */
 interface Part {
   readonly variant: number
@@ -18,6 +20,8 @@ interface Part {
   readonly error: string | null
   readonly messages: number
   readonly cost: bigint
+  /** Country and network of texts. */
+  readonly place: Place | null
   readonly opened: number
   readonly clicked: number
   readonly replied: number
@@ -40,9 +44,12 @@ export async function statsOf(app: App, caller: Caller, row: CampaignRow): Promi
     state: row.state,
     audience: counted.reduce((all, { count }) => all + count, 0),
     waiting: sum('waiting'),
-    left_out: tally(
-      counted.filter(({ state }) => state === 'left_out').map(({ reason, count }) => [reason ?? 'blocked', count]),
-    ),
+    left_out: tally([
+      ...counted
+        .filter(({ state }) => state === 'left_out')
+        .map((one): [string, number] => [one.reason ?? 'blocked', one.count]),
+      ...(row.duplicates > 0 ? [['duplicate', row.duplicates] satisfies [string, number]] : []),
+    ]),
     ...countsOf(parts, sum('sent')),
     failures: tally(failed.map(({ error, messages }) => [error ?? 'unknown', messages])),
     unsubscribed,
@@ -65,7 +72,23 @@ export async function statsOf(app: App, caller: Caller, row: CampaignRow): Promi
               ),
             }
           }),
+    networks: networksOf(parts),
   }
+}
+
+function networksOf(parts: readonly Part[]): Static<typeof Stats>['networks'] {
+  const groups = new Map<string, { place: Place; own: Part[] }>()
+  for (const part of parts) {
+    if (part.place === null) continue
+    const key = `${part.place.country} ${part.place.network}`
+    const group = groups.get(key) ?? { place: part.place, own: [] }
+    group.own.push(part)
+    groups.set(key, group)
+  }
+  return Array.from(groups.values(), ({ place, own }) => {
+    const sent = own.reduce((all, { messages }) => all + messages, 0)
+    return { ...place, ...countsOf(own, sent), cost: own.reduce((all, { cost }) => all + cost, 0n) }
+  }).sort((a, b) => b.sent - a.sent)
 }
 
 function countsOf(parts: readonly Part[], sent: number) {
@@ -101,13 +124,23 @@ async function partsOf(app: App, { tenant }: Caller, row: CampaignRow): Promise<
     outcomesOfBulks(app.db, tenant, named('email')),
     outcomesOfChats(app.db, tenant, [...variantOfChat.keys()]),
   ])
-  const nothing = { opened: 0, clicked: 0, replied: 0 }
+  const nothing = { opened: 0, clicked: 0, replied: 0, place: null }
   return [
     // Who opted out at the last moment was left out; their message was never charged.
     ...texts
       .filter(({ error_code, cost }) => error_code !== 'OPTED_OUT' || cost > 0n)
-      .map(({ batch, status, error_code, messages, cost, replied }): Part => {
-        return { ...nothing, variant: variants.get(batch) ?? 0, status, error: error_code, messages, cost, replied }
+      .map(({ batch, status, error_code, messages, cost, replied, country, network }): Part => {
+        const place = { country, network }
+        return {
+          ...nothing,
+          variant: variants.get(batch) ?? 0,
+          status,
+          error: error_code,
+          messages,
+          cost,
+          replied,
+          place,
+        }
       }),
     ...mails.map(({ bulk, status, reason, messages, cost, opened, clicked }): Part => {
       return { ...nothing, variant: variants.get(bulk) ?? 0, status, error: reason, messages, cost, opened, clicked }

@@ -30,6 +30,11 @@ export interface CampaignRow {
   spent: bigint
   cursor: string | null
   gathered: boolean
+  /** Who asked for the start, which a second person does; as `makerOf` says. */
+  asked_by: string | null
+  asked_at: Date | null
+  /** Entries of the list that named somebody again. */
+  duplicates: number
   job: string | null
   started_by: string | null
   started_at: Date | null
@@ -39,7 +44,7 @@ export interface CampaignRow {
 }
 
 const columns = `id, name, segment_id, channels, content, variants, schedule, quiet_hours, rate, budget, currency, state, reason,
-  spent, cursor, gathered, job, started_by, started_at, finished_at, created_at, updated_at`
+  spent, cursor, gathered, asked_by, asked_at, duplicates, job, started_by, started_at, finished_at, created_at, updated_at`
 
 export const findCampaign = statement.tenant<One, CampaignRow>(
   'customers.find_campaign',
@@ -81,13 +86,20 @@ export const insertCampaign = statement.tenant<One & WrittenSettings & { currenc
    returning ${columns}`,
 )
 
-/** Each change has a later time than the one before, so that the time tells them apart. */
+/** Each change has a later time than the one before, so that the time tells them apart. What was asked for was another draft. */
 export const updateCampaign = statement.tenant<One & WrittenSettings & { at: Date }, CampaignRow>(
   'customers.update_campaign',
   `update customers.campaigns
       set name = $name, segment_id = $segment, channels = $channels, content = $content::jsonb, variants = $variants::jsonb,
-          schedule = $schedule::jsonb, quiet_hours = $quietHours::jsonb, rate = $rate, budget = $budget,
+          schedule = $schedule::jsonb, quiet_hours = $quietHours::jsonb, rate = $rate, budget = $budget, asked_by = null, asked_at = null,
           updated_at = greatest($at::timestamptz, updated_at + interval '1 millisecond')
+    where ${mine} and id = $id returning ${columns}`,
+)
+
+/** Notes who asked for the start of a draft. */
+export const askForStart = statement.tenant<One & { by: string; at: Date }, CampaignRow>(
+  'customers.ask_for_campaign',
+  `update customers.campaigns set asked_by = $by, asked_at = $at, updated_at = greatest($at::timestamptz, updated_at + interval '1 millisecond')
     where ${mine} and id = $id returning ${columns}`,
 )
 
@@ -120,9 +132,32 @@ export const spendCampaign = statement.tenant<One & { cost: bigint }, object>(
   `update customers.campaigns set spent = spent + $cost where ${mine} and id = $id`,
 )
 
+export const noteDuplicates = statement.tenant<One & { duplicates: number }, object>(
+  'customers.note_campaign_duplicates',
+  `update customers.campaigns set duplicates = $duplicates where ${mine} and id = $id`,
+)
+
 export const deleteRecipients = statement.tenant<One, object>(
   'customers.delete_campaign_recipients',
   `delete from customers.campaign_recipients where ${mine} and campaign_id = $id`,
+)
+
+/** Customers that ids stand for, one for each that is found: who was merged is whom they were merged into. */
+export const standFor = statement.tenant<Tenant & { ids: readonly string[] }, { id: string }>(
+  'customers.stand_for',
+  `select coalesce(c.merged_into, c.id) as id from unnest($ids::uuid[]) w(id)
+     join customers.customers c on c.bucket = $bucket and c.account_id = $account and c.environment = $environment and c.id = w.id
+      and c.erased_at is null`,
+)
+
+/** Addresses among these at which somebody got the campaign already. */
+export const reachedAt = statement.tenant<One & { addresses: readonly string[] }, { address: string }>(
+  'customers.reached_at',
+  `select r.address from unnest($addresses::text[]) w(address)
+    cross join lateral (
+      select o.address from customers.campaign_recipients o
+       where o.bucket = $bucket and o.account_id = $account and o.environment = $environment and o.campaign_id = $id
+         and o.address = w.address limit 1) r`,
 )
 
 /** Customers as recipients, each once; who was merged is whom they were merged into. */

@@ -19,7 +19,7 @@ const maxLineLength = 20_000
 const ImportedRow = Type.Object({
   ...CustomerChange.properties,
   // Addresses times channels and purposes, as an export has them.
-  consents: Type.Optional(Type.Array(ConsentIn, { maxItems: 60, rule: 'must be at most 60 consents' })),
+  consents: Type.Optional(Type.Array(ConsentIn, { maxItems: 80, rule: 'must be at most 80 consents' })),
 })
 export type Imported = Static<typeof ImportedRow>
 const check = bodyChecker(ImportedRow)
@@ -62,7 +62,7 @@ function columnOf(written: string): Column | null {
   const field = lists[name]
   if (field !== undefined) return { kind: 'list', field }
   if (name === 'consent_source') return { kind: 'source' }
-  const [, channel, purpose] = /^(sms|messenger|email)_(marketing|service)$/.exec(name) ?? []
+  const [, channel, purpose] = /^(sms|messenger|email|voice)_(marketing|service)$/.exec(name) ?? []
   if (channel !== undefined && purpose !== undefined) return { kind: 'consent', channel, purpose }
   const [, attribute, named] = /^attributes\.([A-Za-z][A-Za-z0-9_.-]{0,39})(?::([a-z]+))?$/i.exec(written) ?? []
   if (attribute === undefined) return null

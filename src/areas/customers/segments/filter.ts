@@ -22,7 +22,7 @@ const moments = ['lt', 'lte', 'gt', 'gte', 'within_days', 'exists']
 const fields: Readonly<Record<string, readonly string[]>> = {
   ...{ name: texts, language: texts, country: texts, timezone: texts, tags: texts },
   ...{ first_seen_at: moments, last_seen_at: moments, created_at: ['lt', 'lte', 'gt', 'gte', 'within_days'] },
-  ...{ 'consent.sms': ['eq'], 'consent.messenger': ['eq'], 'consent.email': ['eq'] },
+  ...{ 'consent.sms': ['eq'], 'consent.messenger': ['eq'], 'consent.email': ['eq'], 'consent.voice': ['eq'] },
   ...{ paid: ['within_days', 'exists'], sent: ['within_days', 'exists'], paid_total: ['lt', 'lte', 'gt', 'gte'] },
 }
 

@@ -8,7 +8,7 @@ import { AppError, alreadyUsed, type ErrorCode, invalid } from '../../../kernel/
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { currencyOf, currencyTaken } from '../../../ledger/currencies.ts'
 import type { App } from '../../../platform/app.ts'
-import type { Caller } from '../../../platform/auth.ts'
+import { type Caller, makerOf } from '../../../platform/auth.ts'
 import { maybe, one, type Queryable, type Tx } from '../../../platform/db.ts'
 import { bodyChecker } from '../../../platform/http/validate.ts'
 import { callbackProblems } from '../../../platform/outbound/callback-url.ts'
@@ -29,7 +29,7 @@ import {
   takeUnqueued,
 } from './batch-store.ts'
 import { chunkJob, chunkSize } from './chunk.ts'
-import { draftOf, holdMoney, insert, makerOf, PayoutItem, shared } from './create.ts'
+import { draftOf, holdMoney, insert, PayoutItem, shared } from './create.ts'
 import { batchOf } from './payout.ts'
 import { cancelMany, tellBatchOver } from './settle.ts'
 import { findPayoutReferences, type NewPayout } from './store.ts'

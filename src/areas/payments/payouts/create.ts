@@ -204,11 +204,6 @@ export interface Making extends Occasion {
   madeBy: string
 }
 
-/** Maker of a payout, who may not approve it: the member, also behind their keys, or a key that no member made. */
-export function makerOf({ principal: { facts, keyId } }: Caller): string {
-  return facts.member === null ? `key:${keyId}` : `member:${idOf('member', facts.member)}`
-}
-
 /** Sets the money aside that is to be paid; throws when it is not there. */
 export async function holdMoney(
   app: App,

@@ -6,6 +6,8 @@ import type { Tenant } from '../../../platform/tenant.ts'
 
 export interface BatchOutcome {
   batch: string
+  country: string | null
+  network: string | null
   status: 'queued' | 'sent' | 'delivered' | 'failed'
   error_code: string | null
   messages: number
@@ -16,7 +18,7 @@ export interface BatchOutcome {
 
 const outcomes = statement.tenant<Tenant & { batches: readonly string[] }, BatchOutcome>(
   'sms.outcomes_of_batches',
-  `select m.batch_id as batch, m.status, m.error_code, count(*)::int as messages,
+  `select m.batch_id as batch, m.country, m.network, m.status, m.error_code, count(*)::int as messages,
           coalesce(sum(m.cost) filter (where m.status <> 'failed' or m.sent_at is not null), 0)::bigint as cost,
           count(*) filter (where m.status in ('sent', 'delivered') and exists (
             select from sms.messages r
@@ -24,7 +26,7 @@ const outcomes = statement.tenant<Tenant & { batches: readonly string[] }, Batch
                and r.environment = m.environment and r.id > m.id and r.in_reply_to = m.id))::int as replied
      from sms.messages m
     where m.bucket = $bucket and m.account_id = $account and m.environment = $environment and m.batch_id = any($batches::uuid[])
-    group by m.batch_id, m.status, m.error_code`,
+    group by m.batch_id, m.country, m.network, m.status, m.error_code`,
 )
 
 export async function outcomesOfBatches(
