@@ -600,6 +600,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.goto(at('call-report'))
     await supervisor.getByRole('cell', { name: 'Zawadi Kamau' }).waitFor()
     await supervisor.getByRole('cell', { name: 'Passed on' }).waitFor()
+    await supervisor.getByRole('img', { name: 'Waits by length' }).waitFor()
+    await supervisor.getByRole('img', { name: 'Service level, percent' }).getByText('80 %', { exact: true }).waitFor()
     await shot(supervisor, 'report')
     const download = supervisor.waitForEvent('download')
     await press(supervisor, 'CSV')
