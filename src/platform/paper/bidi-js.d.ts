@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the module file of bidi-js: those of the package describe the file for CommonJS.
+// What is used of the module file of bidi-js: the types of the package describe its file for CommonJS.
 declare module 'bidi-js/dist/bidi.mjs' {
-  export { type Bidi, default } from 'bidi-js'
+  interface EmbeddingLevels {
+    readonly levels: Uint8Array
+    readonly paragraphs: readonly { readonly start: number; readonly end: number; readonly level: number }[]
+  }
+
+  export interface Bidi {
+    getEmbeddingLevels(text: string, direction?: 'ltr' | 'rtl' | 'auto'): EmbeddingLevels
+    getReorderedIndices(text: string, found: EmbeddingLevels): number[]
+    getMirroredCharactersMap(text: string, levels: Uint8Array): Map<number, string>
+  }
+
+  export default function bidiFactory(): Bidi
 }

@@ -141,8 +141,8 @@ export class Sheet {
       runs.forEach(({ shown, said }, i) => {
         // Letters share glyphs for what they have in common: readers copy and speak the text that is given beside them.
         document.markContent('Span', { actual: said })
-        const place = { baseline: 'alphabetic', lineBreak: false, features: [] } as const
-        document.text(shown, left, y + size * notoBaseline, { ...place, ...(link ? { link } : {}) })
+        const options = { baseline: 'alphabetic' as const, lineBreak: false, features: [], ...(link ? { link } : {}) }
+        document.text(shown, left, y + size * notoBaseline, options)
         document.endMarkedContent()
         left += wides[i] ?? 0
       })
