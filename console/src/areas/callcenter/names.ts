@@ -18,7 +18,7 @@ export interface Names {
   readonly hours: Readonly<Record<string, string>>
   readonly rules: Readonly<Record<string, string>>
   /** Percent of callers that queues promise to answer in time. */
-  readonly targets: Readonly<Record<string, number>>
+  readonly targets: Readonly<Record<string, number | undefined>>
 }
 
 const none: Names = { queues: {}, agents: {}, menus: {}, hours: {}, rules: {}, targets: {} }
@@ -43,7 +43,7 @@ async function load(): Promise<void> {
     menus: Object.fromEntries(menus.data.map(({ ivr_id, name }) => [ivr_id, name])),
     hours: Object.fromEntries(hours.data.map(({ business_hours_id, name }) => [business_hours_id, name])),
     rules: Object.fromEntries(rules.data.map(({ rule_id, name }) => [rule_id, name])),
-    targets: Object.fromEntries(queues.data.map(({ queue_id, sla }) => [queue_id, sla.target_percent])),
+    targets: Object.fromEntries(queues.data.map(({ queue_id, sla }) => [queue_id, sla?.target_percent])),
   })
 }
 
