@@ -16,7 +16,7 @@ RUN node -e "const missing = Object.keys(require('./package.json').optionalDepen
 FROM node:20.20.2-bookworm-slim
 # Pamoja is Apache-2.0; the others are of packages that lie beside it as files of their own (docs/third-party.md).
 LABEL org.opencontainers.image.title="Pamoja" \
-  org.opencontainers.image.licenses="Apache-2.0 AND MIT AND PostgreSQL AND GPL-3.0-or-later AND LGPL-3.0-or-later AND LGPL-2.1-only AND LGPL-2.0-or-later"
+  org.opencontainers.image.licenses="Apache-2.0 AND MIT AND OFL-1.1 AND PostgreSQL AND GPL-3.0-or-later AND LGPL-3.0-or-later AND LGPL-2.1-only AND LGPL-2.0-or-later"
 # Inside a container everything listens everywhere; what is published is said outside.
 ENV PAMOJA_HOME=/data PAMOJA_HOST=0.0.0.0 PAMOJA_ADMIN_HOST=0.0.0.0 PAMOJA_SMTP_HOST=0.0.0.0
 WORKDIR /app

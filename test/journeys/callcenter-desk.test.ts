@@ -518,6 +518,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     assert.ok(carrier().say(call, hum(1_000), endless))
     await browserHears(agent, 1_000)
     await phoneHears(call, hertz.agent)
+    const level = agent.getByRole('meter', { name: 'Level of the microphone' })
+    await eventually(
+      async () => Number(await level.evaluate((meter) => Object(meter).value)) > 0,
+      'the level of the voice',
+    )
     await agent.keyboard.press('m')
     await agent.getByRole('button', { name: 'Mute', pressed: true }).waitFor()
     await agent.keyboard.press('m')
@@ -600,6 +605,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.goto(at('call-report'))
     await supervisor.getByRole('cell', { name: 'Zawadi Kamau' }).waitFor()
     await supervisor.getByRole('cell', { name: 'Passed on' }).waitFor()
+    await supervisor.getByRole('img', { name: 'Waits by length' }).waitFor()
+    await supervisor
+      .getByRole('img', { name: 'Service level, percent' })
+      .getByText(/^80\s?%$/)
+      .waitFor()
     await shot(supervisor, 'report')
     const download = supervisor.waitForEvent('download')
     await press(supervisor, 'CSV')

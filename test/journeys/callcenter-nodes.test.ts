@@ -31,6 +31,7 @@ import {
 } from '../callcentre.ts'
 import { Client } from '../client.ts'
 import { notes, notesMigrations } from '../notes/area.ts'
+import { wordsOf } from '../paper.ts'
 import { doChores, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
@@ -208,7 +209,7 @@ test('a report is mailed once to everybody for each period, whichever nodes run 
   assert.equal((await ada.client.get(own)).status, 404)
 })
 
-test('a report is mailed in the language of its schedule; the paper of an Arabic one says that it is in English', async () => {
+test('a report is mailed in the language of its schedule, also its paper, which Arabic has from right to left', async () => {
   const ada = await open()
   const wanted = { report: 'calls', every: 'day', recipients: ['lead@shop.example'] }
   for (const language of ['fr', 'ar'])
@@ -226,13 +227,17 @@ test('a report is mailed in the language of its schedule; the paper of an Arabic
     const { text: raw } = await ada.client.get(`/v1/sandbox/email/messages/${id}/raw`)
     const [, part = ''] = /filename="?calls-[\d-]+\.csv"?[\s\S]*?\r?\n\r?\n([A-Za-z0-9+/=\r\n]+)/.exec(raw) ?? []
     const csv = Buffer.from(part, 'base64').toString('utf8')
-    return { html: String(body.html), heading: csv.slice(0, csv.indexOf('\r\n')) }
+    const [, pdf = ''] = /filename="?calls-[\d-]+\.pdf"?[\s\S]*?\r?\n\r?\n([A-Za-z0-9+/=\r\n]+)/.exec(raw) ?? []
+    const paper = wordsOf(Buffer.from(pdf, 'base64').toString('latin1'))
+    return { html: String(body.html), heading: csv.slice(0, csv.indexOf('\r\n')), paper }
   }
   const french = await mailOf('Hier fr')
   assert.match(french.html, /lang="fr" dir="ltr"[\s\S]*0 appels, 0 pris, 0 abandonnés\.[\s\S]*Ouvrir le rapport/)
   assert.match(french.heading, /^\ufeffDébut,Appels,Pris,Abandonnés,/)
   const arabic = await mailOf('Hier ar')
-  assert.match(arabic.html, /lang="ar" dir="rtl"[\s\S]*ملف PDF بالإنجليزية/)
+  assert.match(arabic.html, /lang="ar" dir="rtl"[\s\S]*فتح التقرير/)
+  assert.match(arabic.paper, /المكالمات[\s\S]*متوسط الانتظار[\s\S]*لم تكن هناك مكالمات/)
+  assert.match(french.paper, /Appels[\s\S]*Attente moyenne[\s\S]*Aucun appel/)
   assert.match(arabic.heading, /^\ufeffالبداية,المكالمات,/)
   const plain = await mailOf('Day')
   assert.match(plain.html, /lang="en" dir="ltr"[\s\S]*0 calls, 0 answered, 0 abandoned\./)

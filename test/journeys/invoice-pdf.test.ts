@@ -2,12 +2,12 @@
 // What is on the paper: the PDF of an invoice is read back, word by word, in currencies with none, two and three decimals.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inflateSync } from 'node:zlib'
 import { renderInvoice } from '../../src/areas/billing/invoices/render.ts'
 import { findInvoice } from '../../src/areas/billing/invoices/store.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import { one } from '../../src/platform/db.ts'
 import { startMarket } from '../market.ts'
+import { wordsOf } from '../paper.ts'
 import { type Account, eventually, tenantOf } from '../world.ts'
 
 const { world } = await startMarket(0.05)
@@ -16,21 +16,6 @@ async function paperOf(account: Account, invoice: string): Promise<{ words: stri
   const row = await one(world.app.db.query(findInvoice, { ...tenantOf(account), id: uuidOf('invoice', invoice) ?? '' }))
   const source = (await renderInvoice(world.app, row, 'Ada')).toString('latin1')
   return { words: wordsOf(source), source }
-}
-
-/** What is written on the pages of a PDF, in the order it was written. */
-function wordsOf(source: string): string {
-  const lines: string[] = []
-  for (const [, packed = ''] of source.matchAll(/stream\n([\s\S]*?)\nendstream/g)) {
-    const drawn = inflateSync(Buffer.from(packed, 'latin1')).toString('latin1')
-    for (const [, shown = ''] of drawn.matchAll(/\[([^\]]*)\] TJ/g))
-      lines.push(
-        [...shown.matchAll(/<([0-9a-f]*)>/g)]
-          .map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1'))
-          .join(''),
-      )
-  }
-  return lines.join(' | ').replaceAll('\u00a0', ' ')
 }
 
 /** Each line is rounded by itself, ties to even; the share of the whole discount by largest remainder. */
@@ -82,13 +67,14 @@ for (const [currency, unit_amount, amount] of [
   test(`a number is never broken, however long it is: ${amount}`, async () => {
     const account = await world.account()
     const { body, status, text } = await account.client.post('/v1/billing/invoices', {
-      customer: { name: 'Asha' },
+      customer: { name: 'أمينة عثمان (Amina)' },
       currency,
       items: [{ description: 'A ship', unit_amount }],
       send: true,
     })
     assert.equal(status, 201, text)
     const { words } = await paperOf(account, body.invoice_id)
+    assert.match(words, /أمينة عثمان/, 'a name in Arabic is written in its letters')
     for (const part of [`A ship | 1 | ${amount} | ${amount}`, `Total | ${amount}`, `Due | ${amount}`])
       assert.ok(words.includes(part), `${part} in ${words}`)
   })

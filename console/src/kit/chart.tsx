@@ -142,10 +142,15 @@ export function Areas({ label, series, labels, height = 200 }: ChartProps) {
 
 const sumOf = ({ values }: Series): number => values.reduce((sum, value) => sum + value, 0)
 
+interface ColumnsProps extends ChartProps {
+  /** Value that is wanted, drawn as a line with its name. */
+  target?: { readonly value: number; readonly name: string }
+}
+
 /** Columns side by side. */
-export function Columns({ label, series, labels, height = 180 }: ChartProps) {
+export function Columns({ label, series, labels, height = 180, target }: ColumnsProps) {
   const draw = (width: number): ComponentChildren => {
-    const { step, top } = scaleOf(Math.max(...series.flatMap(({ values }) => values), 0), 3)
+    const { step, top } = scaleOf(Math.max(...series.flatMap(({ values }) => values), target?.value ?? 0), 3)
     const y = yOf(height, top)
     const each = (width - left) / Math.max(1, labels.length)
     const gap = Math.max(2, each * 0.26)
@@ -168,6 +173,14 @@ export function Columns({ label, series, labels, height = 180 }: ChartProps) {
             ))}
           </g>
         ))}
+        {target && (
+          <g class="target">
+            <line x1={left} x2={width} y1={y(target.value)} y2={y(target.value)} />
+            <text x={width} y={y(target.value) - 4} text-anchor="end">
+              {target.name}
+            </text>
+          </g>
+        )}
         <Names labels={labels} x={(i) => left + i * each + each / 2} width={width} height={height} />
       </svg>
     )

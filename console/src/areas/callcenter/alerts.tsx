@@ -2,7 +2,10 @@
 // Alerts of the wallboard: a queue with too many callers, one who waits too long, or a service level below the queue's own. Limits
 // are chosen in the browser and kept there.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { callcenterChangeAgent, callcenterListAgents } from '#sdk/operations.ts'
 import type { RealtimeMetrics } from '#sdk/schemas.ts'
+import { api, may } from '../../api.ts'
+import { complain, say, undoable } from '../../kit/dialogs.tsx'
 import { Field, Switch } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card } from '../../kit/kit.tsx'
@@ -95,12 +98,37 @@ export function Alerts({ queues }: { queues: readonly QueueNow[] }) {
               </Link>
               {': '}
               {alerts.map(({ words }) => words).join(' · ')}
+              {queue.waiting > 0 && may('callcenter:write') && (
+                <button type="button" class="btn small" onClick={() => void addFree(queue).catch(complain)}>
+                  {t('Add free agents')}
+                </button>
+              )}
             </li>
           ))}
         </ul>
       )}
     </div>
   )
+}
+
+/** Agents added to a queue at once. */
+const maxAdded = 3
+
+/** Lets free agents of other queues serve one whose callers wait; they keep their own queues. */
+async function addFree({ queue_id, name: queue }: QueueNow): Promise<void> {
+  const { data } = await callcenterListAgents(api, { query: { limit: 200 } })
+  const free = data
+    .filter(({ status, queues }) => status === 'available' && !queues.includes(queue_id))
+    .slice(0, maxAdded)
+  if (free.length === 0) return say(t('No agent of another queue is free.'))
+  const serve = (isAdded: boolean) => () =>
+    Promise.all(
+      free.map(({ agent_id, queues }) =>
+        callcenterChangeAgent(api, { agent_id, body: { queues: isAdded ? [...queues, queue_id] : queues } }),
+      ),
+    )
+  const names = free.map(({ name, agent_id }) => name ?? agent_id).join(', ')
+  await undoable(t('Added to {queue}: {names}', { queue, names }), serve(true), serve(false))
 }
 
 /** Button that opens the limits. */

@@ -17,9 +17,11 @@ export interface Names {
   readonly menus: Readonly<Record<string, string>>
   readonly hours: Readonly<Record<string, string>>
   readonly rules: Readonly<Record<string, string>>
+  /** Percent of callers that queues promise to answer in time. */
+  readonly targets: Readonly<Record<string, number | undefined>>
 }
 
-const none: Names = { queues: {}, agents: {}, menus: {}, hours: {}, rules: {} }
+const none: Names = { queues: {}, agents: {}, menus: {}, hours: {}, rules: {}, targets: {} }
 const known = store<Names>(none)
 /** How many of a kind are offered; further ones are shown by their ids. */
 const limit = 200
@@ -41,6 +43,7 @@ async function load(): Promise<void> {
     menus: Object.fromEntries(menus.data.map(({ ivr_id, name }) => [ivr_id, name])),
     hours: Object.fromEntries(hours.data.map(({ business_hours_id, name }) => [business_hours_id, name])),
     rules: Object.fromEntries(rules.data.map(({ rule_id, name }) => [rule_id, name])),
+    targets: Object.fromEntries(queues.data.map(({ queue_id, sla }) => [queue_id, sla?.target_percent])),
   })
 }
 

@@ -40,6 +40,7 @@ export function CallReport({ session }: PageProps) {
   const steps = rows.length === 0 ? [] : stepsOf(from, to, rows, session.account.timezone)
   // Where nobody was answered or gave up there is no service level, which is not one of 0 %.
   const levels = rows.filter(({ service_level_percent }) => service_level_percent !== null)
+  const target = targetOf(queue === '' ? Object.values(names.targets) : [names.targets[queue]])
   return (
     <div class="page">
       <PageHead title="Call report">
@@ -107,7 +108,9 @@ export function CallReport({ session }: PageProps) {
                   values: levels.map(({ service_level_percent }) => service_level_percent ?? 0),
                 },
               ]}
+              {...(target === null ? {} : { target: { value: target, name: share(target) } })}
             />
+            {target !== null && <Below target={target} rows={levels} nameOf={nameOf} />}
           </Card>
         </div>
       )}
@@ -159,6 +162,39 @@ export function CallReport({ session }: PageProps) {
       )}
       <ReportsByMail />
     </div>
+  )
+}
+
+/** Service level that queues promise; null where they promise different ones. */
+function targetOf(targets: readonly (number | undefined)[]): number | null {
+  const [first] = targets
+  return first !== undefined && targets.every((one) => one === first) ? first : null
+}
+
+/** Times named below the chart, the worst first. */
+const maxBelow = 5
+
+/** When the service level was below what was promised, and how many gave up then. */
+function Below({
+  target,
+  rows,
+  nameOf,
+}: {
+  target: number
+  rows: readonly ReportRow[]
+  nameOf(start: string): string
+}) {
+  const levelOf = (row: ReportRow): number => row.service_level_percent ?? target
+  const below = rows.filter((row) => levelOf(row) < target).sort((a, b) => levelOf(a) - levelOf(b))
+  if (below.length === 0) return null
+  const told = below
+    .slice(0, maxBelow)
+    .map((row) => `${nameOf(row.interval_start)} ${share(levelOf(row))} (${gaveUp(row.abandoned ?? 0)})`)
+  return (
+    <p class="soft small">
+      {t('Below the service level of {percent} %', { percent: target })}: {told.join(', ')}
+      {below.length > maxBelow && `, ${t('{count} more', { count: below.length - maxBelow })}`}
+    </p>
   )
 }
 

@@ -401,4 +401,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Next: ['Ijayo', 'Prochain', 'Próximo', 'التالي'],
   'Language of the caller': ['Lugha ya mpigaji', 'Langue de l’appelant', 'Língua de quem liga', 'لغة المتصل'],
   'Not known': ['Haijulikani', 'Inconnue', 'Desconhecida', 'غير معروفة'],
+  'Add free agents': ['Ongeza mawakala walio huru', 'Ajouter des conseillers libres', 'Juntar agentes livres', 'إضافة موظفين متاحين'],
+  'Added to {queue}: {names}': ['Wameongezwa kwa {queue}: {names}', 'Ajoutés à {queue} : {names}', 'Juntos a {queue}: {names}', 'أضيفوا إلى {queue}: {names}'],
+  'No agent of another queue is free.': ['Hakuna wakala wa foleni nyingine aliye huru.', 'Aucun conseiller d’une autre file n’est libre.', 'Nenhum agente de outra fila está livre.', 'لا يوجد موظف متاح في طابور آخر.'],
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invoice PDF, drawn in a worker thread (render.ts) and reproducible byte for byte. Letters that the standard fonts do not
-// have are written without accents or as a question mark; the invoice page shows them all.
+// Invoice PDF, drawn in a worker thread (render.ts) and reproducible byte for byte. Letters that neither the standard fonts
+// nor that of Arabic have are written without accents or as a question mark; the invoice page shows them all.
 import qrcode from 'qrcode-generator'
 import { formatMicros } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'

@@ -3,7 +3,7 @@
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
-import { type Language, type Words, wordsIn } from '../../../platform/web/language.ts'
+import { directionOf, type Language, type Words, wordsIn } from '../../../platform/web/language.ts'
 import { listAgents } from '../agents/store.ts'
 import { endOf, type Interval } from '../metrics/intervals.ts'
 import type { ReportWish } from '../metrics/report.ts'
@@ -11,7 +11,7 @@ import { reportCsv, reported } from '../metrics/routes.ts'
 import { listQueues } from '../queues/store.ts'
 import { wallTime } from '../routing/hours.ts'
 import { maxOf, type ReportPaper } from './paper.ts'
-import { headingTexts, paperLanguage, reportTexts } from './report-texts.ts'
+import { headingTexts, reportTexts } from './report-texts.ts'
 import { periodAt, type Schedule } from './schedule.ts'
 
 /** Lines of the table on paper; the CSV has all. */
@@ -59,47 +59,46 @@ export async function contentsAt(
     schedule.report === 'calls' ? time : await ask({ groups: [schedule.report === 'queues' ? 'queue' : 'agent'] })
   const names = await namesOf(app, tenant, schedule)
   const words = wordsIn(reportTexts, schedule.language)
-  const paperWords = wordsIn(reportTexts, paperLanguage(schedule.language))
-  const nameIn = (said: ReportWords) => (row: Row) => {
+  const nameOf = (row: Row) => {
     if (schedule.report === 'calls') return labelled(row.interval_start ?? from, schedule, timezone)
     const id = schedule.report === 'queues' ? row.queue_id : row.agent_id
-    return id == null ? said(schedule.report === 'queues' ? 'noQueue' : 'nobody') : (names.get(id) ?? id)
+    return id == null ? words(schedule.report === 'queues' ? 'noQueue' : 'nobody') : (names.get(id) ?? id)
   }
   const { totals } = time
-  const days = (said: ReportWords) => (firstDay === lastDay ? firstDay : said('days', { from: firstDay, to: lastDay }))
-  const nameOf = nameIn(paperWords)
+  const days = firstDay === lastDay ? firstDay : words('days', { from: firstDay, to: lastDay })
   const bars = time.rows.length === 0 ? [] : barsOf(time.rows, { from, to }, schedule, timezone)
   return {
     period,
     words,
-    days: days(words),
-    csv: csvIn(schedule, table, nameIn(words)),
+    days,
+    csv: csvIn(schedule, table, nameOf),
     summary: words(totals.service_level_percent == null ? 'summary' : 'summaryInTime', {
       ...{ calls: totals.offered ?? 0, answered: totals.answered ?? 0, abandoned: totals.abandoned ?? 0 },
       share: share(totals.service_level_percent),
     }),
     paper: {
+      direction: directionOf(schedule.language),
       accountName,
-      title: paperWords('title', { kind: paperWords(schedule.report), name: schedule.name }),
-      period: `${days(paperWords)}, ${timezone}${tenant.environment === 'test' ? `. ${paperWords('test')}` : ''}`,
+      title: words('title', { kind: words(schedule.report), name: schedule.name }),
+      period: `${days}, ${timezone}${tenant.environment === 'test' ? `. ${words('test')}` : ''}`,
       at,
       figures: [
-        [paperWords('calls'), String(totals.offered ?? 0)],
-        [paperWords('answered'), String(totals.answered ?? 0)],
-        [paperWords('abandoned'), String(totals.abandoned ?? 0)],
-        [paperWords('inTime'), share(totals.service_level_percent)],
-        [paperWords('averageWait'), clock(totals.asa_seconds)],
-        [paperWords('averageCall'), clock(totals.aht_seconds)],
+        [words('calls'), String(totals.offered ?? 0)],
+        [words('answered'), String(totals.answered ?? 0)],
+        [words('abandoned'), String(totals.abandoned ?? 0)],
+        [words('inTime'), share(totals.service_level_percent)],
+        [words('averageWait'), clock(totals.asa_seconds)],
+        [words('averageCall'), clock(totals.aht_seconds)],
       ],
       bars,
       legend: {
-        answered: paperWords('answered'),
-        abandoned: paperWords('abandoned'),
-        most: paperWords('most', { count: maxOf(bars) }),
+        answered: words('answered'),
+        abandoned: words('abandoned'),
+        most: words('most', { count: maxOf(bars) }),
       },
-      head: [paperWords(firstColumn(schedule)), ...columns.map((name) => paperWords(name))],
+      head: [words(firstColumn(schedule)), ...columns.map((name) => words(name))],
       rows: table.rows.slice(0, maxLines).map((row) => [nameOf(row), ...figuresOf(row)]),
-      note: noteOf(table.rows.length, paperWords),
+      note: noteOf(table.rows.length, words),
     },
   }
 }

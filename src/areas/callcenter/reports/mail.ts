@@ -16,7 +16,6 @@ import { mailForAccount, suppressionsOf } from '../../email/area.ts'
 import { occasionOf } from '../switchboard.ts'
 import { type Contents, contentsAt } from './contents.ts'
 import type { ReportPaper } from './paper.ts'
-import { paperLanguage } from './report-texts.ts'
 import { addressOf, periodAt, timeAfter } from './schedule.ts'
 import {
   findSchedule,
@@ -111,10 +110,8 @@ async function mailTo(app: App, tenant: Tenant, { id, document }: ScheduleRow, d
       const query = new URLSearchParams({ from: firstDay, to: lastDay, queue: document.queue_id ?? '' })
       const address = `${app.publicUrl}/console/call-report?${query}`
       const { language, formats } = document
-      const isOtherPaper = formats.includes('pdf') && paperLanguage(language) !== language
       const paragraphs = [
         html`<p>${document.name}, ${days} (${about.timezone}): ${summary}</p>`,
-        ...(isOtherPaper ? [html`<p>${words('paper')}</p>`] : []),
         html`<p><a href="${address}">${words('open')}</a></p>`,
         html`<p>${words('why', { account: about.name, to })}</p>`,
       ]

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call centre report as PDF: figures of the whole time, a chart of calls, and a table. Drawn in a worker thread.
-import { type Column, colours, margin, paperOf, Sheet, width } from '../../../platform/paper/sheet.ts'
+import { type Column, colours, paperOf, Sheet, width } from '../../../platform/paper/sheet.ts'
 
 export interface ReportPaper {
+  /** Direction of its language. */
+  readonly direction: 'ltr' | 'rtl'
   readonly accountName: string
   readonly title: string
   /** Days that it covers, and their time zone. */
@@ -31,7 +33,7 @@ export function drawReport(paper: ReportPaper): Promise<Buffer> {
 }
 
 function draw(document: PDFKit.PDFDocument, paper: ReportPaper): void {
-  const sheet = new Sheet(document)
+  const sheet = new Sheet(document, paper.direction)
   const nameEnds = sheet.text(paper.accountName, [0, 240, 'left'], [18, colours.accent, true])
   const titleEnds = sheet.text(paper.title, [250, width - 250, 'right'], [14, colours.text, true])
   sheet.y = Math.max(nameEnds, titleEnds) + 4
@@ -77,7 +79,7 @@ function drawBars(document: PDFKit.PDFDocument, sheet: Sheet, { bars, legend }: 
   const base = top + 20 + chartHeight
   const heightOf = (count: number) => (count / most) * chartHeight
   bars.forEach(({ answered, abandoned }, i) => {
-    const left = margin + i * each + (each - wide) / 2
+    const left = sheet.leftOf(i * each + (each - wide) / 2, wide)
     document.rect(left, base - heightOf(answered), wide, heightOf(answered)).fill(colours.accent)
     document.rect(left, base - heightOf(answered + abandoned), wide, heightOf(abandoned)).fill(abandonedColour)
   })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of reports by mail, in every language: the mail, the paper and the headings of the CSV. The English headings are the names
 // of the API, which programs read.
-import type { Language, Texts } from '../../../platform/web/language.ts'
+import type { Texts } from '../../../platform/web/language.ts'
 
 // biome-ignore format: a line is a text
 export const reportTexts = {
@@ -31,7 +31,6 @@ export const reportTexts = {
   summaryInTime: { en: '{calls} calls, {answered} answered, {abandoned} abandoned, {share} in time.', fr: '{calls} appels, {answered} pris, {abandoned} abandonnés, {share} à temps.', pt: '{calls} chamadas, {answered} atendidas, {abandoned} abandonadas, {share} a tempo.', sw: 'Simu {calls}: {answered} zilipokelewa, {abandoned} ziliachwa, {share} kwa wakati.', ar: '{calls} مكالمة: تم الرد على {answered} وتُركت {abandoned}، {share} في الوقت.' },
   open: { en: 'Open the report in the console', fr: 'Ouvrir le rapport dans la console', pt: 'Abrir o relatório na consola', sw: 'Fungua ripoti kwenye konsoli', ar: 'فتح التقرير في لوحة التحكم' },
   why: { en: '{account} has this report mailed to {to}. Ask them to change that.', fr: '{account} fait envoyer ce rapport à {to}. Demandez-leur de le changer.', pt: '{account} envia este relatório para {to}. Peça-lhes para mudar isso.', sw: '{account} hutuma ripoti hii kwa {to}. Waombe wabadilishe hilo.', ar: 'ترسل {account} هذا التقرير إلى {to}. اطلب منهم تغيير ذلك.' },
-  paper: { en: 'The PDF is in English.', fr: 'Le PDF est en anglais.', pt: 'O PDF está em inglês.', sw: 'PDF ni ya Kiingereza.', ar: 'ملف PDF بالإنجليزية، لأن خطوطه لاتينية فقط؛ ملف CSV بالعربية.' },
 } as const satisfies Texts<string>
 
 // biome-ignore format: a line is a text
@@ -60,8 +59,3 @@ export const headingTexts = {
   first_call_resolution_percent: { en: 'first_call_resolution_percent', fr: 'Résolus au premier appel, %', pt: 'Resolvidas à primeira, %', sw: 'Zilizotatuliwa mara ya kwanza, %', ar: 'حُلّت من أول مكالمة، %' },
   cost: { en: 'cost', fr: 'Coût', pt: 'Custo', sw: 'Gharama', ar: 'التكلفة' },
 } as const satisfies Texts<string>
-
-/** Language of the paper: its fonts have Latin letters only. */
-export function paperLanguage(language: Language): Language {
-  return language === 'ar' ? 'en' : language
-}
