@@ -168,7 +168,7 @@ test('a start reads the list as it was packed and what changed since, or every p
   assert.deepEqual(await quotedAtStart('701', '0', '2'), [5, 1_000_000, null])
   assert.equal((await database.sql('select from ledger.removed_prices')).length, 0)
   await behindTheBack(6)
-  await database.sql('update ledger.price_pages set revision = revision - 5001')
+  await database.sql('update ledger.price_pages set revision = revision - 6000')
   assert.deepEqual(await quotedAtStart('701', '2'), [6, null])
 })
 
