@@ -10,6 +10,8 @@ export interface MailServer {
   /** Each time a message was taken: how often, by its subject. */
   readonly taken: ReadonlyMap<string, number>
   readonly contents: readonly Buffer[]
+  /** How many connections were made. */
+  readonly connections: number
   stop(): Promise<void>
 }
 
@@ -21,6 +23,7 @@ export async function startMailServer(
   const taken = new Map<string, number>()
   const contents: Buffer[] = []
   const sockets = new Set<Socket>()
+  let connections = 0
   const host: ServerHost = {
     hostname: 'mx.shop.example',
     secureContext: () => null,
@@ -39,6 +42,7 @@ export async function startMailServer(
   }
   const server = createServer((socket) => {
     sockets.add(socket)
+    connections++
     socket.on('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
     if (badly) badly(socket)
@@ -52,6 +56,9 @@ export async function startMailServer(
     port: address.port,
     taken,
     contents,
+    get connections() {
+      return connections
+    },
     async stop() {
       for (const socket of sockets) socket.destroy()
       server.close()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Price list in memory, as compact as it came: pages of text in which a hash table finds the prices of a thing. What is asked for
-// is kept unpacked. As objects 100,000 prices took a second of each start to make, and 50 MB.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Price list in memory, as compact as it came: pages of text in the order of their bytes, in which the prices of a thing are looked
+// up. What is asked for is kept unpacked. A start makes nothing of it: as objects 100,000 prices took a second of each start and
+// 50 MB, and with a hash table of their places 50 ms.
 import { isCurrency, type Money } from '../kernel/money.ts'
 import type { PriceQuery } from '../platform/app.ts'
 
@@ -30,45 +30,23 @@ export interface Priced {
 /** Prices of one thing, newest first. */
 type Entries = readonly Entry[]
 
-/** Page of the list: for each price a line that says for what and one with its moment in seconds, a tab and its micros. */
+/** Page of the list: for each price a line that says for what, and one with its moment in seconds, a tab and its micros. */
 export interface Page {
   readonly rows: number
   readonly lines: string
 }
 
-const lineEnd = 10
-
 export class PriceList {
   readonly #pages: readonly Page[]
-  /** For each hash the number of a price and one, or 0; for each price the next one with that hash; and where its lines begin. */
-  readonly #first: Int32Array
-  readonly #next: Int32Array
-  readonly #starts: Int32Array
+  /** Where the prices of a page begin, of pages in which something was looked up. */
+  readonly #starts = new Map<Page, readonly number[]>()
   /** Prices of things of which one has changed since the pages were read. */
   readonly #changed = new Map<string, Entries>()
   /** For what was asked for, the prices of all that it falls under, the most exact first. */
   readonly #unpacked = new Map<string, readonly Entries[]>()
 
-  private constructor(pages: readonly Page[]) {
-    const rows = pages.reduce((sum, page) => sum + page.rows, 0)
+  constructor(pages: readonly Page[]) {
     this.#pages = pages
-    this.#first = new Int32Array(2 ** Math.ceil(Math.log2(2 * rows + 1)))
-    this.#next = new Int32Array(rows)
-    this.#starts = new Int32Array(rows)
-  }
-
-  /** List of pages of which all but the last have the same number of rows; leaves the event loop to others after each. */
-  static async of(pages: readonly Page[]): Promise<PriceList> {
-    const list = new PriceList(pages)
-    for (const [n, page] of pages.entries()) {
-      if (n > 0) await nextTurn()
-      list.#index(n * list.#pageRows, page)
-    }
-    return list
-  }
-
-  get #pageRows(): number {
-    return this.#pages[0]?.rows ?? 1
   }
 
   /** The most specific price in force: the account's own, then network before country before everywhere, then the latest. */
@@ -110,39 +88,61 @@ export class PriceList {
     return this.#changed.get(key) ?? this.#packed(key)
   }
 
+  /** Looks where a thing may stand: at the end of the last page that begins before it, and in those that begin with it. */
   #packed(key: string): Entries {
     const found: Entry[] = []
     const currency = key.split('\t')[2] ?? ''
     const line = `${key}\n`
-    for (let n = this.#first[this.#slotOf(line, 0)] ?? 0; n > 0; n = this.#next[n - 1] ?? 0) {
-      const { lines } = this.#pages[Math.floor((n - 1) / this.#pageRows)] ?? { lines: '' }
-      const start = this.#starts[n - 1] ?? 0
-      if (!lines.startsWith(line, start)) continue
-      const [seconds, micros] = lines.slice(start + line.length, endOf(lines, start + line.length)).split('\t')
-      found.push({ fromMs: Math.round(Number(seconds) * 1_000), money: moneyOf(BigInt(micros ?? ''), currency) })
+    const from = firstOf(this.#pages, ({ lines }) => compareAt(line, lines, 0) <= 0)
+    for (const page of this.#pages.slice(Math.max(0, from - 1))) {
+      const { lines } = page
+      const starts = this.#startsOf(page)
+      const here = starts.slice(firstOf(starts, (start) => compareAt(line, lines, start) <= 0))
+      for (const start of here) {
+        if (!lines.startsWith(line, start)) return newestFirst(found)
+        const [seconds, micros] = lines.slice(start + line.length, endOf(lines, start + line.length)).split('\t')
+        found.push({ fromMs: Math.round(Number(seconds) * 1_000), money: moneyOf(BigInt(micros ?? ''), currency) })
+      }
     }
     return newestFirst(found)
   }
 
-  #index(before: number, { rows, lines }: Page): void {
-    for (let n = before, start = 0; n < before + rows; n++) {
-      const slot = this.#slotOf(lines, start)
-      this.#starts[n] = start
-      this.#next[n] = this.#first[slot] ?? 0
-      this.#first[slot] = n + 1
-      start = endOf(lines, endOf(lines, start) + 1) + 1
-    }
+  #startsOf(page: Page): readonly number[] {
+    const known = this.#starts.get(page)
+    if (known) return known
+    const starts: number[] = []
+    for (let start = 0; start < page.lines.length; start = endOf(page.lines, endOf(page.lines, start) + 1) + 1)
+      starts.push(start)
+    this.#starts.set(page, starts)
+    return starts
   }
+}
 
-  /** Place of a line in the hash table (FNV-1a). */
-  #slotOf(lines: string, start: number): number {
-    let hash = 0x811c9dc5
-    for (let i = start; ; i++) {
-      const code = lines.charCodeAt(i)
-      if (code === lineEnd) return (hash ^ (hash >>> 15)) & (this.#first.length - 1)
-      hash = Math.imul(hash ^ code, 0x01000193)
-    }
+/** Number of the first for which something holds, of items for which it holds from one on. */
+function firstOf<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const item = items[middle]
+    if (item !== undefined && holds(item)) to = middle
+    else from = middle + 1
   }
+  return from
+}
+
+/** Less than, 0 or more than 0 where a line comes before, is, or comes after the one at a place, in the order of their UTF-8. */
+function compareAt(line: string, lines: string, start: number): number {
+  for (let i = 0; i < line.length; i++) {
+    const wanted = line.charCodeAt(i)
+    const there = lines.charCodeAt(start + i)
+    if (wanted !== there) return orderOf(wanted) - orderOf(there)
+  }
+  return 0
+}
+
+/** Order of half a character, of which those beyond the BMP have two, is after all others. */
+function orderOf(code: number): number {
+  return code >= 0xd800 && code <= 0xdfff ? code + 0x1_0000 : code
 }
 
 function endOf(lines: string, from: number): number {

@@ -13,7 +13,7 @@ import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { PriceQuery } from '../platform/app.ts'
 import { Signals } from '../platform/nodes/signals.ts'
-import { announcePrices, listPrices, type NewPrice, PriceBook, removePrice, setPrice } from './prices.ts'
+import { announcePrices, listPrices, type NewPrice, PriceBook, packPrices, removePrice, setPrice } from './prices.ts'
 
 const database = await createTestDatabase(['platform', 'ledger'])
 const db = database.connect()
@@ -136,14 +136,57 @@ test('after a change what changed is read, and not the list', async () => {
   const book = new PriceBook({ db, signals: new Signals(db), log: silent })
   await book.refresh()
   await db.acrossTx((tx) => setPrice(tx, { ...segment, country: 'KE', network: '700' }, atMs))
-  // Behind the back of the revisions: only a reading of the whole list would see it.
-  await database.sql('alter table ledger.prices disable trigger user')
-  await database.sql(`update ledger.prices set amount = 5 where network = '701'`)
-  await database.sql('alter table ledger.prices enable trigger user')
+  await behindTheBack(5)
   await book.refresh()
   assert.equal(book.quote({ ...asked, network: '700' })?.micros, 1_000_000n)
   assert.equal(book.quote({ ...asked, network: '701' })?.micros, 701n)
 })
+
+test('a start reads the list as it was packed and what changed since, or every price where too much has', async (t) => {
+  await manyPrices()
+  // Prices of one thing in several pages, and names that are in another order in UTF-16.
+  const names = ['many', 'é', '\uffee', '😀']
+  await database.sql(
+    `insert into ledger.prices (id, area, unit, country, network, currency, amount, effective_from)
+     select gen_random_uuid(), 'sms', 'segment', 'KE', name, 'KES', n, to_timestamp(n)
+       from generate_series(1, 1200) n, unnest($1::text[]) name`,
+    [names],
+  )
+  t.after(() => database.sql('truncate ledger.price_pages'))
+  await packPrices(db)
+  assert.deepEqual(await quotedAtStart(...names), [1_200, 1_200, 1_200, 1_200])
+  await db.acrossTx((tx) => setPrice(tx, { ...segment, country: 'KE', network: '0' }, atMs))
+  await database.sql(`delete from ledger.prices where network = '2'`)
+  await behindTheBack(5)
+  assert.deepEqual(await quotedAtStart('1', '500', '501', '701', '30000'), [1, 500, 501, 701, 30_000])
+  assert.deepEqual(await quotedAtStart('0', '2'), [1_000_000, null])
+  // Two changes are too few to pack it again for, unless one of them is a removed price that is forgotten.
+  await packPrices(db)
+  assert.deepEqual(await quotedAtStart('701', '2'), [701, null])
+  await database.sql(`update ledger.removed_prices set removed_at = now() - interval '8 days'`)
+  await packPrices(db)
+  assert.deepEqual(await quotedAtStart('701', '0', '2'), [5, 1_000_000, null])
+  assert.equal((await database.sql('select from ledger.removed_prices')).length, 0)
+  await behindTheBack(6)
+  await database.sql('update ledger.price_pages set revision = revision - 6000')
+  assert.deepEqual(await quotedAtStart('701', '2'), [6, null])
+})
+
+/** Another amount for network 701 which no revision tells of: only who reads each price sees it. */
+async function behindTheBack(amount: number): Promise<void> {
+  await database.sql('alter table ledger.prices disable trigger user')
+  await database.sql(`update ledger.prices set amount = ${amount} where network = '701'`)
+  await database.sql('alter table ledger.prices enable trigger user')
+}
+
+async function quotedAtStart(...networks: string[]): Promise<(number | null)[]> {
+  const book = new PriceBook({ db, signals: new Signals(db), log: silent })
+  await book.refresh()
+  return networks.map((network) => {
+    const money = book.quote({ ...asked, network })
+    return money && Number(money.micros)
+  })
+}
 
 async function manyPrices(): Promise<number> {
   const rows = 30_000

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Price list, kept in memory because every message needs it. What changed is read when another node signals a change,
-// when signals may have been lost, and once a minute in any case; the whole list at the start and once a day, in pages.
+// when signals may have been lost, and once a minute in any case; the whole list once a day. A start reads pages of it that
+// were kept, and what changed since.
 import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { isCurrency, type Money } from '../kernel/money.ts'
@@ -15,8 +16,10 @@ import { type Page, PriceList } from './price-list.ts'
 const defaultRefreshMs = 60_000
 /** Changes read and taken over at a time: a few milliseconds of the event loop. */
 const changesAtOnce = 250
-/** Prices in a page of the whole list. */
-const pageRows = 5_000
+/** Prices in a page of the list: less than a socket gives at once, so that reading many of them copies nothing twice. */
+const pageRows = 500
+/** Changes since the pages were packed: after so many they are packed again, and beyond so many a start reads the whole list. */
+const [enoughToPack, maxSincePacked] = [1_000, 5_000n]
 /** Changes since the whole list was read, beyond which it is read again: they take more memory than the list. */
 const maxChanges = 20_000
 /** Time after which the whole list is read again. */
@@ -82,15 +85,19 @@ const selectLastRevision = statement.home<object, { revision: bigint }>(
   `select greatest((select max(revision) from ledger.prices), (select max(revision) from ledger.removed_prices), 0) as revision`,
 )
 
-const selectPage = statement.home<{ after: bigint; limit: number }, Page & { last: bigint }>(
-  'ledger.price_page',
-  `select count(*)::int as rows, coalesce(max(revision), 0) as last, coalesce(string_agg(lines, E'\\n'), '') as lines
-     from (select revision, lines from ledger.prices where revision > $after::bigint order by revision limit $limit::int) page`,
+const selectWhole = statement.home<{ pageRows: number }, Page>(
+  'ledger.whole_price_list',
+  'select rows, lines from ledger.paged_prices($pageRows::int) order by number',
 )
 
-const forgetRemoved = statement.home<{ days: number }, object>(
-  'ledger.forget_removed_prices',
-  `delete from ledger.removed_prices where removed_at < now() - $days::int * interval '1 day'`,
+const selectPacked = statement.home<object, Page & { revision: bigint }>(
+  'ledger.packed_prices',
+  'select revision, rows, lines from ledger.price_pages order by number',
+)
+
+const pack = statement.home<{ pageRows: number; enough: number; removedDays: number }, object>(
+  'ledger.pack_prices',
+  'select from ledger.pack_prices($pageRows::int, $enough::int, $removedDays::int)',
 )
 
 type PageParameters = { area: string | null; country: string | null; after: string | null; limit: number }
@@ -206,9 +213,9 @@ export async function announcePrices(tx: Tx, signals: Signals): Promise<void> {
   await signals.send(tx, 'prices', 'changed')
 }
 
-/** Deletes what is kept of removed prices once every node has read it. */
-export async function forgetRemovedPrices(db: Database): Promise<void> {
-  await db.query(forgetRemoved, { days: removedDays })
+/** Packs the list for starts where enough of it has changed, and deletes what is kept of removed prices once every node has read it. */
+export async function packPrices(db: Database): Promise<void> {
+  await db.query(pack, { pageRows, enough: enoughToPack, removedDays })
 }
 
 export interface PriceBookOptions {
@@ -269,23 +276,30 @@ export class PriceBook implements PriceSource {
     if (this.#list === null || nowMs - this.#wholeAtMs >= wholeMs || this.#changes > maxChanges) {
       // What changes while the pages are read is taken over as a change.
       const { revision } = await one(this.#db.query(selectLastRevision, {}))
-      this.#list = await this.#whole()
-      ;[this.#revision, this.#changes, this.#wholeAtMs] = [revision, 0, nowMs]
+      const packed = this.#list === null ? await this.#packed(revision) : null
+      this.#list = packed?.list ?? (await this.#whole())
+      ;[this.#revision, this.#changes, this.#wholeAtMs] = [packed?.revision ?? revision, 0, nowMs]
     }
     await this.#takeOver(this.#list)
   }
 
+  /** List as it was packed; null where it never was, or too much has changed since. */
+  async #packed(last: bigint): Promise<{ list: PriceList; revision: bigint } | null> {
+    const pages = await this.#db.query(selectPacked, {})
+    const revision = pages[0]?.revision
+    if (revision === undefined || last - revision > maxSincePacked) return null
+    return { list: this.#listOf(pages), revision }
+  }
+
   async #whole(): Promise<PriceList> {
-    const pages: Page[] = []
-    for (let [after, isLast] = [0n, false]; !isLast; ) {
-      const { rows, lines, last } = await one(this.#db.query(selectPage, { after, limit: pageRows }))
-      if (rows > 0) pages.push({ rows, lines })
-      ;[after, isLast] = [last, rows < pageRows]
-    }
+    return this.#listOf(await this.#db.query(selectWhole, { pageRows }))
+  }
+
+  #listOf(pages: readonly Page[]): PriceList {
     const rows = pages.reduce((sum, page) => sum + page.rows, 0)
     if (rows > expectedRows)
       this.#log.warn({ rows }, 'price list is very long and every node keeps it in memory: remove old prices')
-    return PriceList.of(pages)
+    return new PriceList(pages)
   }
 
   /** Takes over what changed since the last time, in its order. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of a node that runs beside requests. Each start adds its stop.
 import type { Dispatcher } from '../areas/webhooks/area.ts'
-import { forgetRemovedPrices } from '../ledger/prices.ts'
+import { packPrices } from '../ledger/prices.ts'
 import { proveLedger } from '../ledger/proof.ts'
 import { ledgerPartitions, rollUp } from '../ledger/rollups.ts'
 import type { App } from '../platform/app.ts'
@@ -107,7 +107,7 @@ function ledgerChores({ metrics }: App): Chore[] {
   )
   return [
     { name: 'ledger roll-ups', run: ({ db, clock }) => rollUp(db, clock) },
-    { name: 'removed prices', run: ({ db }) => forgetRemovedPrices(db) },
+    { name: 'price list', run: ({ db }) => packPrices(db) },
     {
       name: 'ledger verification',
       everyMs: ledgerProofMs,

@@ -45,7 +45,7 @@ test('a carrier that cannot be reached degrades a node, which takes requests all
   await eventually(async () => (await ready()).status === 'ok', 'the node to be ready again')
 })
 
-test('a node whose database takes no writes is not ready until it does again', async (t) => {
+test('a node whose database takes no writes is not ready until it does again, and one whose jobs are late says so', async (t) => {
   const world = await startWorld()
   const sql = lookInto(world)
   await sql.connect()
@@ -62,6 +62,23 @@ test('a node whose database takes no writes is not ready until it does again', a
   await sql.query('drop trigger full_disk on notes.notes')
   assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
   await eventually(async () => (await world.stranger.get('/readyz')).status === 200, 'the node to be ready again')
+
+  const lateJob = (lane: string, runAt: string): Promise<pg.QueryResult> =>
+    sql.query(
+      `insert into work.jobs (bucket, id, lane, run_at, attempt, failures, payload)
+       values (0, gen_random_uuid(), $1, ${runAt}, 0, 0, '{}')`,
+      [lane],
+    )
+  const queue = async () => (await world.stranger.get('/readyz')).body.checks.queue
+  // Lanes that no node runs. A job that waits for a person, and one that is not due, are not late.
+  await lateJob('a.failed', `'infinity'`)
+  await lateJob('z.later', `now() + interval '1 hour'`)
+  assert.equal(await queue(), 'ok')
+  await lateJob('m.late', `now() - interval '2 minutes'`)
+  await lateJob('y.late', `now() - interval '90 seconds'`)
+  assert.match(await queue(), /^the oldest job waits 1[2-9]\d s$/)
+  await sql.query(`delete from work.jobs where bucket = 0 and lane in ('m.late', 'y.late')`)
+  assert.equal(await queue(), 'ok')
 })
 
 test('a node that stops answers those who wait for a payment, with the payment as it is', async (t) => {

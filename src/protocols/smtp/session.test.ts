@@ -182,6 +182,29 @@ test('the client sends several messages over one connection and hears each verdi
   await connection.quit()
 })
 
+test('to a server that offers PIPELINING, sender, recipient and DATA go out before it answers any of them', async () => {
+  let asked = ''
+  const patient = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.write('220 hi\r\n')
+    socket.on('data', (chunk) => {
+      asked += chunk.toString()
+      if (/^EHLO .*\r\n$/.test(asked)) socket.write('250-hi\r\n250 PIPELINING\r\n')
+      else if (/^MAIL .*\r\nRCPT .*\r\nDATA\r\n$/.test(asked)) socket.write('250 ok\r\n250 ok\r\n354 go\r\n')
+      else if (asked.endsWith('\r\n.\r\n')) socket.write('250 ok\r\n')
+      else return
+      asked = ''
+    })
+  })
+  patient.listen(0, '127.0.0.1')
+  await once(patient, 'listening')
+  const connection = await client((patient.address() as AddressInfo).port)
+  const message = { from: 'a@x.test', to: 'b@y.test', content: Buffer.from('x\r\n'), isUtf8: false, isEightBit: false }
+  for (let n = 0; n < 2; n++) assert.equal((await connection.send(message)).stage, 'content')
+  connection.destroy()
+  patient.close()
+})
+
 test('a server that is silent, resets or talks nonsense is told apart, and whether it has the message', async () => {
   const message = { from: 'a@x.test', to: 'b@y.test', content: Buffer.from('x\r\n'), isUtf8: false, isEightBit: false }
   const kinds: [(socket: Socket, text: string) => void, string, boolean][] = [

@@ -16,6 +16,16 @@ const server = await startMailServer(null, () => {
 })
 after(() => server.stop())
 
+const place = {
+  host: '127.0.0.1',
+  port: server.port,
+  hello: 'mail.example',
+  tls: 'none' as const,
+  level: 'plain' as const,
+}
+const content = Buffer.from('Subject: Hello\r\n\r\nHello\r\n')
+const mail = { from: 'a@mail.example', to: 'b@shop.example', content, isUtf8: false, isEightBit: false }
+
 const answer = (count: number): void => {
   for (const resolve of held.splice(0, count)) resolve()
 }
@@ -24,15 +34,6 @@ test('a destination that throttles gets fewer messages at once, also of those th
   const destination = new Destination()
   after(() => destination.close())
   for (let n = 0; n < 6; n++) destination.learn(false, 0)
-  const place = {
-    host: '127.0.0.1',
-    port: server.port,
-    hello: 'mail.example',
-    tls: 'none' as const,
-    level: 'plain' as const,
-  }
-  const content = Buffer.from('Subject: Hello\r\n\r\nHello\r\n')
-  const mail = { from: 'a@mail.example', to: 'b@shop.example', content, isUtf8: false, isEightBit: false }
   let done = 0
   const sent = Array.from({ length: 12 }, () => destination.send([place], mail).then(() => done++))
   await eventually(async () => held.length === 8, 'eight to be under way')
@@ -49,4 +50,17 @@ test('a destination that throttles gets fewer messages at once, also of those th
   }
   await Promise.all(sent)
   assert.deepEqual([most <= 4, server.taken.get('Hello')], [true, 12])
+})
+
+test('a connection takes a hundred messages, one after the other, and then another is made', async () => {
+  const quick = await startMailServer()
+  const destination = new Destination()
+  after(async () => {
+    destination.close()
+    await quick.stop()
+  })
+  for (let n = 0; n < 100; n++) await destination.send([{ ...place, port: quick.port }], mail)
+  assert.equal(quick.connections, 1)
+  await destination.send([{ ...place, port: quick.port }], mail)
+  assert.deepEqual([quick.connections, quick.taken.get('Hello')], [2, 101])
 })
