@@ -63,7 +63,7 @@ test('a node whose database takes no writes is not ready until it does again, an
   assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
   await eventually(async () => (await world.stranger.get('/readyz')).status === 200, 'the node to be ready again')
 
-  const lateJob = (lane: string, runAt: string): Promise<pg.QueryResult> =>
+  const lateJob = (lane: string, runAt: string) =>
     sql.query(
       `insert into work.jobs (bucket, id, lane, run_at, attempt, failures, payload)
        values (0, gen_random_uuid(), $1, ${runAt}, 0, 0, '{}')`,

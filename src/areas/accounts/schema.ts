@@ -353,7 +353,9 @@ export const LogRecord = Type.Object(
         id: Type.String({ description: 'Id of the member, such as `mbr_…`' }),
         name: Nullable(Type.String({ description: 'Name or address of the member; null if removed' })),
       }),
-      { description: 'Member who created the key, or made the request in the console; null for a key without a member' },
+      {
+        description: 'Member who created the key, or made the request in the console; null for a key without a member',
+      },
     ),
     ip: Type.String({ description: 'IP address of the client' }),
     warning: Nullable(Type.String({ description: 'Advice to the caller, such as on a key sent without TLS' })),
