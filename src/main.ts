@@ -56,7 +56,7 @@ const commands: readonly Command[] = [
     usage: 'backup <file>',
     summary: 'Back up the database to a file, and each further one to <file>.<name>, of one moment, while they run.',
     async run({ config }, [file = '']) {
-      const { backup } = await import('./platform/db/backup.ts')
+      const { backup } = await import('./platform/backup/backup.ts')
       await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))
     },
   },
@@ -64,7 +64,7 @@ const commands: readonly Command[] = [
     usage: 'restore <file>',
     summary: 'Fill an empty database from a backup, and those of PAMOJA_CELLS if it is of several.',
     async run({ config }, [file = '']) {
-      const { restore } = await import('./platform/db/backup.ts')
+      const { restore } = await import('./platform/backup/backup.ts')
       const restored: string[] = []
       const prepare = async (cell: Cell): Promise<void> => {
         await prepareSchema(cell, 'migrate')

@@ -62,7 +62,7 @@ const reasons = {
     'test/journeys/listen.test.ts',
     'test/refusals.test.ts',
     'test/start.test.ts',
-    'src/platform/db/backup.test.ts',
+    'src/platform/backup/backup.test.ts',
     'src/platform/postgres.test.ts',
     'src/platform/storage.test.ts',
   ],

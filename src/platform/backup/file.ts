@@ -19,7 +19,7 @@ import { Compile, type Validator } from 'typebox/schema'
 import { errorCode } from '../../kernel/error-code.ts'
 import { StartError } from '../../kernel/start-error.ts'
 import { syncDirectory } from '../program/atomic-files.ts'
-import { seal, unseal } from './backup-seal.ts'
+import { seal, unseal } from './seal.ts'
 
 export const formatVersion = 2
 const maxLineBytes = 4 * 1024 * 1024

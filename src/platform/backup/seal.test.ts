@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { seal, sealBytes, unseal } from './backup-seal.ts'
+import { seal, sealBytes, unseal } from './seal.ts'
 
 const rows = Array.from({ length: 60 }, (_, row) => `${row % 7}\tlive\tactive\t\\N\tlong long long\n`).join('')
 

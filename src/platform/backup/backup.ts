@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import type { Cell } from '../db/cell.ts'
 import { type Database, sqlState } from '../db.ts'
 import { homeName } from '../moves/cells.ts'
 import {
@@ -22,9 +23,8 @@ import {
   readBackup,
   type TableBegin,
   writeBackup,
-} from './backup-file.ts'
-import { beginTogether, fileOf, prepareSession, sessionsOf } from './backup-moment.ts'
-import type { Cell } from './cell.ts'
+} from './file.ts'
+import { beginTogether, fileOf, prepareSession, sessionsOf } from './moment.ts'
 
 const lockTimeoutMs = 10_000
 

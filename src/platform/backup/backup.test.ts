@@ -12,12 +12,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts'
 import { patienceMs } from '../../../test/eventually.ts'
+import { migrate } from '../db/migrate.ts'
+import { type Migration, schemaFiles } from '../db/schema-files.ts'
 import type { Database } from '../db.ts'
 import { backup, restore } from './backup.ts'
-import { BackupError } from './backup-file.ts'
-import { seal, sealBytes } from './backup-seal.ts'
-import { migrate } from './migrate.ts'
-import { type Migration, schemaFiles } from './schema-files.ts'
+import { BackupError } from './file.ts'
+import { seal, sealBytes } from './seal.ts'
 
 const patient = { timeout: patienceMs(60_000) }
 

@@ -3,11 +3,11 @@
 // being committed, so that each of those is in all of the files or in none; what changes one database alone goes on meanwhile.
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
+import { preparedIn } from '../db/across.ts'
+import type { Cell } from '../db/cell.ts'
 import { sqlState } from '../db.ts'
 import { homeName } from '../moves/cells.ts'
-import { preparedIn } from './across.ts'
-import { BackupError } from './backup-file.ts'
-import type { Cell } from './cell.ts'
+import { BackupError } from './file.ts'
 
 const decidedMs = 30_000
 const pollMs = 20
