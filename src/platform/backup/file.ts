@@ -8,7 +8,7 @@
 //   {"bytes":0}            and this one ends the table; then the next table
 //   {"rows":{"events.events":3412},"sequences":{"later.numbers":"17"}}     nothing may follow
 //
-// Behind it is a seal (backup-seal.ts) over every byte that is on the disk.
+// Behind it is a seal (seal.ts) over every byte that is on the disk.
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
