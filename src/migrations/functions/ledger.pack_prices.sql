@@ -1,5 +1,5 @@
 -- Keeps the price list in pages, made anew where enough of it has changed, and forgets removed prices that every node has read of.
--- What was removed after the pages were made is forgotten only once there are pages without it.
+-- What was removed is forgotten one round after there are pages without it: a node may still be reading the ones before.
 create or replace function ledger.pack_prices(page_rows int, enough int, removed_days int) returns void language plpgsql as $$
 declare
   packed bigint;
@@ -16,5 +16,6 @@ begin
     insert into ledger.price_pages (number, revision, rows, lines)
     select p.number, newest, p.rows, p.lines from ledger.paged_prices(page_rows) p;
   end if;
-  delete from ledger.removed_prices r where r.removed_at < now() - removed_days * interval '1 day';
+  delete from ledger.removed_prices r
+   where r.removed_at < now() - removed_days * interval '1 day' and r.revision <= coalesce(packed, 0);
 end $$;
