@@ -416,9 +416,7 @@ test('an agent whose line is lost in a call ends it, and is not given another at
     queues: [queue],
     endpoint: { type: 'phone', number: '+254711000006' },
   })
-  const call = await callerOf(ada)
-  await agentIs(ada, 'amina', 'on_call')
-  const over = await ended(ada, call)
+  const over = await ended(ada, await callerOf(ada))
   assert.deepEqual([over.status, over.hangup_by], ['completed', 'agent'])
   await agentIs(ada, 'amina', 'wrap_up')
 })
