@@ -19,6 +19,7 @@ test('settings are changed one by one, unset with null, and nothing else is kept
     brand_color: null,
     brand_logo: null,
     callback_events: null,
+    campaign_four_eyes: null,
     default_sender: null,
     email_webhook_url: null,
     invoice_number_pattern: null,

@@ -31,7 +31,7 @@ const names = `
   identity.session.opened identity.session.submitted identity.session.completed identity.session.expired
   customer.created customer.updated customer.merged customer.erased customer.import_finished
   conversation.opened conversation.assigned conversation.closed conversation.message
-  campaign.started campaign.paused campaign.completed
+  campaign.approval_requested campaign.started campaign.paused campaign.completed
   identity.otp_sent identity.otp_verified identity.otp_failed
   webhook.test webhook.disabled apikey.rotation_due apikey.revoked`
   .trim()
