@@ -190,13 +190,13 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.route('**/input', (route) => void held.push(route))
     await five.dblclick()
     await eventually(async () => held.length === 2, 'two requests')
-    const answers = await Promise.all(held.map((route) => route.fetch()))
-    await Promise.all(held.map((route, i) => route.fulfill({ response: answers[i] })))
+    const answer = async (route: Route): Promise<boolean> => {
+      const response = await route.fetch()
+      await route.fulfill({ response })
+      return response.ok()
+    }
+    assert.deepEqual(await Promise.all(held.map(answer)), [true, true])
     await page.unroute('**/input')
-    assert.deepEqual(
-      answers.map((answer) => answer.ok()),
-      [true, true],
-    )
     assert.equal(new Set(held.map((route) => route.request().headers()['idempotency-key'])).size, 2)
   })
 
