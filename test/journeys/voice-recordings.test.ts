@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings: both channels, their file at a signed address with ranges, erased by request and by time; and phones that fall
-// silent in a call, or vanish while they are on hold.
+// silent in a call, or start anew while they hold it.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -160,8 +160,9 @@ test('a call whose phone falls silent ends, and is charged', async () => {
   assert.ok(over.cost > 0)
 })
 
-test('a phone that holds its call is asked whether it is still there, and its leg ends when it vanishes', async () => {
+test('a phone that holds its call is asked whether it is still there, and its leg ends when it knows nothing of it any more', async (t) => {
   const phone = await phoneThatHolds()
+  t.after(() => phone.stop())
   const ada = await world.account({ balance: 100 })
   const endpoint = [{ type: 'sip', uri: `sip:holding@127.0.0.1:${phone.port};transport=tcp` }]
   const actions = [{ action: 'connect', endpoint }, wait]
@@ -176,7 +177,7 @@ test('a phone that holds its call is asked whether it is still there, and its le
     (await legs()).map(({ status }: { status: string }) => status),
     ['answered'],
   )
-  phone.vanish()
+  phone.forget()
   const over = await eventually(
     async () => (await legs()).find(({ ended_at }: { ended_at: string }) => ended_at),
     'its end',
@@ -193,6 +194,7 @@ async function phoneThatHolds() {
   const { port } = Object(server.address())
   const own = { host: '127.0.0.1', port: 9, version: 1, direction: 'inactive' as const }
   let asked = 0
+  let status = 200
   let line: Socket | null = null
   server.on('connection', (socket) => {
     line = socket
@@ -200,7 +202,7 @@ async function phoneThatHolds() {
       const message = parseMessage(bytes)
       if (message.kind !== 'request' || message.method === 'ACK') return
       if (message.method === 'OPTIONS') asked++
-      const response = makeResponse(message, 200, 'holding')
+      const response = makeResponse(message, status, 'holding')
       if (message.method !== 'INVITE') return void socket.write(serialise(response))
       response.headers.add('contact', `<sip:holding@127.0.0.1:${port};transport=tcp>`)
       response.headers.add('content-type', 'application/sdp')
@@ -208,9 +210,13 @@ async function phoneThatHolds() {
       socket.write(serialise({ ...response, body: Buffer.from(held) }))
     })
   })
-  const vanish = () => {
+  /** It starts anew, and knows nothing of its call any more. */
+  const forget = () => {
+    status = 481
+  }
+  const stop = () => {
     line?.destroy()
     server.close()
   }
-  return { port, asked: () => asked, vanish }
+  return { port, asked: () => asked, forget, stop }
 }
