@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls at once, 50 for five minutes each (--calls=, --seconds=), recorded, with a tone played to them: whether all stay up, what their phones hear, what
-// their quality says, and whether recordings are as long as their calls. The phones run in the node.
+// Whole calls at once, 50 for five minutes each (--calls=, --seconds=), recorded, with a tone played to them: whether all stay up,
+// what their phones hear (of the last minute, once all are answered), what their quality says, and whether recordings are as long as
+// their calls. The phones run in the node.
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,6 +20,7 @@ const hertz = 440
 const frameSamples = 160
 const patienceMs = 120_000
 const headerBytes = 44
+const bytesPerSecond = 16_000
 
 export async function voiceCalls(size: { short: boolean; calls: number; seconds: number }): Promise<Figure[]> {
   const [count, seconds] = size.short ? [3, 2] : [size.calls, size.seconds]
@@ -51,7 +53,8 @@ export async function voiceCalls(size: { short: boolean; calls: number; seconds:
     let up = 0
     for (const id of ids) {
       if ((await now(id)).status === 'answered') up++
-      heard.push(shareHeard((await fetched(ca, `${node.url}/v1/sandbox/voice/${id}/heard`, { authorization })).bytes))
+      const wav = (await fetched(ca, `${node.url}/v1/sandbox/voice/${id}/heard`, { authorization })).bytes
+      heard.push(shareHeard(wav.subarray(Math.max(headerBytes, wav.length - seconds * bytesPerSecond))))
     }
     for (const id of ids) await client.post(`/v1/voice/${id}/hangup`, {})
     const over = await Promise.all(ids.map(now))
@@ -90,13 +93,8 @@ export async function voiceCalls(size: { short: boolean; calls: number; seconds:
   }
 }
 
-/** Share of frames that have the tone, from the first one on. */
-function shareHeard(wav: Buffer): number {
-  const samples = new Int16Array(Math.floor((wav.length - headerBytes) / 2))
-  for (let i = 0; i < samples.length; i++) samples[i] = wav.readInt16LE(headerBytes + 2 * i)
-  const frame = (i: number) => samples.subarray(i * frameSamples, (i + 1) * frameSamples)
-  const frames = Math.floor(samples.length / frameSamples)
-  let first = 0
-  while (first < frames && framesWith(frame(first), hertz) === 0) first++
-  return first === frames ? 0 : framesWith(samples.subarray(first * frameSamples), hertz) / (frames - first)
+/** Share of frames that have the tone. */
+function shareHeard(sound: Buffer): number {
+  const samples = Int16Array.from({ length: Math.floor(sound.length / 2) }, (_, i) => sound.readInt16LE(2 * i))
+  return framesWith(samples, hertz) / Math.max(1, Math.floor(samples.length / frameSamples))
 }

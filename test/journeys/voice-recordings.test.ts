@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings: both channels, their file at a signed address with ranges, erased by request and by time; and phones that fall
-// silent in a call, or vanish while they are on hold.
+// silent in a call, or start anew while they hold it.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test'
 import { liveCalls } from '../../src/areas/voice/area.ts'
 import { retentionChore } from '../../src/areas/voice/recordings/ending.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
-import { uuidOf } from '../../src/kernel/ids.ts'
+import { idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { tone } from '../../src/protocols/audio/tones.ts'
 import { answerAudio } from '../../src/protocols/sdp/session-description.ts'
 import { makeResponse, parseMessage, serialise } from '../../src/protocols/sip/message.ts'
@@ -62,21 +62,21 @@ async function recordedCall(ada: Account): Promise<{ call: string; recording: st
   const leg = { to: { phone: '+254711000031' }, from, timeoutSeconds: 30, tag: null }
   const rung = await liveCalls(world.app).ring(tenantOf(ada), uuidOf('call', call) ?? '', leg)
   assert.ok('call' in rung)
-  return { call, recording: id, other: rung.call }
+  return { call, recording: id, other: idOf('call', rung.call) }
 }
 
 test('both sides of a call are on channels of their own, in a file that is fetched in parts', async () => {
   const ada = await world.account({ balance: 100 })
-  const { call, recording: id } = await recordedCall(ada)
+  const { call, recording: id, other } = await recordedCall(ada)
   const carrier = simulatedCarrier.of(world.app) ?? assert.fail('no carrier')
   const { body: during } = await ada.client.get(`/v1/voice/recording/${id}`)
   assert.deepEqual([during.status, during.file_url, during.channels, during.call_id], ['recording', null, 2, call])
   const busy = await ada.client.delete(`/v1/voice/recording/${id}`)
   assert.deepEqual([busy.status, busy.body.error.code], [409, 'CONFLICT'])
   carrier.say(call, tone([700], 60_000))
-  const heard = () => carrier.heard(call)?.samples.length ?? 0
-  const before = heard()
-  await eventually(async () => heard() > 2 * before + 16_000, 'more of the call than came before, by two seconds')
+  // What the other phone hears of the caller has been recorded: a busy machine leaves frames out for both.
+  const heard = () => framesWith(carrier.heard(other)?.samples ?? new Int16Array(0), 700)
+  await eventually(async () => heard() >= 50, 'a second of the caller to be heard by the other phone')
   await ada.client.post(`/v1/voice/${call}/hangup`, {})
   const ready = await recording(ada, id, 'ready')
   assert.deepEqual([ready.format, ready.reason, ready.transcription.available], ['wav', null, false])
@@ -160,8 +160,9 @@ test('a call whose phone falls silent ends, and is charged', async () => {
   assert.ok(over.cost > 0)
 })
 
-test('a phone that holds its call is asked whether it is still there, and its leg ends when it vanishes', async () => {
+test('a phone that holds its call is asked whether it is still there, and its leg ends when it knows nothing of it any more', async (t) => {
   const phone = await phoneThatHolds()
+  t.after(() => phone.stop())
   const ada = await world.account({ balance: 100 })
   const endpoint = [{ type: 'sip', uri: `sip:holding@127.0.0.1:${phone.port};transport=tcp` }]
   const actions = [{ action: 'connect', endpoint }, wait]
@@ -176,7 +177,7 @@ test('a phone that holds its call is asked whether it is still there, and its le
     (await legs()).map(({ status }: { status: string }) => status),
     ['answered'],
   )
-  phone.vanish()
+  phone.forget()
   const over = await eventually(
     async () => (await legs()).find(({ ended_at }: { ended_at: string }) => ended_at),
     'its end',
@@ -193,6 +194,7 @@ async function phoneThatHolds() {
   const { port } = Object(server.address())
   const own = { host: '127.0.0.1', port: 9, version: 1, direction: 'inactive' as const }
   let asked = 0
+  let status = 200
   let line: Socket | null = null
   server.on('connection', (socket) => {
     line = socket
@@ -200,7 +202,7 @@ async function phoneThatHolds() {
       const message = parseMessage(bytes)
       if (message.kind !== 'request' || message.method === 'ACK') return
       if (message.method === 'OPTIONS') asked++
-      const response = makeResponse(message, 200, 'holding')
+      const response = makeResponse(message, status, 'holding')
       if (message.method !== 'INVITE') return void socket.write(serialise(response))
       response.headers.add('contact', `<sip:holding@127.0.0.1:${port};transport=tcp>`)
       response.headers.add('content-type', 'application/sdp')
@@ -208,9 +210,13 @@ async function phoneThatHolds() {
       socket.write(serialise({ ...response, body: Buffer.from(held) }))
     })
   })
-  const vanish = () => {
+  /** It starts anew, and knows nothing of its call any more. */
+  const forget = () => {
+    status = 481
+  }
+  const stop = () => {
     line?.destroy()
     server.close()
   }
-  return { port, asked: () => asked, vanish }
+  return { port, asked: () => asked, forget, stop }
 }

@@ -11,7 +11,7 @@ import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
 import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
 import { Referral, referredTo } from './referral.ts'
 import { ReliableProvisional } from './reliable-provisional.ts'
-import { SessionRefresher } from './session-refresher.ts'
+import { type RefreshedCall, SessionRefresher } from './session-refresher.ts'
 import { planOf, readSessionExpires, type SessionPlan, shortestSessionSeconds } from './session-timer.ts'
 import type { CallHandlers, Invitation, Switchboard } from './switchboard.ts'
 import type { ClientHandlers, ClientTransaction, ServerTransaction } from './transaction.ts'
@@ -28,6 +28,7 @@ export class SipCall {
   #state: State = 'inviting'
   #description = ''
   readonly #refresher: SessionRefresher
+  readonly #refreshed: RefreshedCall
   #remoteAllows = ''
   readonly #referral: Referral
   readonly direction: 'incoming' | 'outgoing'
@@ -39,6 +40,7 @@ export class SipCall {
   #heardProvisional = false
   #heardAnything = false
   #sessionSeconds = 1_800
+  /** Passwords of the invitation. */
   readonly #authoriser: Authoriser
   #lastReliable = 0
   #earlyDescription: string | null = null
@@ -73,6 +75,15 @@ export class SipCall {
     const { signOfLifeMs } = endpoint
     const inside = { contact: (peer: Peer) => endpoint.contact(peer), transmit, signOfLifeMs }
     this.#refresher = new SessionRefresher(inside, dialog)
+    this.#refreshed = {
+      description: () => this.#description,
+      allows: () => this.#remoteAllows,
+      accepted: (seq) => this.#acknowledge(dialog, seq),
+      unknown: () => this.#forgotten(),
+      unanswered: () => this.#lose('a refresh was not answered'),
+      silent: () => this.hangup('the other side no longer refreshes the session'),
+      isHeld: () => this.#handlers.isHeld?.() ?? false,
+    }
     this.#referral = new Referral(inside, dialog)
     this.direction = about.direction
     this.offer = about.offer
@@ -371,6 +382,7 @@ export class SipCall {
     const tag = this.#dialog.state.localTag
     if (!this.#dialog.accepts(request)) return transaction.reply(500, tag, 'Old sequence number')
     if (this.#state === 'over' && request.method !== 'BYE') return transaction.reply(481, tag)
+    this.#refresher.heard(this.#refreshed)
     switch (request.method) {
       case 'BYE':
         return this.#takeBye(transaction)
@@ -516,51 +528,61 @@ export class SipCall {
   }
 
   #takeDialogFailure(status: number): void {
-    if (status === 481 || status === 408) this.#lose('the other side does not know the call')
+    if (status === 481) this.#forgotten()
+    else if (status === 408) this.#lose('the other side does not answer')
   }
 
   /** Refreshes the session, or waits for the other side to; null: no timer was agreed. */
   #watch(plan: SessionPlan | null): void {
-    this.#refresher.watch(plan, {
-      description: () => this.#description,
-      allows: () => this.#remoteAllows,
-      accepted: (seq) => this.#acknowledge(this.#dialog, seq),
-      refused: (status) => this.#takeDialogFailure(status),
-      unanswered: () => this.#lose('a refresh was not answered'),
-      silent: () => this.hangup('the other side no longer refreshes the session'),
-    })
+    this.#refresher.watch(plan, this.#refreshed)
   }
 
   /** Ends the call in any state. */
   hangup(reason = 'hung up'): void {
     if (this.#state === 'over') return
     if (this.#state !== 'answered') return this.direction === 'outgoing' ? this.cancel() : this.reject(480)
-    const bye = this.#dialog.request('BYE', this.#contact())
-    this.#send(bye)
-    this.#finish()
-    this.#handlers.ended?.('local', reason)
+    this.#leave('local', reason)
   }
 
+  #leave(by: 'local' | 'lost', reason: string): void {
+    this.#send(this.#dialog.request('BYE', this.#contact()))
+    this.#finish()
+    this.#handlers.ended?.(by, reason)
+  }
+
+  /** The other side cannot be reached. It is told all the same, since it may hear and still be in the call. */
   #lose(reason: string): void {
+    if (this.#state !== 'over') this.#leave('lost', reason)
+  }
+
+  #forgotten(): void {
     if (this.#state === 'over') return
     this.#finish()
-    this.#handlers.ended?.('lost', reason)
+    this.#handlers.ended?.('lost', 'the other side does not know the call')
   }
 
   #contact(): string {
     return this.#endpoint.contact(this.#dialog.state.peer)
   }
 
-  /** Sends a request inside the call, and repeats it with credentials when the other side asks for them. */
-  #transmit(request: SipRequest, to: Peer, handlers: ClientHandlers): ClientTransaction | null {
+  /**
+   * Sends a request inside the call, and repeats it with credentials when the other side asks for them. Each request has its own
+   * tries, so that a long call that is asked for its password at each of them can still be ended with it.
+   */
+  #transmit(
+    request: SipRequest,
+    to: Peer,
+    handlers: ClientHandlers,
+    authoriser = new Authoriser(this.#invitation?.credentials ?? null),
+  ): ClientTransaction | null {
     return this.#endpoint.transmit(request, to, {
       ...handlers,
       final: (response, from) => {
-        if (!this.#authoriser.isChallengedBy(response)) return handlers.final(response, from)
+        if (!authoriser.isChallengedBy(response)) return handlers.final(response, from)
         const again = this.#dialog.repeated(request)
-        const authorisation = this.#authoriser.headerFor(again.method, again.uri)
+        const authorisation = authoriser.headerFor(again.method, again.uri)
         if (authorisation) again.headers.add(...authorisation)
-        this.#transmit(again, to, handlers)
+        this.#transmit(again, to, handlers, authoriser)
       },
     })
   }

@@ -26,7 +26,7 @@ export interface EndpointOptions extends TransportOptions {
   /** Host that others reach this side at, where it is not the one listened on. */
   publicHost?: string
   timing?: Timing
-  /** Pause between two questions to a side without a session timer whether it is still in the call; absent: none is asked. */
+  /** Pause between two questions to a held side without a session timer whether it is still there; absent: none is asked. */
   signOfLifeMs?: number
   /** A call that comes in: null refuses it with 503. */
   invited(call: SipCall): CallHandlers | null

@@ -17,6 +17,8 @@ export interface CallHandlers {
   ended?(by: 'local' | 'remote' | 'lost', reason: string): void
   /** The other side wants to change the session: the description that answers it, or null to keep what is. */
   offered?(description: string, from: Peer): string | null
+  /** Whether the other side said that it sends no audio; absent: it sends some, whose end its owner hears. */
+  isHeld?(): boolean
   digit?(digit: string, durationMs: number): void
   /** The other side asks this one to call somebody else in its place (REFER); `tell` reports how that goes, as SIP statuses. */
   referred?(target: string, tell: (status: number) => void): boolean
@@ -25,7 +27,7 @@ export interface CallHandlers {
 /** The endpoint, as far as a call needs it. */
 export interface Switchboard<Call> {
   readonly timing: Timing
-  /** Pause between two questions to a side without a session timer whether it is still in the call; 0: it is not asked. */
+  /** Pause between two questions to a held side without a session timer whether it is still there; 0: it is not asked. */
   readonly signOfLifeMs: number
   contact(peer: Peer): string
   enter(dialog: string, call: Call): void

@@ -57,6 +57,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
     answered: (description, from) => handlers.answered?.(description, from),
     refused: (status, reason) => handlers.refused?.(status, reason),
     offered: (description, from) => handlers.offered?.(description, from) ?? null,
+    isHeld: () => handlers.isHeld?.() ?? false,
     digit: (digit, durationMs) => handlers.digit?.(digit, durationMs),
     ended: (by, reason) => {
       isGone = true

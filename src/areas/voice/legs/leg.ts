@@ -88,6 +88,7 @@ export class RungLeg {
         },
         answered: (description, from) => this.#answer(audio, description, from),
         offered: (offer, from) => audio.answer(offer, from),
+        isHeld: () => audio.isHeld,
         refused: (status) => {
           const { status: end, cause } = endingOf(status)
           this.end(end, cause, 'callee', status)

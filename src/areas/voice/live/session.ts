@@ -194,6 +194,7 @@ export class CallSession {
       },
       digit: (digit) => this.#room?.audio.pressed(this.#id, digit),
       offered: (offer, from) => this.#audio?.answer(offer, from) ?? null,
+      isHeld: () => this.#audio?.isHeld ?? false,
     }
   }
 

@@ -86,9 +86,11 @@ export class RecordingInProgress {
   /** Adds one second of every channel, interleaved as in WAV. */
   add(channels: readonly Int16Array[]): void {
     const length = channels[0]?.length ?? 0
-    const chunk = Buffer.allocUnsafe(length * channels.length * 2)
-    for (let i = 0; i < length; i++)
-      for (let c = 0; c < channels.length; c++) chunk.writeInt16LE(channels[c]?.[i] ?? 0, 2 * (i * channels.length + c))
+    const samples = new Int16Array(length * channels.length)
+    channels.forEach((channel, c) => {
+      for (let i = 0; i < length; i++) samples[i * channels.length + c] = channel[i] ?? 0
+    })
+    const chunk = Buffer.from(samples.buffer)
     this.#sound.push(chunk)
     this.#bytes += chunk.length
   }

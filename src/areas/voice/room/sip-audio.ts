@@ -15,6 +15,8 @@ export class SipAudio {
   readonly #member: string
   readonly #environment: Environment
   #version = 0
+  /** Whether the other side said that it sends no audio, as while it holds the call. */
+  isHeld = false
   /** Whether audio is encrypted, as it was offered; null takes what goes for the peer. */
   #srtp: SrtpPolicy | null = null
   /** Codecs as they were offered; null takes what goes for the peer. */
@@ -55,6 +57,7 @@ export class SipAudio {
     const remote = this.#network.audioOf(description, from, this.#environment, terms)
     if (!remote) return false
     const { crypto, ...plain } = remote
+    this.isHeld = !remote.sends
     // A changed key of the other side begins to count anew, and so does ours.
     if (this.#theirKey !== null && crypto && crypto.key !== this.#theirKey) this.#key = newSrtpKey()
     if (crypto) this.#theirKey = crypto.key

@@ -114,7 +114,7 @@ class TelephoneNetwork {
       publicHost: this.publicHost,
       ports: { udp: port, tcp: port, tls: port === 0 ? 0 : tlsPort },
       tls: identity,
-      // A phone on hold sends no audio by which it could be missed.
+      // A phone that holds its call sends no audio by which it could be missed.
       signOfLifeMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
       ...(caFile === '' ? {} : { trusted: await readFile(caFile, 'utf8') }),
       invited: (call) => this.#invited(call),
