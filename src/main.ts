@@ -54,7 +54,8 @@ const commands: readonly Command[] = [
   },
   {
     usage: 'backup <file>',
-    summary: 'Back up the database to a file, and each further one to <file>.<name>, of one moment, while they run.',
+    summary:
+      'Back up the database to a file, and each further one to <file>.<name>.<id>, of one moment, while they run.',
     async run({ config }, [file = '']) {
       const { backup } = await import('./platform/backup/backup.ts')
       await withDatabase(config, 'as it is', async (db) => say(await backup(db, file)))

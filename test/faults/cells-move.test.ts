@@ -3,7 +3,9 @@
 // acknowledged is lost, nothing is there twice, and other buckets do not notice.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { type CellServer, fill, heldIn, startCells, tablesWith, Writer } from '../cells.ts'
+import { eventually } from '../eventually.ts'
 import { endAll } from '../program.ts'
 
 const moving = 7
@@ -125,6 +127,83 @@ test('a cell is drained, and then taken out', async () => {
   assert.deepEqual(await server.sql('home', 'select from pg_replication_slots'), [])
   assert.match((await server.run('add', 'east')).stdout, /^east is a cell of this installation now/)
 })
+
+const late = 30
+const leaves = `select platform.admit_buckets(array_remove(buckets, ${late}::smallint)) from platform.this_cell`
+
+test('a move that goes on admits its bucket while it waits, and passes numbers that were drawn meanwhile', async (t) => {
+  const [home, long, east] = await connections(t, ['home', 'home', 'east'])
+  assert.ok(home && long && east)
+  const killed = server.command('move', `${late}`, 'east')
+  await killed.prints('Copying bucket')
+  // It is kept at its next step until a transaction has begun that writes for long.
+  await home.query('begin; lock table platform.bucket_moves in share mode')
+  await eventually(async () => (await server.sql('home', waits)).length > 0, 'the command to come to its next step')
+  await long.query('begin')
+  await addEvent(long, staying)
+  await home.query('rollback')
+  await killed.prints('Holding writes')
+  await killed.stop('SIGKILL')
+  // As if it had been killed a moment later.
+  await home.query(leaves)
+  await assert.rejects(addEvent(home, late), { code: '23514', constraint: 'own_bucket' })
+
+  const again = server.command('move', `${late}`, 'east')
+  await again.prints('Holding writes')
+  await east.query('begin; lock table events.events in access exclusive mode')
+  await addEvent(home, late)
+  await home.query(`select pg_logical_emit_message(false, 'test', repeat('x', 9000000))`)
+  await long.query('commit')
+  await eventually(async () => (await server.sql('home', follows)).length > 0, 'the command to wait for the copy')
+  await home.query(`select setval('ledger.price_revisions', 500000)`)
+  await east.query('rollback')
+  const { code, sentence } = await again.ended
+  assert.equal(code, 0, sentence)
+  const { rows } = await east.query('select from events.events where bucket = $1', [late])
+  assert.equal(rows.length, 1)
+  const [numbers] = await server.sql<{ last: number }>(
+    'east',
+    'select last_value::int as last from ledger.price_revisions',
+  )
+  assert.ok(numbers && numbers.last >= 500_000, `${numbers?.last}`)
+})
+
+test('a cell that is added again does not admit what a move lets it refuse at that moment', async (t) => {
+  const [east] = await connections(t, ['east'])
+  assert.ok(east)
+  await east.query('select pg_advisory_lock(7266564)')
+  await east.query(`begin; ${leaves}`)
+  const adding = server.command('add', 'east')
+  await eventually(async () => (await server.sql('east', waits)).length > 0, 'the command to wait')
+  await east.query('commit')
+  await east.query('select pg_advisory_unlock(7266564)')
+  assert.equal((await adding.ended).code, 0)
+  await assert.rejects(addEvent(east, late), { code: '23514', constraint: 'own_bucket' })
+})
+
+/** Sessions of a command in this database that wait for a lock, or for a copy. */
+const sessions = `select from pg_stat_activity where datname = current_database() and application_name = 'pamoja-cells'`
+const waits = `${sessions} and wait_event_type = 'Lock'`
+const follows = `${sessions} and query like 'select confirmed_flush_lsn%'`
+
+async function connections(t: { after(run: () => Promise<unknown>): void }, cells: readonly string[]) {
+  return Promise.all(
+    cells.map(async (cell) => {
+      const client = new pg.Client({ connectionString: server.url(cell) })
+      await client.connect()
+      t.after(() => client.end())
+      return client
+    }),
+  )
+}
+
+function addEvent(client: pg.Client, bucket: number): Promise<unknown> {
+  return client.query(
+    `insert into events.events (bucket, account_id, environment, id, type, resource_id, body)
+     values ($1, gen_random_uuid(), 'live', platform.uuid_at(now()), 'trial', 'late', '{}')`,
+    [bucket],
+  )
+}
 
 /** What moves need while they run, and none may leave behind. */
 async function leftOver(): Promise<object[]> {

@@ -12,10 +12,12 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import type { Cell } from '../db/cell.ts'
 import { type Database, sqlState } from '../db.ts'
 import { homeName } from '../moves/cells.ts'
+import { requireCell } from '../moves/requirements.ts'
 import {
   type BackupBegin,
   BackupError,
   block,
+  fileOf,
   formatVersion,
   line,
   type Migrations,
@@ -24,7 +26,7 @@ import {
   type TableBegin,
   writeBackup,
 } from './file.ts'
-import { beginTogether, fileOf, prepareSession, sessionsOf } from './moment.ts'
+import { beginTogether, prepareSession, sessionsOf } from './moment.ts'
 
 const lockTimeoutMs = 10_000
 
@@ -43,17 +45,19 @@ const transientTables: ReadonlySet<string> = new Set([
 export async function backup(db: Database, file: string): Promise<string> {
   const sessions = await sessionsOf(db.cells)
   const cells = sessions.map(({ cell }) => cell.name)
-  const [id, counts, files] = [randomUUID(), new Map<string, number>(), new Map<string, number>()]
+  const id = randomUUID()
   try {
     await beginTogether(sessions)
-    for (const { cell, client } of sessions) {
+    const parts = sessions.map(({ cell, client }) => {
       const part = cells.length === 1 ? undefined : { backup: id, cell: cell.name, cells }
       const own = new Map<string, number>()
-      const name = fileOf(file, cell.name)
-      files.set(name, await writeBackup(name, dump(client, own, part)))
-      for (const [table, rows] of own) counts.set(table, (counts.get(table) ?? 0) + rows)
-    }
-    const written = [...files].map(([name, bytes]) => `${name} (${size(bytes)})`).join(' and ')
+      return { name: fileOf(file, cell.name, id), own, content: dump(client, own, part) }
+    })
+    // Home last: with its file the backup is there.
+    const sizes = await writeBackup(new Map(parts.toReversed().map(({ name, content }) => [name, content])))
+    const counts = new Map<string, number>()
+    for (const { own } of parts) addTo(counts, own)
+    const written = parts.map(({ name }) => `${name} (${size(sizes.get(name) ?? 0)})`).join(' and ')
     return `Backed up ${amount(counts)} to ${written}. The secret key (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME) is not in it: keep a copy of that elsewhere, because the secrets in the backup cannot be opened without it.`
   } finally {
     for (const { client } of sessions) await client.end()
@@ -61,74 +65,94 @@ export async function backup(db: Database, file: string): Promise<string> {
 }
 
 /**
- * Restore a file into a migrated database without accounts, completely or not at all. The file is read twice: a damaged
- * one is found before the database is touched, and the loaded data is checked again before the commit. Of a backup of
- * several databases home is committed last; `prepare` migrates the others.
+ * Restores a file into a migrated database without accounts, completely or not at all; of a backup of several databases each
+ * file into its own, which `prepare` migrates. Every file is read twice: a damaged one is found before any database is touched,
+ * and the loaded data is checked again before the first commit. Home is committed last.
  */
 export async function restore(
   db: Database,
   file: string,
   prepare: (cell: Cell) => Promise<void> = async () => undefined,
 ): Promise<string> {
-  const totals = new Map<string, number>()
-  const { begin, left } = await restoreInto(db, file, totals, async ({ part }) => {
-    if (part === undefined) return
-    if (part.cell !== homeName)
-      throw new BackupError(`${file} is the part of ${part.cell}: name the file of home. Nothing was restored.`)
-    for (const name of part.cells.filter((one) => one !== homeName)) {
-      const cell = db.further.get(name)
-      if (!cell)
-        throw new BackupError(
-          `The backup is of several databases: add ${name} to PAMOJA_CELLS, with an empty one. Nothing was restored.`,
-        )
-      await cell.find()
-      await prepare(cell)
-      await restoreInto(cell, fileOf(file, name), totals, async (other) => {
-        if (other.part?.backup !== part.backup || other.part.cell !== name)
-          throw new BackupError(
-            `${fileOf(file, name)} belongs to another backup than ${file}. Nothing was restored from it.`,
-          )
-      })
+  const clients: pg.Client[] = []
+  try {
+    const home = await open(clients, db, homeName, file)
+    const others = await openOthers(clients, db, home, prepare)
+    const [totals, loads] = [new Map<string, number>(), new Map<Target, Loaded>()]
+    for (const target of [...others, home]) {
+      const loaded = await load(target)
+      loads.set(target, loaded)
+      addTo(totals, loaded.counts)
     }
-  })
-  const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
-  return `Restored ${amount(totals)} from ${file}, made at ${begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
+    // Last, because a rollback does not undo it.
+    for (const [{ client }, { sequences }] of loads) await writeSequences(client, sequences)
+    for (const { client } of loads.keys()) await client.query('commit')
+    const left = loads.get(home)?.left ?? []
+    const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
+    return `Restored ${amount(totals)} from ${file}, made at ${home.begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
+  } finally {
+    // Transactions that are open end with their connections.
+    for (const client of clients) await client.end()
+  }
 }
 
-/** Restores one database; `begun` is called with the beginning of its file, which is intact, before anything is loaded. */
-async function restoreInto(
+/** A database that is restored into, empty and locked, and its file, which is intact. */
+interface Target {
+  readonly name: string
+  readonly client: pg.Client
+  readonly file: string
+  readonly begin: BackupBegin
+  readonly tables: ReadonlyMap<string, Table>
+}
+
+async function open(
+  clients: pg.Client[],
   database: Pick<Cell, 'connect'>,
+  name: string,
   file: string,
-  totals: Map<string, number>,
-  begun: (begin: BackupBegin) => Promise<void>,
-): Promise<{ begin: BackupBegin; left: string[] }> {
+  prepare: (client: pg.Client) => Promise<void> = async () => undefined,
+): Promise<Target> {
   const client = await database.connect()
-  try {
-    await client.query('begin')
-    await prepareSession(client)
-    const tables = new Map((await ourTables(client)).map((table) => [table.name, table]))
-    await lock(client, [...tables.values()])
-    await requireEmpty(client, [...tables.values()])
-    const { begin } = await readBackup(file)
-    await requireVersion(client, begin.migrations)
-    await begun(begin)
-    const { counts, left } = await load(client, file, tables)
-    for (const [name, rows] of counts) totals.set(name, (totals.get(name) ?? 0) + rows)
-    // Its tables refuse the buckets of others again.
-    if (begin.part !== undefined)
-      await client.query('select platform.own_buckets(buckets) from platform.this_cell where buckets is not null')
-    await client.query('commit')
-    return { begin, left }
-  } catch (error) {
-    if (/^2[23]/.test(sqlState(error)) && error instanceof Error)
-      throw new BackupError(`The rows in ${file} do not fit the database (${error.message}). Nothing was restored.`, {
-        cause: error,
-      })
-    throw error
-  } finally {
-    // The open transaction ends with its connection.
-    await client.end()
+  clients.push(client)
+  await prepare(client)
+  await client.query('begin')
+  await prepareSession(client)
+  const tables = await ourTables(client)
+  await lock(client, name, tables)
+  await requireEmpty(client, name, tables)
+  const { begin } = await readBackup(file)
+  await requireVersion(client, begin.migrations)
+  return { name, client, file, begin, tables: new Map(tables.map((table) => [table.name, table])) }
+}
+
+/** Opens the databases that a backup has beside home. */
+async function openOthers(
+  clients: pg.Client[],
+  db: Database,
+  { begin: { part }, file, client: home }: Target,
+  prepare: (cell: Cell) => Promise<void>,
+): Promise<Target[]> {
+  const others: Target[] = []
+  if (part === undefined) return others
+  if (part.cell !== homeName)
+    throw new BackupError(`${file} is the part of ${part.cell}: name the file of home. Nothing was restored.`)
+  for (const name of part.cells.filter((one) => one !== homeName)) {
+    const cell = db.further.get(name)
+    if (!cell)
+      throw new BackupError(
+        `The backup is of several databases: add ${name} to PAMOJA_CELLS, with an empty one. Nothing was restored.`,
+      )
+    await cell.find()
+    const other = await open(clients, cell, name, fileOf(file, name, part.backup), async (client) => {
+      // What two names of one database would wait for is locked already.
+      await requireCell({ name: homeName, client: home }, { name, client })
+      await prepare(cell)
+    })
+    if (other.begin.part?.backup !== part.backup || other.begin.part.cell !== name)
+      throw new BackupError(`${other.file} belongs to another backup than ${file}. Nothing was restored.`)
+    others.push(other)
   }
+  return others
 }
 
 interface Table {
@@ -210,30 +234,34 @@ async function readSequences(client: pg.Client): Promise<Record<string, string>>
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
 
-async function lock(client: pg.Client, tables: readonly Table[]): Promise<void> {
+async function lock(client: pg.Client, name: string, tables: readonly Table[]): Promise<void> {
   try {
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
     await client.query(`lock table ${tables.map(({ quoted }) => quoted).join(', ')} in access exclusive mode`)
     await client.query('set local lock_timeout = 0')
   } catch (error) {
     if (sqlState(error) !== '55P03') throw error
-    throw new BackupError('The database is in use: stop every node, then restore. Nothing was restored.', {
+    throw new BackupError(`${named(name)} is in use: stop every node, then restore. Nothing was restored.`, {
       cause: error,
     })
   }
 }
 
 /** Refuses a database with accounts or their data; other rows come from migrations and nodes. */
-async function requireEmpty(client: pg.Client, tables: readonly Table[]): Promise<void> {
-  const tests = tables.flatMap(({ name, quoted, columns }) => {
-    if (name === 'accounts.accounts') return [`exists (select from ${quoted})`]
+async function requireEmpty(client: pg.Client, name: string, tables: readonly Table[]): Promise<void> {
+  const tests = tables.flatMap(({ name: table, quoted, columns }) => {
+    if (table === 'accounts.accounts') return [`exists (select from ${quoted})`]
     return columns.includes('account_id') ? [`exists (select from ${quoted} where account_id is not null)`] : []
   })
   const { rows } = await client.query<{ used: boolean }>(`select ${['false', ...tests].join(' or ')} as used`)
   if (rows[0]?.used !== false)
     throw new BackupError(
-      'The database already holds accounts or their data: restore into an empty one. Nothing was restored.',
+      `${named(name)} already holds accounts or their data: restore into an empty one. Nothing was restored.`,
     )
+}
+
+function named(cell: string): string {
+  return cell === homeName ? 'The database' : `The database of ${cell}`
 }
 
 async function requireVersion(client: pg.Client, theirs: Migrations): Promise<void> {
@@ -255,11 +283,26 @@ function beyond(first: Migrations, second: Migrations): string[] {
   return first.filter(({ name, checksum }) => known.get(name) !== checksum).map(({ name }) => name)
 }
 
-async function load(
-  client: pg.Client,
-  file: string,
-  tables: ReadonlyMap<string, Table>,
-): Promise<{ counts: Map<string, number>; left: string[] }> {
+interface Loaded {
+  counts: ReadonlyMap<string, number>
+  left: readonly string[]
+  sequences: Readonly<Record<string, string>>
+}
+
+async function load(target: Target): Promise<Loaded> {
+  try {
+    return await loadRows(target)
+  } catch (error) {
+    if (/^2[23]/.test(sqlState(error)) && error instanceof Error)
+      throw new BackupError(
+        `The rows in ${target.file} do not fit the database (${error.message}). Nothing was restored.`,
+        { cause: error },
+      )
+    throw error
+  }
+}
+
+async function loadRows({ client, file, begin, tables }: Target): Promise<Loaded> {
   const counts = new Map<string, number>()
   const left: string[] = []
   const foreignKeys = await dropForeignKeys(client)
@@ -277,9 +320,10 @@ async function load(
   await freeJobs(client, counts)
   // Analyze, or the planner takes every table for empty.
   for (const name of counts.keys()) await client.query(`analyze ${tables.get(name)?.quoted}`)
-  // Last, because a rollback does not undo it.
-  await writeSequences(client, summary.sequences)
-  return { counts, left }
+  // Its tables refuse the buckets of others again.
+  if (begin.part !== undefined)
+    await client.query('select platform.own_buckets(buckets) from platform.this_cell where buckets is not null')
+  return { counts, left, sequences: summary.sequences }
 }
 
 /** Drops the foreign keys, so that the order of tables does not matter. Returns the SQL to recreate them. */
@@ -342,6 +386,10 @@ async function writeSequences(client: pg.Client, sequences: Readonly<Record<stri
 
 function list(columns: readonly string[]): string {
   return columns.map(pg.escapeIdentifier).join(', ')
+}
+
+function addTo(totals: Map<string, number>, counts: ReadonlyMap<string, number>): void {
+  for (const [table, rows] of counts) totals.set(table, (totals.get(table) ?? 0) + rows)
 }
 
 function amount(counts: ReadonlyMap<string, number>): string {

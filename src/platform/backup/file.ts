@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backup as it lies on the disk: written whole or not at all, and read only if all of it is what once was written.
-// The file is gzip around lines of JSON, and between them the rows in the text format of COPY:
+// A backup as it lies on the disk: written whole or not at all, and read only if all of it is what once was written. That of
+// several databases is a file of home, by whose name it is known, and one of each other with the id of the backup in its
+// name: so the backup before it stays whole until the file of home takes the place of that one's.
+// A file is gzip around lines of JSON, and between them the rows in the text format of COPY:
 //
 //   {"pamoja_backup":2,"made_at":"2026-01-31T12:00:00.000Z","migrations":[{"name":"0001_platform","checksum":"9f…"}]}
 //   {"table":"events.events","columns":["bucket","id"],"partitions":[{"name":"events_default","bounds":"DEFAULT"}]}
@@ -10,14 +12,15 @@
 //
 // Behind it is a seal (seal.ts) over every byte that is on the disk.
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip, constants as zlib } from 'node:zlib'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { errorCode } from '../../kernel/error-code.ts'
 import { StartError } from '../../kernel/start-error.ts'
+import { homeName } from '../moves/cells.ts'
 import { syncDirectory } from '../program/atomic-files.ts'
 import { seal, unseal } from './seal.ts'
 
@@ -85,21 +88,57 @@ export function line(value: Line): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
 
-/** Writes a backup atomically: to a temporary file, renamed once it is on the disk. */
-export async function writeBackup(file: string, content: AsyncIterable<Buffer>): Promise<number> {
-  const part = `${file}.part`
+/** Digits of a backup's id that are in the names of its files. */
+const idDigits = 8
+/** What follows the name of home's file in those of other databases, whole or not. */
+const ofAnother = new RegExp(`^\\.[a-z][a-z0-9-]*\\.[0-9a-f]{${idDigits}}(\\.part)?$`)
+
+/** Name of the file of a database; home has the name that was given. */
+export function fileOf(file: string, cell: string, backup: string): string {
+  return cell === homeName ? file : `${file}.${cell}.${backup.slice(0, idDigits)}`
+}
+
+/**
+ * Writes the files of a backup: each to a temporary one, which get their names once all are on the disk, the last of them last.
+ * Returns the sizes.
+ */
+export async function writeBackup(files: ReadonlyMap<string, AsyncIterable<Buffer>>): Promise<Map<string, number>> {
+  const [names, sizes] = [[...files.keys()], new Map<string, number>()]
+  let placed = 0
+  let at = ''
   try {
-    if ((await stat(file).catch(() => null))?.isDirectory())
-      throw new BackupError(`${file} is a directory: name a file.`)
-    await rm(part, { force: true })
-    const bytes = await writePart(part, content)
-    await rename(part, file)
-    await syncDirectory(dirname(file))
-    return bytes
+    for (const [file, content] of files) {
+      at = file
+      if ((await stat(file).catch(() => null))?.isDirectory())
+        throw new BackupError(`${file} is a directory: name a file.`)
+      await rm(partOf(file), { force: true })
+      sizes.set(file, await writePart(partOf(file), content))
+    }
+    for (const file of names) {
+      at = file
+      await rename(partOf(file), file)
+      placed++
+      await syncDirectory(dirname(file))
+    }
+    await removeEarlier(at, names)
+    return sizes
   } catch (error) {
-    await rm(part, { force: true }).catch(() => undefined)
-    throw writingProblem(file, error)
+    const useless = [...names.map(partOf), ...(placed === names.length ? [] : names.slice(0, placed))]
+    for (const file of useless) await rm(file, { force: true }).catch(() => undefined)
+    throw writingProblem(at, error)
   }
+}
+
+function partOf(file: string): string {
+  return `${file}.part`
+}
+
+/** Deletes what the backup before has of other databases, and what those that were cut off have left. */
+async function removeEarlier(file: string, kept: readonly string[]): Promise<void> {
+  const [folder, name] = [dirname(file), basename(file)]
+  const found = (await readdir(folder)).filter((one) => one.startsWith(name) && ofAnother.test(one.slice(name.length)))
+  for (const one of found)
+    if (!kept.some((other) => basename(other) === one)) await rm(join(folder, one), { force: true })
 }
 
 async function writePart(part: string, content: AsyncIterable<Buffer>): Promise<number> {

@@ -6,7 +6,6 @@ import type pg from 'pg'
 import { preparedIn } from '../db/across.ts'
 import type { Cell } from '../db/cell.ts'
 import { sqlState } from '../db.ts'
-import { homeName } from '../moves/cells.ts'
 import { BackupError } from './file.ts'
 
 const decidedMs = 30_000
@@ -15,11 +14,6 @@ const pollMs = 20
 interface Session {
   readonly cell: Cell
   readonly client: pg.Client
-}
-
-/** Name of the file of a cell; home has the name that was given. */
-export function fileOf(file: string, cell: string): string {
-  return cell === homeName ? file : `${file}.${cell}`
 }
 
 export async function sessionsOf(cells: readonly Cell[]): Promise<Session[]> {
@@ -33,7 +27,10 @@ export async function sessionsOf(cells: readonly Cell[]): Promise<Session[]> {
   }
 }
 
-/** Begins a snapshot in each database, home first. */
+/**
+ * Begins a snapshot in each database, home last: whoever writes into a cell what names a row of home, in transactions of their own,
+ * writes that row first, and a backup that has the one has the other too.
+ */
 export async function beginTogether([home, ...others]: readonly Session[]): Promise<void> {
   if (!home) return
   if (others.length === 0) return beginIn(home)
@@ -41,7 +38,7 @@ export async function beginTogether([home, ...others]: readonly Session[]): Prom
   try {
     await hold(gate)
     for (const other of others) await decidedEnd(gate, other)
-    for (const session of [home, ...others]) await beginIn(session)
+    for (const session of [...others, home]) await beginIn(session)
   } finally {
     // Its locks end with it.
     await gate.end()

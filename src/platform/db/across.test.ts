@@ -2,12 +2,11 @@
 // Transactions over several cells, on two databases with a road to each, on which everything ends at a chosen word: for the
 // databases that is a node that was killed there.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { createMigratedDatabase } from '../../../test/database.ts'
 import { eventually } from '../../../test/eventually.ts'
+import { openWatchedRoad } from '../../../test/watched-road.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { Database, statement } from '../db.ts'
 import { settleDecisions } from './across.ts'
@@ -142,7 +141,7 @@ for (const [i, { road, words, when, stands }] of kills.entries())
   test(`a node killed ${when} "${words.replace('\0', '')}" leaves ${stands ? 'all' : 'nothing'} of its transaction, once another has looked`, {
     skip,
   }, async (t) => {
-    const roads = { home: await openRoad(home.url), east: await openRoad(east.url) }
+    const roads = { home: await openWatchedRoad(home.url), east: await openWatchedRoad(east.url) }
     const killed = open(t, roads.home.url, roads.east.url)
     const other = open(t, home.url, east.url)
     roads[road].on(words, when, () => {
@@ -163,7 +162,7 @@ for (const [i, { road, words, when, stands }] of kills.entries())
   })
 
 test('a transaction that another node took for abandoned is not committed any more', { skip }, async (t) => {
-  const roads = { home: await openRoad(home.url), east: await openRoad(east.url) }
+  const roads = { home: await openWatchedRoad(home.url), east: await openWatchedRoad(east.url) }
   t.after(() => Object.values(roads).map((road) => road.close()))
   const slow = open(t, roads.home.url, roads.east.url)
   const other = open(t, home.url, east.url)
@@ -237,60 +236,4 @@ async function openTransactions(): Promise<number> {
 
 function nameOf(url: string): string {
   return new pg.Client({ connectionString: url }).database ?? ''
-}
-
-interface Wait {
-  words: string
-  when: 'before' | 'after' | 'hold'
-  run(): unknown
-}
-
-/** Proxy to a server that does something when certain words pass, before they arrive or when their answer comes. */
-async function openRoad(url: string) {
-  const { host, port, user, password = '', database: name } = new pg.Client({ connectionString: url })
-  const sockets = new Set<Socket>()
-  const held: (() => void)[] = []
-  let waits: Wait | null = null
-  const server = createServer((near) => {
-    const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-    let isAnswerAwaited = false
-    sockets.add(near).add(far)
-    near.on('data', (bytes) => {
-      const wait = waits !== null && bytes.includes(waits.words) ? waits : null
-      if (wait?.when === 'before') return void wait.run()
-      if (wait?.when === 'hold') {
-        waits = null
-        held.push(() => far.write(bytes))
-        return void wait.run()
-      }
-      isAnswerAwaited ||= wait !== null
-      far.write(bytes)
-    })
-    far.on('data', (bytes) => {
-      if (isAnswerAwaited) waits?.run()
-      else near.write(bytes)
-    })
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const)
-      from.on('error', () => to.destroy()).on('close', () => to.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the road has no port')
-  return {
-    url: `postgres://${user}:${password}@127.0.0.1:${address.port}/${name}?sslmode=disable`,
-    on: (words: string, when: Wait['when'], run: Wait['run']) => {
-      waits = { words, when, run }
-    },
-    go: () => {
-      for (const send of held.splice(0)) send()
-    },
-    close: () => {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-    },
-  }
 }

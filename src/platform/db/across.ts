@@ -171,23 +171,39 @@ export async function settleDecisions(home: Cell, cell: Cell, afterSeconds = aba
         and prepared <= clock_timestamp() - make_interval(secs => $1)`,
     [afterSeconds],
   )
-  for (const { name, id } of found) {
-    // Waits for a decision that is being written: one of the two is there first.
-    await home.beside.query(
-      'insert into platform.decisions (id, commits) values ($1, false) on conflict (id) do nothing',
-      [id],
-    )
-    const { rows } = await home.beside.query<{ commits: boolean }>(
-      'select commits from platform.decisions where id = $1',
-      [id],
-    )
-    const how = rows[0]?.commits === true ? 'commit' : 'rollback'
+  const decided = await decisions(
+    home,
+    found.map(({ id }) => id),
+  )
+  const end = async ({ name, id }: { name: string; id: string }): Promise<void> => {
+    const how = decided.get(id) === true ? 'commit' : 'rollback'
     await cell.beside.query(`${how} prepared '${name}'`).catch((error: unknown) => {
       // Another node was faster, or its own does it at this moment.
       if (!['42704', '55000'].includes(sqlState(error))) throw error
     })
   }
+  // What is decided comes first: a backup that waits for it lets nothing be written here meanwhile.
+  const undecided = found.filter(({ id }) => !decided.has(id))
+  for (const one of found) if (decided.has(one.id)) await end(one)
+  for (const one of undecided) {
+    // Waits for a decision that is being written: one of the two is there first.
+    await home.beside.query(
+      'insert into platform.decisions (id, commits) values ($1, false) on conflict (id) do nothing',
+      [one.id],
+    )
+    for (const [id, commits] of await decisions(home, [one.id])) decided.set(id, commits)
+    await end(one)
+  }
   return found.length
+}
+
+async function decisions(home: Cell, ids: readonly string[]): Promise<Map<string, boolean>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await home.beside.query<{ id: string; commits: boolean }>(
+    'select id, commits from platform.decisions where id = any($1::uuid[])',
+    [ids],
+  )
+  return new Map(rows.map(({ id, commits }) => [id, commits]))
 }
 
 /** Ids of the decisions that prepared transactions of a database wait for. */

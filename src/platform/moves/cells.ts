@@ -107,7 +107,7 @@ export class Cells {
 
 /** Rows of a statement about which nothing is known beforehand. */
 export async function rowsOf<Row extends object>(
-  { client }: Cell,
+  { client }: Pick<Cell, 'client'>,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {

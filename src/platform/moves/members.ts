@@ -3,7 +3,7 @@
 // drained, so that it can be taken out.
 import { StartError } from '../../kernel/start-error.ts'
 import { type Cell, type Cells, givenName, homeName, inTransaction, rowsOf } from './cells.ts'
-import { moveBucket } from './move.ts'
+import { alone, moveBucket } from './move.ts'
 import { caughtUp, copyRows, lagOf, type Replication, subscribe, unsubscribe, whenUnlocked } from './replication.ts'
 import { requireCell } from './requirements.ts'
 
@@ -25,13 +25,15 @@ export async function addCell(cells: Cells, name: string, say: Say): Promise<str
   await inTransaction(home, () =>
     home.client.query(`insert into platform.this_cell (name) values ('${homeName}') on conflict do nothing`),
   )
-  await whenUnlocked(cell, async () => {
-    await cell.client.query(
-      `insert into platform.this_cell (name, buckets) values ($1, '{}') on conflict (is_one) do nothing`,
-      [name],
-    )
-    await cell.client.query('select platform.own_buckets((select buckets from platform.this_cell))')
-  })
+  await alone(cell, () =>
+    whenUnlocked(cell, async () => {
+      await cell.client.query(
+        `insert into platform.this_cell (name, buckets) values ($1, '{}') on conflict (is_one) do nothing`,
+        [name],
+      )
+      await cell.client.query('select platform.own_buckets((select buckets from platform.this_cell))')
+    }),
+  )
   // Beforehand and at once: a bucket may move from home as well as into it.
   for (const one of [home, cell]) await whenUnlocked(one, () => one.client.query('select sms.take_along()'))
   await copyHome(home, cell, say)

@@ -137,12 +137,12 @@ async function follow(home: Cell, replication: Replication, bucket: number, say:
 /** Returns how long writes of the bucket were held, and what for. */
 async function holdAndFlip(home: Cell, replication: Replication, bucket: number, say: Say): Promise<string> {
   const { from, to } = replication
+  // The bucket is held by neither where a command was killed between the two: then only little is left to be done.
+  const isGivenAway = (await ownedBy(to)).includes(bucket) && !(await ownedBy(from)).includes(bucket)
+  // Elsewhere it is not to be refused while what is slow is done again.
+  if (!isGivenAway) await admit(from, bucket)
   say('Holding writes')
-  // Once the bucket is held the other cell is to have it soon, so what is slow is done before: long transactions end, the copy comes close, sequences go on.
-  await writersEnd(from, writersMs.before)
-  const sequences = await sequencesOf(from)
-  await whenUnlocked(to, () => passSequences(to, sequences))
-  await caughtUp(replication, followedBytes)
+  if (!isGivenAway) await prepareHold(replication)
   const times = [performance.now()]
   const passed = (): number => times.push(performance.now())
   await refuse(from, bucket)
@@ -168,6 +168,18 @@ async function holdAndFlip(home: Cell, replication: Replication, bucket: number,
   const [writers, changes, admitting, telling] = times.slice(1).map((time, i) => Math.round(time - (times[i] ?? time)))
   const all = Math.round((times.at(-1) ?? 0) - (times[0] ?? 0))
   return `Its writes were held for ${all} ms: ${writers} for transactions to end, ${changes} for the last changes, ${admitting} to admit it, ${telling} to tell the nodes.`
+}
+
+/**
+ * Does beforehand what is slow, so that the other cell has the bucket soon once it is held: long transactions end, the copy comes
+ * close, and sequences go on behind the numbers that were drawn until then.
+ */
+async function prepareHold(replication: Replication): Promise<void> {
+  const { from, to } = replication
+  await writersEnd(from, writersMs.before)
+  await caughtUp(replication, followedBytes)
+  const sequences = await sequencesOf(from)
+  await whenUnlocked(to, () => passSequences(to, sequences))
 }
 
 async function drop(home: Cell, replication: Replication, bucket: number, say: Say): Promise<void> {
@@ -292,8 +304,8 @@ async function writersEnd(cell: Cell, withinMs: number): Promise<void> {
   }
 }
 
-/** Commands that move other buckets change what this cell owns before or after. */
-async function alone(cell: Cell, work: () => Promise<void>): Promise<void> {
+/** Commands that are about other buckets change what this cell owns before or after. */
+export async function alone(cell: Cell, work: () => Promise<void>): Promise<void> {
   await cell.client.query(`select pg_advisory_lock(${ownersLock})`)
   try {
     await work()

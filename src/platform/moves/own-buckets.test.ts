@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createMigratedDatabase, type TestDatabase } from '../../../test/database.ts'
+import { notesMigrations } from '../../../test/notes/area.ts'
+import { prepareSchema } from '../../node/database.ts'
 
 const account = '00000000-0000-7000-8000-000000000001'
 const refusal = { code: '23514', constraint: 'own_bucket' }
@@ -81,6 +83,15 @@ test('a partition that is made later refuses them too', async () => {
     ),
     refusal,
   )
+})
+
+test('a table that a later version brings refuses them from the migration on', async () => {
+  await client.query('create schema later; create table later.things (bucket smallint not null)')
+  await client.query('insert into later.things values (7)')
+  await prepareSchema(database.connect(), 'migrate', notesMigrations)
+  await assert.rejects(client.query('insert into later.things values (7)'), refusal)
+  await client.query('insert into later.things values (8)')
+  await client.query('drop schema later cascade')
 })
 
 test('what a subscription copies is let in', async () => {

@@ -3,6 +3,8 @@
 import { StartError } from '../../kernel/start-error.ts'
 import { type Cell, rowsOf } from './cells.ts'
 
+type Connected = Pick<Cell, 'name' | 'client'>
+
 interface Server {
   wal_level: string
   prepared: number
@@ -10,7 +12,7 @@ interface Server {
   identity: string
 }
 
-async function serverOf(cell: Cell): Promise<Server> {
+async function serverOf(cell: Connected): Promise<Server> {
   const [server] = await rowsOf<Server>(
     cell,
     `select current_setting('wal_level') as wal_level, current_setting('max_prepared_transactions')::int as prepared,
@@ -23,7 +25,7 @@ async function serverOf(cell: Cell): Promise<Server> {
 }
 
 /** Refuses a cell that is the home database, or whose server or whose home's cannot do what cells need. */
-export async function requireCell(home: Cell, cell: Cell): Promise<void> {
+export async function requireCell(home: Connected, cell: Connected): Promise<void> {
   const [theirs, ours] = [await serverOf(cell), await serverOf(home)]
   if (theirs.identity === ours.identity)
     throw new StartError(
@@ -38,12 +40,12 @@ export async function requireCell(home: Cell, cell: Cell): Promise<void> {
 }
 
 /** Refuses a move between servers that cannot replicate. */
-export async function requireMovable(from: Cell, to: Cell): Promise<void> {
+export async function requireMovable(from: Connected, to: Connected): Promise<void> {
   requireSource(from, await serverOf(from))
   requireTarget(to, await serverOf(to))
 }
 
-function requireSource(cell: Cell, server: Server): void {
+function requireSource(cell: Connected, server: Server): void {
   if (server.wal_level !== 'logical')
     throw new StartError(
       `The server of ${cell.name} has wal_level = ${server.wal_level}, and other cells follow its changes: set it to logical, and restart that server.`,
@@ -51,7 +53,7 @@ function requireSource(cell: Cell, server: Server): void {
   requireTarget(cell, server)
 }
 
-function requireTarget(cell: Cell, { isSuper }: Server): void {
+function requireTarget(cell: Connected, { isSuper }: Server): void {
   if (!isSuper)
     throw new StartError(
       `The user of ${cell.name} is no superuser, and only that may make subscriptions and copy without triggers: give the command the address of one. Nodes need none.`,
