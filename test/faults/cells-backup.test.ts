@@ -146,6 +146,8 @@ test('a backup that is killed, or fails, leaves the one before it as it is', asy
       (await files()).filter((name) => !name.endsWith('.part')),
       kept,
     )
+    // A session that waits for a lock does not notice that its client is gone.
+    await gate.query(`select pg_terminate_backend(pid) ${waiting}`)
     await eventually(async () => (await gate.query(`select ${waiting}`)).rowCount === 0, 'its session to end')
     const failing = assert.rejects(backup(db, file), /terminat/)
     await eventually(
@@ -174,12 +176,12 @@ test('a restore of several databases fills all of them or none', async (t) => {
   const path = join(tmpdir(), ofWest)
   const bytes = await readFile(path)
   await writeFile(path, bytes.subarray(0, -100))
-  await into('home2', { east, west }, /\.west\.[0-9a-f]{8} is damaged or cut short .* Nothing was restored\.$/)
+  await into('home2', { east, west }, /\.west\.[0-9a-f]{8} is .*damaged.* Nothing was restored\.$/)
   await writeFile(path, bytes)
   await into('home2', { east: server.url('home2'), west }, /leads to the home database/)
   const row = `insert into platform.data_keys (bucket, account_id, id, root_key, wrapped) values (1, gen_random_uuid(), 1, '', '')`
   await server.sql('west2', row)
-  await into('home2', { east, west }, /^The database of west already holds accounts or their data/)
+  await into('home2', { east, west }, /The database of west already holds accounts or their data/)
   await server.sql('west2', 'delete from platform.data_keys')
   for (const name of ['home2', 'east2']) assert.deepEqual(await server.sql(name, 'select from ledger.wallets'), [])
 
