@@ -46,6 +46,21 @@ export function patienceMs(onQuietMs = quietMs): number {
   return Math.round(onQuietMs * crowding())
 }
 
+/** Calls `giveUp` after time that is measured in work, as that of `eventually`; the answer takes it back. */
+export function afterWork(withinMs: number, giveUp: () => void): () => void {
+  let leftMs = withinMs
+  let lastMs = performance.now()
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    leftMs -= (nowMs - lastMs) / crowding()
+    lastMs = nowMs
+    if (leftMs > 0) return
+    clearInterval(timer)
+    giveUp()
+  }, 500)
+  return () => clearInterval(timer)
+}
+
 /** Processor time of this process, as it would be where these tests were written: what others do takes none of it. */
 export function workedMs(): number {
   const { user, system } = process.cpuUsage()

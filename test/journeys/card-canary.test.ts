@@ -296,6 +296,7 @@ async function dump(): Promise<Map<string, string>> {
 }
 
 async function heapSnapshot(): Promise<Buffer | null> {
+  assert.equal(serving.program.child.signalCode, null, 'the program is there')
   const name = (await readdir(folder)).find((file) => file.endsWith('.heapsnapshot'))
   if (!name) return null
   const file = await open(join(folder, name))
