@@ -62,10 +62,11 @@ export async function makersOf(
   const rows = await db.query(makersOfRequests, { account, ids: [...new Set(logged)] })
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (loggedWith) => {
-    const { key_name: name = null, member_id: member = null, member_name = null } = byId.get(loggedWith) ?? {}
+    // Keys are kept when they are revoked, so what is none of them was a member, who has been removed.
+    const { key_name = null, member_id: member = loggedWith, member_name = null } = byId.get(loggedWith) ?? {}
     return {
       key_id: member === loggedWith ? null : idOf('apiKey', loggedWith),
-      key_name: name,
+      key_name,
       member: member === null ? null : { id: idOf('member', member), name: member_name },
     }
   }
