@@ -38,7 +38,8 @@ export class Methods {
       const path = { pattern, segments: segmentsOf(pattern), operations: new Map([[method, operation]]) }
       this.#paths.set(pattern, path)
       const node = nodeFor(this.#root, path.segments)
-      if (node.path !== null) throw new Error(`${node.path.pattern} and ${pattern} are one path: name their parameters alike`)
+      if (node.path !== null)
+        throw new Error(`${node.path.pattern} and ${pattern} are one path: name their parameters alike`)
       node.path = path
     }
     this.#nearest = null
