@@ -32,7 +32,7 @@ export async function actorNames(
 const makersOfRequests = statement.home<{ account: string; ids: string[] }, MakerRow>(
   'accounts.makers_of_requests',
   `select k.id, k.name as key_name, k.member_id, coalesce(nullif(m.name, ''), m.email) as member_name
-     from accounts.api_keys k left join accounts.members m on m.id = k.member_id
+     from accounts.api_keys k left join accounts.members m on m.id = k.member_id and m.account_id = k.account_id
     where k.account_id = $account and k.id = any($ids::uuid[])
     union all
    select id, null, id, coalesce(nullif(name, ''), email) from accounts.members
