@@ -86,7 +86,6 @@ const reasons = {
     'test/journeys/voice-speech.test.ts',
   ],
   'looks closely at one corner of a channel; the journey beside it, named here, is in the first tier': [
-    'test/journeys/console-sessions.test.ts', // team
     'test/journeys/email-care.test.ts', // email-api
     'test/journeys/email-security.test.ts', // email-api
     'test/journeys/invoice-pdf.test.ts', // invoices
@@ -101,9 +100,7 @@ const reasons = {
   'sends the same at once, or cuts off what a journey needs; commit.test and faults/payments stand for it': [
     'test/conformance/mpesa-amounts.test.ts',
     'test/journeys/billing-at-once.test.ts',
-    'test/journeys/payouts-together.test.ts',
     'test/journeys/readiness.test.ts',
-    'test/journeys/reconciliation.test.ts',
     'test/journeys/subscriptions-together.test.ts',
     'test/journeys/suspended.test.ts',
   ],

@@ -10,6 +10,8 @@ declare
   child   record;
   filled  boolean;
 begin
+  -- As whoever reads or writes messages does: with a partition first, each would wait for what the other holds.
+  lock table sms.messages in access exclusive mode;
   for child in
     select c.oid::regclass::text as name, pg_get_expr(c.relpartbound, c.oid) as bound,
            array_to_string(c.reloptions, ', ') as stored,
@@ -18,16 +20,18 @@ begin
                                      ' default ' || pg_get_expr(d.adbin, d.adrelid)), ', '
                               order by array_position(ordered, a.attname::text))
               from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+           -- Such as that of a cell, which refuses the buckets of others.
+           (select coalesce(string_agg(format(', constraint %I %s', k.conname, pg_get_constraintdef(k.oid)), ''), '')
+              from pg_constraint k where k.conrelid = c.oid and k.contype = 'c') as checks
       from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = 'sms.messages'::regclass
      order by 1
   loop
-    execute format('lock table %s in access exclusive mode', child.name);
     execute format('select exists (select from %s)', child.name) into filled;
     continue when filled;
     execute format('drop table %s', child.name);
-    execute format('create table %s (%s) with (%s)', child.name, child.columns, child.stored);
+    execute format('create table %s (%s%s) with (%s)', child.name, child.columns, child.checks, child.stored);
     execute format('create statistics %s_tenant (dependencies) on bucket, account_id from %s', child.name, child.name);
     execute format('alter table sms.messages attach partition %s %s', child.name, child.bound);
   end loop;

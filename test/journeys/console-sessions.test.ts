@@ -104,6 +104,21 @@ test('what a session changes is in the audit log and the request log under the n
   assert.deepEqual((await makerOf(first)).slice(2), [null])
 })
 
+// As keys have it that an operator made before keys were held to members.
+const holdKeysTo = statement.home<{ account: string; member: string }, object>(
+  'test.hold_keys_to',
+  `update accounts.api_keys set member_id = (select id from accounts.members where email = $member) where account_id = $account`,
+)
+
+test('the request log names nobody of another account', async () => {
+  const other = await world.account()
+  const { account } = tenantOf(other)
+  await world.app.db.query(holdKeysTo, { account, member: given().email })
+  const asked = await other.client.get('/v1/auth/whoami')
+  const { body } = await other.client.get(`/v1/logs/${asked.headers['x-request-id']}`)
+  assert.deepEqual([body.key_id, body.member.name], [asked.body.key_id, null])
+})
+
 test('a change needs the csrf header and a page of this origin; reading needs neither', async () => {
   const { cookie, csrf } = await signedIn()
   const post = (headers: Record<string, string>) =>

@@ -166,7 +166,14 @@ test('who is disabled or removed is signed out at once', async () => {
   assert.equal((await login({ email: 'leaving@example.com', password })).status, 401)
   await world.demo.patch(`${team}/${id}`, { status: 'active' })
   const again = signed(await login({ email: 'leaving@example.com', password }))
+  const made = await world.stranger.post(
+    '/v1/webhooks',
+    { url: 'https://example.com/hook' },
+    { headers: again.headers },
+  )
   assert.equal((await world.demo.delete(`${team}/${id}`)).body.deleted, true)
+  const { body: logged } = await world.demo.get(`/v1/logs/${made.headers['x-request-id']}`)
+  assert.deepEqual([logged.key_id, logged.key_name, logged.member], [null, null, { id, name: null }])
   assert.equal((await world.stranger.get('/console/api/session', { headers: again.headers })).status, 401)
 })
 

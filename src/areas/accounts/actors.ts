@@ -32,7 +32,7 @@ export async function actorNames(
 const makersOfRequests = statement.home<{ account: string; ids: string[] }, MakerRow>(
   'accounts.makers_of_requests',
   `select k.id, k.name as key_name, k.member_id, coalesce(nullif(m.name, ''), m.email) as member_name
-     from accounts.api_keys k left join accounts.members m on m.id = k.member_id
+     from accounts.api_keys k left join accounts.members m on m.id = k.member_id and m.account_id = k.account_id
     where k.account_id = $account and k.id = any($ids::uuid[])
     union all
    select id, null, id, coalesce(nullif(name, ''), email) from accounts.members
@@ -62,10 +62,11 @@ export async function makersOf(
   const rows = await db.query(makersOfRequests, { account, ids: [...new Set(logged)] })
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (loggedWith) => {
-    const { key_name: name = null, member_id: member = null, member_name = null } = byId.get(loggedWith) ?? {}
+    // Keys are kept when they are revoked, so what is none of them was a member, who has been removed.
+    const { key_name = null, member_id: member = loggedWith, member_name = null } = byId.get(loggedWith) ?? {}
     return {
       key_id: member === loggedWith ? null : idOf('apiKey', loggedWith),
-      key_name: name,
+      key_name,
       member: member === null ? null : { id: idOf('member', member), name: member_name },
     }
   }

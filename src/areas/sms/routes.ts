@@ -29,7 +29,7 @@ const sendRoute = commit({
   operation: 'sms.send',
   summary: 'Send a text',
   description:
-    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan. With `sms:send` and not `sms:write`, only to one number, without `scheduled_at` and `callback_url`; for a member also only to a number of their own call, live or of the last 24 hours, or of a conversation assigned to them.',
+    'Sends to one number or a list of numbers, now or at a later time. Charged on acceptance; refunded if it is never sent. A list of numbers counts as one request of your plan, and is sent at the rate of the plan. With `sms:send` and not `sms:write`, only to one number, without `scheduled_at`, `callback_url` and `fallback`; for a member also only to a number of their own call, live or of the last 24 hours, or of a conversation assigned to them.',
   scope: 'sms:send',
   limit: 'sms',
   body: MessageSend,

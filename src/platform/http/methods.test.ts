@@ -47,6 +47,12 @@ test('a segment that no id could be is none', () => {
   assert.equal(methods.find('GET', `/v1/sms/${'a'.repeat(301)}`), null)
 })
 
+test('a parameter has one name at a place, or one of two operations would not be found', () => {
+  const two = new Methods()
+  two.add('/v1/sms/:id', 'GET')
+  assert.throws(() => two.add('/v1/sms/:message_id', 'DELETE'), /name their parameters alike/)
+})
+
 test('no operation with an entry of its own in the router takes the path of another', () => {
   const all = areas.flatMap(({ routes }) => routes).map((route) => ({ route, segments: route.path.split('/') }))
   const apart = all.filter(

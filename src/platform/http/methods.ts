@@ -37,7 +37,10 @@ export class Methods {
     else {
       const path = { pattern, segments: segmentsOf(pattern), operations: new Map([[method, operation]]) }
       this.#paths.set(pattern, path)
-      nodeFor(this.#root, path.segments).path = path
+      const node = nodeFor(this.#root, path.segments)
+      if (node.path !== null)
+        throw new Error(`${node.path.pattern} and ${pattern} are one path: name their parameters alike`)
+      node.path = path
     }
     this.#nearest = null
   }

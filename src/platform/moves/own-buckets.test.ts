@@ -4,8 +4,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createMigratedDatabase, type TestDatabase } from '../../../test/database.ts'
+import { eventually } from '../../../test/eventually.ts'
 import { notesMigrations } from '../../../test/notes/area.ts'
-import { prepareSchema } from '../../node/database.ts'
+import { migrationsFolder, prepareSchema } from '../../node/database.ts'
+import { schemaFiles } from '../db/schema-files.ts'
 
 const account = '00000000-0000-7000-8000-000000000001'
 const refusal = { code: '23514', constraint: 'own_bucket' }
@@ -92,6 +94,32 @@ test('a table that a later version brings refuses them from the migration on', a
   await assert.rejects(client.query('insert into later.things values (7)'), refusal)
   await client.query('insert into later.things values (8)')
   await client.query('drop schema later cascade')
+})
+
+test('partitions of texts that are made anew refuse them, and whoever writes texts meanwhile is waited for', async () => {
+  const text = schemaFiles(migrationsFolder).migrations.find(({ name }) => name === '2026-11-19_sms_partitions')?.text
+  assert.ok(text)
+  const addText = (asked: pg.Client, bucket: number, months = 0) =>
+    asked.query(
+      `insert into sms.messages
+         (bucket, account_id, environment, id, direction, status, recipient, sender, encoding, segments, created_at)
+       values ($1, $2, 'live', platform.uuid_at(now() + $3 * interval '1 month'), 'outbound', 'queued', '+254711000001', 'X',
+               'gsm7', 1, now())`,
+      [bucket, account, months],
+    )
+  const other = new pg.Client({ connectionString: database.url })
+  await other.connect()
+  // As a statement that has begun, and has not come to its partition yet.
+  await other.query('begin; lock table only sms.messages in row exclusive mode')
+  const migrated = client.query(text)
+  const waits = `select from pg_locks where not granted and relation = 'sms.messages'::regclass`
+  await eventually(async () => (await other.query(waits)).rowCount === 1, 'the migration to wait')
+  await addText(other, 8)
+  await other.query('commit')
+  await migrated
+  await addText(other, 8, 1)
+  await assert.rejects(addText(other, 7, 1), refusal)
+  await other.end()
 })
 
 test('what a subscription copies is let in', async () => {
