@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store a recipient's outcome and its events in one group commit.
+// Stores a recipient's outcome and its events in one group commit.
 import { newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import { isUnavailable } from '../../../platform/db.ts'
 import { type NewEvent, type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
@@ -14,10 +13,6 @@ import type { TlsLevel } from './destinations.ts'
 import type { OutgoingRow } from './load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf, type Told } from './news.ts'
 import { exhausted, retryAfterMs, type Verdict } from './verdict.ts'
-
-/** Retry delay and count of a commit that the database did not confirm. */
-const repeatMs = 500
-const maxRepeats = 120
 
 const finishRecipient = operation.tenant(
   'email.finish',
@@ -83,8 +78,8 @@ export async function storeChange(
   change: Change,
 ): Promise<boolean> {
   const reply = change.verdict?.reply ?? null
-  const { changed, deliveries } = await commitWithRetries(() =>
-    app.commit(finishRecipient, {
+  // A message that was accepted must not be sent again.
+  const { changed, deliveries } = await app.commitSurely(finishRecipient, {
       bucket: tenant.bucket,
       account: tenant.account,
       environment: tenant.environment,
@@ -110,21 +105,9 @@ export async function storeChange(
       suppress: change.suppress ?? null,
       address: row.email.toLowerCase(),
       events: eventsColumn(change.events),
-    }),
-  )
+    })
   if (changed) beginAll(app, change.events, deliveries)
   return changed === true
-}
-
-/** Retries a commit while the database is unavailable: an accepted message must not be sent again. */
-async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
-  for (let repeats = 0; ; repeats++)
-    try {
-      return await commit()
-    } catch (error) {
-      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
-      await new Promise((resolve) => setTimeout(resolve, repeatMs))
-    }
 }
 
 /** Stores the server's reply, or that none could be reached. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accept a verification. Pictures are checked first, so that an app can ask for better ones at once and nothing is
+// Accepts a verification. Pictures are checked first, so that an app can ask for better ones at once and nothing is
 // stored for a refused request; then record, pictures, audit entry, event and job are stored together.
 import { Readable } from 'node:stream'
 import { AppError, invalid } from '../../../kernel/errors.ts'
@@ -304,7 +304,7 @@ export function indexOf(
 
 const usualWaitSeconds = 10
 
-/** Wait for the verdict until `waitSeconds` after the request came; on timeout, the record as it is. */
+/** Waits for the verdict until `waitSeconds` after the request came; on timeout, the record as it is. */
 export async function awaitVerdict(
   app: App,
   { tenant, receivedMs }: Caller,

@@ -263,7 +263,7 @@ async function askRegistry(
   return isPerson ? verdict : 'mismatch'
 }
 
-/** Compare with the registry's photo; an unusable one does not count. */
+/** Compares with the registry's photo; an unusable one does not count. */
 async function isSameFace(app: App, tenant: Tenant, photo: string, descriptor: readonly number[]): Promise<boolean> {
   try {
     const pictures = [{ bytes: Buffer.from(photo, 'base64'), use: 'face' as const }]
