@@ -40,7 +40,7 @@ const ownProcess = [
   'test/laws/sql.test.ts',
 ]
 const isAlone = (source) =>
-  /^test\/(faults\/|interop\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+  /^test\/(faults\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /**
  * Test files as their sources, so that output of a deleted test is never run: those that are named, or else those of the
