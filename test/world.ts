@@ -73,8 +73,8 @@ export async function startWorld(
   const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null
   const stranger = new Client(node.url, ca, null)
   const operator = stranger.as(given.operator_key)
-  const { body: own } = await operator.get('/v1/auth/whoami')
-  await operator.patch(`/v1/operator/api-keys/${own.key_id}`, { rate_limit_per_second: 1_000_000 })
+  const { body: who } = await operator.get('/v1/auth/whoami')
+  await operator.patch(`/v1/operator/api-keys/${who.key_id}`, { rate_limit_per_second: 1_000_000 })
   return {
     node,
     app: node.app,

@@ -39,8 +39,7 @@ const ownProcess = [
   'test/journeys/identity-faces.test.ts',
   'test/laws/sql.test.ts',
 ]
-const isAlone = (source) =>
-  /^test\/(faults\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+const isAlone = (source) => /^test\/(faults\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /**
  * Test files as their sources, so that output of a deleted test is never run: those that are named, or else those of the

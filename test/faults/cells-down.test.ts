@@ -10,7 +10,6 @@ import type { RunningNode } from '../../src/node/server.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { Client } from '../client.ts'
 import { createTwoCells } from '../database.ts'
-import { notes } from '../notes/area.ts'
 import { openRoad } from '../road.ts'
 import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 

@@ -10,7 +10,6 @@ import type { RunningNode } from '../../src/node/server.ts'
 import { confirmedKey } from '../../src/platform/mcp/confirmation.ts'
 import { Toolbox } from '../../src/platform/mcp/tools.ts'
 import type { Client } from '../client.ts'
-import { notes } from '../notes/area.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World

@@ -100,11 +100,13 @@ const columns = `bucket, account_id, environment, id, conversation, parent, dire
   sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
 
 /** Columns that a call comes with. */
-const begun = stored(`conversation, parent, direction, from_number, to_number, plan::jsonb, custom_data, event_url, record, started_at,
+const begun =
+  stored(`conversation, parent, direction, from_number, to_number, plan::jsonb, custom_data, event_url, record, started_at,
   minute_micros, currency, node`)
 
 /** Columns that change while a call lives. */
-const lived = stored(`status, phase, agent_id, queue_id, ivr_id, conference_id, disposition, held_seconds, recordings::uuid[],
+const lived =
+  stored(`status, phase, agent_id, queue_id, ivr_id, conference_id, disposition, held_seconds, recordings::uuid[],
   ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by, sip_code, cost, quality::jsonb, position, sequence`)
 
 type Begun = Pick<
@@ -194,10 +196,7 @@ export const takeCallInto = statement.tenant<
 export const saveCall = statement.tenant<
   One & Omit<CallRow, keyof Begun | 'account_id' | 'quality' | 'told'> & { quality: string | null },
   { id: string }
->(
-  'voice.save_call',
-  `update voice.calls set ${lived.set} where ${mine} and id = $id and ended_at is null returning id`,
-)
+>('voice.save_call', `update voice.calls set ${lived.set} where ${mine} and id = $id and ended_at is null returning id`)
 
 export const insertEvent = statement.tenant<
   One & { position: number; sequence: number | null; kind: string; at: Date; data: string },

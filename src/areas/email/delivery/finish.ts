@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores a recipient's outcome and its events in one group commit.
 import { newUuid } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
 import { type NewEvent, type Occasion, occasionNow } from '../../../platform/events.ts'
@@ -80,32 +81,32 @@ export async function storeChange(
   const reply = change.verdict?.reply ?? null
   // A message that was accepted must not be sent again.
   const { changed, deliveries } = await app.commitSurely(finishRecipient, {
-      bucket: tenant.bucket,
-      account: tenant.account,
-      environment: tenant.environment,
-      message: row.id,
-      number: row.number,
-      job: run?.id ?? null,
-      attempt: run?.attempt ?? null,
-      status: change.status,
-      attempts: change.attempts,
-      smtp_code: reply?.code ?? null,
-      enhanced_code: reply?.enhanced ?? null,
-      smtp_response: reply ? `${reply.code} ${reply.text}`.slice(0, 500) : null,
-      mx: change.mx ?? null,
-      tls: change.tls ?? null,
-      tls_level: change.level ?? null,
-      bounce_type: change.verdict?.kind === 'bounced' ? change.verdict.type : null,
-      reason: change.reason,
-      at: new Date(occasion.nowMs),
-      next_attempt_at: change.nextAttemptAt ?? null,
-      delay_ms: change.delayMs == null ? null : BigInt(change.delayMs),
-      transfer: change.isRefunded ? newUuid(occasion.receivedMs) : null,
-      suppression: newUuid(occasion.receivedMs),
-      suppress: change.suppress ?? null,
-      address: row.email.toLowerCase(),
-      events: eventsColumn(change.events),
-    })
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    message: row.id,
+    number: row.number,
+    job: run?.id ?? null,
+    attempt: run?.attempt ?? null,
+    status: change.status,
+    attempts: change.attempts,
+    smtp_code: reply?.code ?? null,
+    enhanced_code: reply?.enhanced ?? null,
+    smtp_response: reply ? `${reply.code} ${reply.text}`.slice(0, 500) : null,
+    mx: change.mx ?? null,
+    tls: change.tls ?? null,
+    tls_level: change.level ?? null,
+    bounce_type: change.verdict?.kind === 'bounced' ? change.verdict.type : null,
+    reason: change.reason,
+    at: new Date(occasion.nowMs),
+    next_attempt_at: change.nextAttemptAt ?? null,
+    delay_ms: change.delayMs == null ? null : BigInt(change.delayMs),
+    transfer: change.isRefunded ? newUuid(occasion.receivedMs) : null,
+    suppression: newUuid(occasion.receivedMs),
+    suppress: change.suppress ?? null,
+    address: row.email.toLowerCase(),
+    events: eventsColumn(change.events),
+  })
   if (changed) beginAll(app, change.events, deliveries)
   return changed === true
 }
@@ -258,7 +259,5 @@ async function isThirdSoftBounce(
   { nowMs }: Occasion,
 ): Promise<boolean> {
   if (verdict.type !== 'soft') return false
-  return (
-    (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * 86_400_000))) >= softBounces - 1
-  )
+  return (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * dayMs))) >= softBounces - 1
 }

@@ -4,7 +4,7 @@
 import { Readable } from 'node:stream'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { parseMoment } from '../../../kernel/time.ts'
+import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -41,8 +41,6 @@ export interface Accepted {
 
 /** Who asks for a verification: a caller, or the account of a hosted page for the person on it. */
 export type Requester = Payer & Pick<Caller, 'nowMs' | 'requestId' | 'actor' | 'ip'>
-
-const dayMs = 86_400_000
 
 /** Validates a request and stores its pictures. */
 export async function admit(app: App, caller: Requester, input: VerifyId): Promise<Accepted> {

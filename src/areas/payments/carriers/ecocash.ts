@@ -20,7 +20,6 @@ import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 
 type EcocashSettings = { base_url: string; ecocash_mode: string; ecocash_api_key: string }
 
-
 /** Failure reasons by the provider's words. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   INSUFFICIENT_FUNDS: 'INSUFFICIENT_FUNDS',
@@ -34,11 +33,23 @@ class EcocashCarrier extends PolledCarrier {
   readonly #settings: EcocashSettings
 
   constructor(settings: EcocashSettings, { http, patienceMs }: Surroundings) {
-    super(ecocashFacts, new ProviderClient(http, patienceMs), 'gives payments back in its own merchant portal, not here')
+    super(
+      ecocashFacts,
+      new ProviderClient(http, patienceMs),
+      'gives payments back in its own merchant portal, not here',
+    )
     this.#settings = settings
   }
 
-  override async collect({ attempt, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
+  override async collect({
+    attempt,
+    micros,
+    currency,
+    phone,
+    reference,
+    description,
+    trace,
+  }: Collection): Promise<Verdict> {
     const reason = description || reference
     const body = ecocashPaymentBody({ reference: attempt, phone, amount: formatMicros(micros), currency, reason })
     const answer = await this.#post(ecocashPaths.payment, { body, timeoutMs: orderMs, trace })

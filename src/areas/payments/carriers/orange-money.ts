@@ -56,7 +56,15 @@ class OrangeMoneyCarrier extends PolledCarrier {
     this.#settings = settings
   }
 
-  override async collect({ shortId, micros, currency, reference, callbackUrl, returnUrl, trace }: Collection): Promise<Verdict> {
+  override async collect({
+    shortId,
+    micros,
+    currency,
+    reference,
+    callbackUrl,
+    returnUrl,
+    trace,
+  }: Collection): Promise<Verdict> {
     const { merchant_key: merchantKey, webpay_market } = this.#settings
     const body = orangeMoneyPaymentBody({
       merchantKey,
@@ -101,7 +109,10 @@ class OrangeMoneyCarrier extends PolledCarrier {
     }
   }
 
-  override readCallback(body: unknown, { providerId, micros, kept }: Asked): { providerId: string; verdict: Verdict } | null {
+  override readCallback(
+    body: unknown,
+    { providerId, micros, kept }: Asked,
+  ): { providerId: string; verdict: Verdict } | null {
     const notice = readOrangeMoneyNotice(body)
     if (!notice || providerId === null || !isSame(notice.notifyToken, kept.notif_token)) return null
     const { state, receipt } = notice

@@ -69,7 +69,16 @@ class TelebirrCarrier extends PolledCarrier {
     this.#clock = surroundings.clock
   }
 
-  override async collect({ shortId, micros, currency, reference, description, callbackUrl, returnUrl, trace }: Collection) {
+  override async collect({
+    shortId,
+    micros,
+    currency,
+    reference,
+    description,
+    callbackUrl,
+    returnUrl,
+    trace,
+  }: Collection) {
     const { private_key: key, checkout_url } = this.#settings
     const order = {
       ...this.#merchant,

@@ -14,7 +14,6 @@ import { waveFacts } from './wave-facts.ts'
 
 type WaveSettings = { base_url: string; wave_api_key: string }
 
-
 /** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   'insufficient-funds': 'INSUFFICIENT_FUNDS',

@@ -3,7 +3,7 @@
 // What the network said must not be forgotten because the database was away for a moment, so these commits are repeated.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { operation } from '../../../platform/commit.ts'
+import { operation, type RowOf } from '../../../platform/commit.ts'
 import { eventRow, type NewEvent, occasionNow } from '../../../platform/events.ts'
 import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
