@@ -46,6 +46,21 @@ export function patienceMs(onQuietMs = quietMs): number {
   return Math.round(onQuietMs * crowding())
 }
 
+/** Calls `then` once a time has passed that is measured in the work of the machine; gives what calls it off. */
+export function whenPatienceEnds(onQuietMs: number, then: () => void): () => void {
+  let leftMs = onQuietMs
+  let lastMs = performance.now()
+  const timer = setInterval(() => {
+    const nowMs = performance.now()
+    leftMs -= (nowMs - lastMs) / crowding()
+    lastMs = nowMs
+    if (leftMs > 0) return
+    clearInterval(timer)
+    then()
+  }, 1_000)
+  return () => clearInterval(timer)
+}
+
 /** Processor time of this process, as it would be where these tests were written: what others do takes none of it. */
 export function workedMs(): number {
   const { user, system } = process.cpuUsage()
