@@ -23,7 +23,7 @@ export interface SmsInstallation {
   walBy(since: number): Promise<readonly { of: string; bytes: number; records: number }[]>
   /** A new account with money; gives its key. */
   account(): Promise<string>
-  /** Have messages go over a new bind with these settings from now on. */
+  /** Has messages go over a new bind with these settings from now on. */
   bind(settings: { window: number; rate?: number }): Promise<void>
   /** The watched texts that reached handsets since it was asked last, and when. */
   arrivals(): Promise<readonly (readonly [string, number])[]>

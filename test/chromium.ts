@@ -30,7 +30,9 @@ export async function accessibilityProblems(page: Page, rules?: readonly string[
   // The policy of the page lets no script in; the tools of the browser are not bound by it. The session ends with the page:
   // Chromium takes a page's virtual authenticators away as soon as any session of it is detached.
   const session = await page.context().newCDPSession(page)
-  await session.send('Runtime.evaluate', { expression: axe.source })
+  // Half a megabyte, which a page that is still there has read already.
+  const known = await session.send('Runtime.evaluate', { expression: '"axe" in window', returnByValue: true })
+  if (known.result.value !== true) await session.send('Runtime.evaluate', { expression: axe.source })
   const { result } = await session.send('Runtime.evaluate', {
     expression: `axe.run(${JSON.stringify(rules ? { runOnly: rules } : {})}).then(({ violations }) => JSON.stringify(
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary))))`,

@@ -46,9 +46,9 @@ export function patienceMs(onQuietMs = quietMs): number {
   return Math.round(onQuietMs * crowding())
 }
 
-/** Calls `giveUp` after time that is measured in work, as that of `eventually`; the answer takes it back. */
-export function afterWork(withinMs: number, giveUp: () => void): () => void {
-  let leftMs = withinMs
+/** Calls `then` once a time has passed that is measured in the work of the machine; gives what calls it off. */
+export function whenPatienceEnds(onQuietMs: number, then: () => void): () => void {
+  let leftMs = onQuietMs
   let lastMs = performance.now()
   const timer = setInterval(() => {
     const nowMs = performance.now()
@@ -56,8 +56,8 @@ export function afterWork(withinMs: number, giveUp: () => void): () => void {
     lastMs = nowMs
     if (leftMs > 0) return
     clearInterval(timer)
-    giveUp()
-  }, 500)
+    then()
+  }, 1_000)
   return () => clearInterval(timer)
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Credentials } from '../src/commands/welcome.ts'
 import { Client } from './client.ts'
-import { afterWork } from './eventually.ts'
+import { whenPatienceEnds } from './eventually.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const main = join(root, 'dist/program/main.js')
@@ -33,8 +33,6 @@ export interface ProgramOptions {
   cwd?: string
   /** Whether it may send messages to this process. */
   tells?: boolean
-  /** Time that it may take on a quiet machine. */
-  endWithinMs?: number
 }
 
 /** A program makes a database before it serves, and some tests keep it for all of their own time. */
@@ -55,7 +53,6 @@ export class Program {
     file = main,
     cwd = tmpdir(),
     tells = false,
-    endWithinMs = runMs,
   }: ProgramOptions) {
     const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env
     const env = { PATH, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment }
@@ -75,9 +72,9 @@ export class Program {
     })
     started.add(this)
     // A program that hangs is a failure that says so, not a test that never ends.
-    const takeBack = afterWork(endWithinMs, () => this.child.kill('SIGKILL'))
+    const callOff = whenPatienceEnds(runMs, () => this.child.kill('SIGKILL'))
     this.ended = once(this.child, 'close').then(([code]) => {
-      takeBack()
+      callOff()
       started.delete(this)
       this.#tell()
       const said = this.#stderr.split('\n').filter((line) => line !== '' && !/^ {2}\S.* \.\.\./.test(line))
@@ -137,12 +134,10 @@ export async function serve(
   home: string,
   environment: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-  endWithinMs = runMs,
 ): Promise<Serving> {
   const program = new Program({
     args,
     environment: { PAMOJA_HOME: home, PAMOJA_PORT: '0', PAMOJA_DATABASE_WAIT_SECONDS: '60', ...environment },
-    endWithinMs,
   })
   await program.prints('is running')
   return serving(program, JSON.parse(await readFile(join(home, 'credentials.json'), 'utf8')))

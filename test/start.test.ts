@@ -454,7 +454,7 @@ async function pasted(program: Program, client: Client): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', command], { cwd: tmpdir(), env })).stdout
 }
 
-/** Check that nothing of the installation runs any more, and that its port is free. */
+/** Checks that nothing of the installation runs any more, and that its port is free. */
 async function isGone(port: number | null): Promise<void> {
   assert.deepEqual((await processesIn(home.path)) ?? [], [])
   if (port !== null) assert.equal(await isOpen(port), false)

@@ -47,6 +47,8 @@ export interface World {
   operator: Client
   /** Opens an account with money in its test wallet (major units of its currency). */
   account(options?: { balance?: number; plan?: string; currency?: string }): Promise<Account>
+  /** Starts another node of the installation, which the test stops. */
+  another(settings?: Partial<Config>): Promise<RunningNode>
   stop(): Promise<void>
 }
 
@@ -61,26 +63,18 @@ export async function startWorld(
 ): Promise<World> {
   const database = await created
   const home = await mkdtemp(join(tmpdir(), 'pamoja-home-'))
-  const { config } = loadConfig(
-    {},
-    {
-      ...{
-        ...quiet,
-        PAMOJA_RATE_LIMITS: 'off',
-        PAMOJA_HOME: home,
-        DATABASE_URL: database.url,
-        PAMOJA_CELLS: database.cells,
-      },
-      ...(typeof overrides === 'function' ? await overrides(database.url) : overrides),
-    },
-  )
-  const node = await startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
+  const own = { PAMOJA_HOME: home, DATABASE_URL: database.url, PAMOJA_CELLS: database.cells }
+  const another = (settings: Partial<Config> = {}): Promise<RunningNode> => {
+    const { config } = loadConfig({}, { ...quiet, PAMOJA_RATE_LIMITS: 'off', ...own, ...settings })
+    return startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
+  }
+  const node = await another(typeof overrides === 'function' ? await overrides(database.url) : overrides)
   const given = await credentials(node)
   const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null
   const stranger = new Client(node.url, ca, null)
   const operator = stranger.as(given.operator_key)
-  const { body: own } = await operator.get('/v1/auth/whoami')
-  await operator.patch(`/v1/operator/api-keys/${own.key_id}`, { rate_limit_per_second: 1_000_000 })
+  const { body: who } = await operator.get('/v1/auth/whoami')
+  await operator.patch(`/v1/operator/api-keys/${who.key_id}`, { rate_limit_per_second: 1_000_000 })
   return {
     node,
     app: node.app,
@@ -91,6 +85,7 @@ export async function startWorld(
     demo: stranger.as(given.api_key),
     operator,
     account: (options) => openAccount(operator, stranger, options),
+    another,
     async stop() {
       stranger.close()
       await node.stop()

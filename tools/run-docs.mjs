@@ -94,7 +94,7 @@ const refusals = `curl() { local code=0; command curl "$@" | tee "$HOME/reply" |
 /** Pauses of a document are for a machine with nothing else to do: a busy one takes up to five times as long. */
 const pace = `sleep() { command sleep "$(awk -v s="$1" -v n="$(nproc)" '{ f = $1 / n; print s * (f < 1 ? 1 : f > 5 ? 5 : f) }' /proc/loadavg)"; }`
 
-/** Run a document in one shell, told where it is before each block. Gives what went wrong, or null. */
+/** Runs a document in one shell, told where it is before each block. Gives what went wrong, or null. */
 async function follow(directory, port, document) {
   const blocks = blocksOf(readFileSync(join(root, document), 'utf8'))
   if (blocks.length === 0) return { commands: 0, problem: null }

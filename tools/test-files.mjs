@@ -24,9 +24,9 @@ const core = [
 /**
  * Files with a process of their own: those that start, kill and watch processes, and those named here. Some make ids at
  * another time than now (within a process ids never go back, and those of the next file would not be of its time), some
- * have hooks around each test, which would also run around those of the shared process, one changes its environment, and
- * one looks at everything that is declared in the process, of which tests before it have some of their own, and one counts by
- * the times in ids, which a test before it may have put a minute ahead.
+ * have hooks around each test, which would also run around those of the shared process, one changes its environment,
+ * one looks at everything that is declared in the process, of which tests before it have some of their own, one counts by
+ * the times in ids, which a test before it may have put a minute ahead, and some listen to telephones of others, which do not wait.
  */
 const ownProcess = [
   'src/areas/webhooks/deliveries/waiting.test.ts',
@@ -36,11 +36,13 @@ const ownProcess = [
   'src/platform/postgres.test.ts',
   'src/platform/storage.test.ts',
   'test/journeys/account.test.ts',
+  'test/interop/baresip.test.ts',
+  'test/interop/desk.test.ts',
+  'test/interop/line.test.ts',
   'test/journeys/identity-faces.test.ts',
   'test/laws/sql.test.ts',
 ]
-const isAlone = (source) =>
-  /^test\/(faults\/|interop\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
+const isAlone = (source) => /^test\/(faults\/|operations\/|[^/]+$)/.test(source) || ownProcess.includes(source)
 
 /**
  * Test files as their sources, so that output of a deleted test is never run: those that are named, or else those of the

@@ -148,7 +148,7 @@ export const codesOfSecondTier = {
   IMAGE_QUALITY_LOW: ofDocuments,
   IMAGE_TOO_LARGE: ofDocuments,
   INTERNAL_ERROR: 'only a fault of the program gives it',
-  LEGAL_HOLD: 'no test names it yet',
+  LEGAL_HOLD: ofDocuments,
   LIVENESS_FAILED: 'takes networks for faces: journeys/identity-faces',
   MULTIPLE_FACES: 'takes networks for faces, and a picture of two people',
   NO_FACE_DETECTED: ofDocuments,

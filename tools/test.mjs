@@ -165,10 +165,10 @@ async function shareProcesses(files, scratch, atOnce) {
   const { shared, alone } = sharedAndAlone(files)
   const listed = (source) => JSON.stringify({ source, compiled: compiledFrom(source) })
   const inTurn = `await runInTurn([${shared.map(listed).join(', ')}], ${JSON.stringify(claims)})`
-  const programs = [
-    ...shared.slice(0, Math.min(groups, atOnce)).map(() => inTurn),
-    ...alone.map((source) => `await runAlone(${listed(source)})`),
-  ]
+  const inTurns = shared.slice(0, Math.min(groups, atOnce)).map(() => inTurn)
+  // Those that find a place once the files with a process of their own have ended take what is left of the shared ones.
+  const further = shared.slice(inTurns.length, atOnce).map(() => inTurn)
+  const programs = [...inTurns, ...alone.map((source) => `await runAlone(${listed(source)})`), ...further]
   const entries = []
   for (const program of programs) {
     const entry = join(scratch, `${String(entries.length + 1).padStart(3, '0')}.mjs`)

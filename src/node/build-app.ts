@@ -13,7 +13,7 @@ import { type Area, chargesOf } from '../platform/area.ts'
 import { Tokens } from '../platform/auth/tokens.ts'
 import { Authenticator } from '../platform/auth.ts'
 import type { Clock } from '../platform/clock.ts'
-import { Committer } from '../platform/commit.ts'
+import { Committer, surely } from '../platform/commit.ts'
 import type { Database } from '../platform/db.ts'
 import { catalogueOf } from '../platform/events/catalogue.ts'
 import { Outbox } from '../platform/events.ts'
@@ -133,6 +133,7 @@ export async function buildApp({
       isRun: config.PAMOJA_ROLES.includes('sandbox'),
     }),
     commit: (operation, item) => committer.commit(operation, item),
+    commitSurely: (operation, item) => surely(() => committer.commit(operation, item)),
   }
 }
 

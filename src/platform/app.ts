@@ -96,6 +96,8 @@ export interface App {
     operation: Operation<Item, Verdict>,
     item: RowOf<Item>,
   ): Promise<RowOf<Verdict>>
+  /** Commits what must not be lost, again as long as the database is away: the operation changes nothing the second time. */
+  commitSurely: App['commit']
 }
 
 /** Current price of a unit for an account. Implemented by the ledger. */

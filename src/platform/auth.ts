@@ -88,9 +88,9 @@ export interface CredentialStore {
   doorKey(tenant: Tenant, door: string): Promise<string | null>
   /** Finds a live session and records its use. */
   findSession(hash: Buffer, environment: Environment): Promise<SessionFacts | null>
-  /** Record uses of keys with their IP addresses. */
+  /** Records uses of keys with their IP addresses. */
   used(uses: readonly { keyUuid: string; ip: string }[]): Promise<void>
-  /** Record that a key was sent over plain HTTP. */
+  /** Records that a key was sent over plain HTTP. */
   exposed(key: KeyFacts, ip: string, requestId: string): Promise<void>
 }
 
@@ -215,7 +215,7 @@ export class Authenticator {
     return this.#store.doorKey(tenant, door)
   }
 
-  /** Record that a key was sent over plain HTTP, if it exists. */
+  /** Records that a key was sent over plain HTTP, if it exists. */
   async exposed(hash: Buffer, ip: string, requestId: string): Promise<void> {
     const facts = await this.#store.findByHash(hash)
     if (facts) await this.#store.exposed(facts, ip, requestId)
@@ -346,7 +346,7 @@ const keyForm = /^pmj_(?:test|live|operator)_[0-9A-Za-z]{38}$/
 export type KeyWord = Environment | 'operator'
 
 /**
- * Generate a key: 32 random base62 characters (190 bits) and a checksum of 6, so that a mistyped key is refused without
+ * Generates a key: 32 random base62 characters (190 bits) and a checksum of 6, so that a mistyped key is refused without
  * a lookup.
  */
 export function newKey(word: KeyWord, randomBytes: (size: number) => Buffer): string {

@@ -10,6 +10,7 @@ import {
   type Database,
   isLost,
   isMoving,
+  isUnavailable,
   one,
   type Statement,
   settled,
@@ -96,6 +97,21 @@ export async function commitAllIn<Item extends Columns, Verdict extends PlainCol
     parameters: ['node', 'items'],
   }
   return tx.query(call, { node, buckets, items: encodeItems(operation.takes, items) })
+}
+
+/** Delays of what is stored again while the database is away: for a minute. */
+const storeAgainMs: readonly number[] = Array(120).fill(500)
+
+/** Stores what must not be lost, again as long as the database is away. It changes nothing the second time. */
+export async function surely<T>(store: () => Promise<T>, delaysMs: readonly number[] = storeAgainMs): Promise<T> {
+  for (const delayMs of delaysMs)
+    try {
+      return await store()
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+      await new Promise((resume) => setTimeout(resume, delayMs))
+    }
+  return store()
 }
 
 /** Batch size limit, and queue limit beyond which callers get 503. */

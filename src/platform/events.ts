@@ -364,7 +364,7 @@ export class Outbox {
     if (event.row.owner !== null) this.#courier.begin(event, deliveries)
   }
 
-  /** Listen to events committed by this node, not by others. Returns the stop function. */
+  /** Listens to events committed by this node, not by others. Returns the stop function. */
   onCommitted(heard: (tenant: Tenant, event: NewEvent) => void): () => void {
     this.#listeners.add(heard)
     return () => this.#listeners.delete(heard)

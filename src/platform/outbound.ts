@@ -40,7 +40,7 @@ export class Outbound {
   }
 
   /**
-   * Throw INVALID_URL, with a sentence that names `field`, when the URL may not be called. A name that does not resolve
+   * Throws INVALID_URL, with a sentence that names `field`, when the URL may not be called. A name that does not resolve
    * in time is accepted: every connection checks again.
    */
   async checkUrl(url: string, use: UrlUse, environment: Environment, field: string): Promise<void> {
@@ -88,7 +88,7 @@ export class Outbound {
     return atMost(checkTimeoutMs, found, late)
   }
 
-  /** Close idle connections and wait for requests in progress. */
+  /** Closes idle connections and waits for requests in progress. */
   close(): Promise<void> {
     return this.#connections.close()
   }

@@ -228,7 +228,7 @@ async function chooseSocketDirectory(account: Account, home: string): Promise<st
   throw new PostgresStartError(sentence)
 }
 
-/** Poll until a server of this data directory answers; launch one whenever none is alive. */
+/** Polls until a server of this data directory answers; launches one whenever none is alive. */
 async function adoptOrLaunch(server: Server, progress: Progress): Promise<EmbeddedPostgres> {
   const begunMs = performance.now()
   let deadlineMs = readyDeadlineMs

@@ -8,7 +8,7 @@ export function encryptFor(certificate: string, text: string): string {
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(text)).toString('base64')
 }
 
-/** Decrypt; null when it was made for another key. */
+/** Decrypts; null when it was made for another key. */
 export function decryptWith(key: KeyObject, encrypted: string): string | null {
   try {
     // Some versions of Node do not remove this padding, so it is done by hand: 0, 2, at least eight bytes, 0, the text.

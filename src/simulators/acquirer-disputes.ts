@@ -36,7 +36,7 @@ interface Surroundings {
   journal: Journal
   /** Undisputed rest of an intent, in minor units. */
   leftOf(intent: Disputed): number
-  /** Report; resolves with whether it was acknowledged. */
+  /** Reports; resolves with whether it was acknowledged. */
   tell(url: string, notice: object): Promise<boolean>
 }
 

@@ -15,11 +15,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { dayMs } from '../kernel/time.ts'
 
 /** Raised whenever the shape of something in a book changes: a file of another format is begun anew. */
 const heading = 'pamoja simulator journal 1\n'
 /** Age at which untouched entries are dropped at the next start. */
-const maxAgeMs = 90 * 86_400_000
+const maxAgeMs = 90 * dayMs
 /** Lines that are no longer true may be so many times those that are, and some more, before the file is written anew. */
 const staleShare = 2
 const staleSlack = 10_000

@@ -95,7 +95,7 @@ export class MailNames implements TextLookup {
     return known.length - kept.length
   }
 
-  /** Answer names of a zone by a function, unless a record of theirs was published here. */
+  /** Answers names of a zone by a function, unless a record of theirs was published here. */
   delegate(zone: string, answer: (name: string, type: RecordType | null) => Promise<Answer>): void {
     this.#delegated.set(zone, answer)
   }

@@ -473,7 +473,7 @@ export class MessengerSimulator {
       .map(([, template]) => shownTemplate(template))
   }
 
-  /** Report with retries for a while, as providers do; false when it was not acknowledged. */
+  /** Reports with retries for a while, as providers do; false when it was not acknowledged. */
   async #notify(businessId: string, field: string, value: object): Promise<boolean> {
     const subscription = this.#subscriptions.get(businessId) ?? this.#subscriptions.get('*')
     if (!subscription) return false

@@ -59,7 +59,7 @@ export class ProviderServer {
     })
   }
 
-  /** Listen on the port that it had before, if that is free. */
+  /** Listens on the port that it had before, if that is free. */
   async listen(port: number): Promise<void> {
     try {
       this.#server.listen(port, this.#options.host)

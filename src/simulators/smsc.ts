@@ -179,7 +179,7 @@ export class SmscSimulator {
     return simulator
   }
 
-  /** Retry messages to unreachable handsets, and receipts without a receiver. */
+  /** Retries messages to unreachable handsets, and receipts without a receiver. */
   #resume(): void {
     for (const [messageId, underWay] of this.#underWay.entries()) {
       this.#states.set(messageId, 'ENROUTE')

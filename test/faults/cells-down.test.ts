@@ -4,17 +4,14 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import pg from 'pg'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { errorCode } from '../../src/kernel/error-code.ts'
 import { buckets, newUuid } from '../../src/kernel/ids.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { Client } from '../client.ts'
 import { createTwoCells } from '../database.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { openRoad } from '../road.ts'
-import { type Account, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const databases = await createTwoCells()
 const [east] = databases.cells
@@ -135,9 +132,7 @@ async function unlocked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function start(cells: typeof databases.cells): Promise<RunningNode> {
-  const own = { PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: cells }
-  const { config } = loadConfig({}, { ...quiet, PAMOJA_DATABASE_WAIT_SECONDS: 5, ...own })
-  return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  return world.another({ PAMOJA_DATABASE_WAIT_SECONDS: 5, PAMOJA_CELLS: cells })
 }
 
 test('a node that starts while a database is away serves all other accounts, shows nothing in part, and opens it later', async () => {

@@ -9,8 +9,9 @@ import type { Account, Installation } from './harness.ts'
 /** Price of a note in KES. */
 export const notePrice = 0.8
 
-const customers = 16
-const pauseMs = 15
+/** Enough to share commits; more would keep every processor busy and show no more. */
+const customers = 8
+const pauseMs = 25
 const retryMs = 50
 const answerWithinMs = 15_000
 const finishWithinMs = 60_000
@@ -118,7 +119,7 @@ export class Load {
       const name = `Name ${++rename.tries}`
       const reply = await this.#send(account, (client) => client.patch(`/v1/api-keys/${account.keyId}`, { name }))
       if (reply) rename.acknowledged = rename.tries
-      else await pause(retryMs)
+      await pause(reply ? pauseMs : retryMs)
     }
   }
 

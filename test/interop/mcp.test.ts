@@ -6,13 +6,11 @@ import { after, before, test } from 'node:test'
 import { Client as McpClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import { confirmedKey } from '../../src/platform/mcp/confirmation.ts'
 import { Toolbox } from '../../src/platform/mcp/tools.ts'
 import type { Client } from '../client.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let ada: Account
@@ -23,17 +21,7 @@ const open: McpClient[] = []
 before(async () => {
   world = await startWorld({ PAMOJA_RATE_LIMITS: 'on' })
   ada = await world.account({ balance: 1_000 })
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_ROLES: ['api', 'sandbox'],
-    },
-  )
-  other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  other = await world.another({ PAMOJA_RATE_LIMITS: 'on', PAMOJA_ROLES: ['api', 'sandbox'] })
 })
 after(async () => {
   for (const client of open) await client.close()

@@ -10,7 +10,6 @@ import { type RunningNode, startNode } from '../../src/node/server.ts'
 import type { Client } from '../client.ts'
 import { mailIn, sendMail } from '../mailing.ts'
 import { accepted, becomes, text, writes } from '../messaging.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { over, settled } from '../paying.ts'
 import { ended, send } from '../texting.ts'
 import { dial, newCode, type } from '../ussd.ts'
@@ -42,11 +41,7 @@ before(async () => {
     pooler = await startPgbouncer(url, prepares ? ['max_prepared_statements = 500'] : [])
     return reached(url)
   })
-  second = await startNode({
-    config: configOf(reached(world.databaseUrl)),
-    areas: [...areas, notes],
-    extraMigrations: notesMigrations,
-  })
+  second = await world.another(reached(world.databaseUrl))
   account = await world.account({ balance: 100_000 })
 })
 after(async () => {

@@ -12,10 +12,11 @@ import { upload } from '../messaging.ts'
 import { eventually, startWorld } from '../world.ts'
 import { installSdks } from './sdk/installed.ts'
 
+// Before there is a connection: this process does nothing else while they are installed.
+const { folder, sdks, remove } = await installSdks()
 const world = await startWorld()
 const account = await world.account({ balance: 100 })
 const { client, key } = account
-const { folder, sdks, remove } = await installSdks()
 after(async () => {
   remove()
   await world.stop()

@@ -57,10 +57,11 @@ interface Outcome {
 }
 
 const cases: readonly Case[] = JSON.parse(readFileSync('test/interop/sdk/cases.json', 'utf8'))
+// Before there is a connection: this process does nothing else while they are installed.
+const { folder, sdks, missing, remove } = await installSdks()
 const world = await startWorld()
 const account = await world.account({ balance: 1_000 })
 const bad = await startBadServer((index) => cases[index]?.answers ?? [])
-const { folder, sdks, missing, remove } = await installSdks()
 after(async () => {
   bad.stop()
   remove()

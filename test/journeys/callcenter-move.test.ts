@@ -5,17 +5,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ContactRow, underWay } from '../../src/areas/callcenter/contacts.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import type { App } from '../../src/platform/app.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { offerAudio } from '../../src/protocols/sdp/session-description.ts'
 import type { SipCall } from '../../src/protocols/sip/call.ts'
 import { SipEndpoint } from '../../src/protocols/sip/endpoint.ts'
 import { assign, numberOf, queueOf } from '../callcentre.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
-import { type Account, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
+import { type Account, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 const host = '127.0.0.3'
 
@@ -27,14 +24,7 @@ let follows: (tell: (status: number) => void, again: () => void) => void
 
 before(async () => {
   world = await startWorld({ PAMOJA_VOICE_LATENESS_MS: 60_000 })
-  const own = {
-    PAMOJA_HOME: world.home,
-    DATABASE_URL: world.databaseUrl,
-    PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-    PAMOJA_RATE_LIMITS: 'off',
-  } as const
-  const { config } = loadConfig({}, { ...quiet, ...own, PAMOJA_VOICE_LATENESS_MS: 60_000 })
-  second = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  second = await world.another()
   network = await SipEndpoint.open({ host, ports: { udp: 0 }, invited: () => null })
   const trunk = { name: 'carrier', host, port: network.ports.udp, prefixes: ['+254'], transfers_to: ['+254700'] }
   const { status, body } = await world.operator.post('/v1/operator/voice/trunks', trunk)

@@ -7,10 +7,8 @@ import { distributeCalls } from '../../src/areas/callcenter/calls/distribution.t
 import { mailReportJob } from '../../src/areas/callcenter/reports/mail.ts'
 import { voice } from '../../src/areas/voice/area.ts'
 import { callSessions } from '../../src/areas/voice/calls/call-sessions.ts'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { newUuid, uuidOf } from '../../src/kernel/ids.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import { one, statement } from '../../src/platform/db.ts'
 import { sessionsOf } from '../../src/platform/nodes/live-sessions.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
@@ -30,27 +28,15 @@ import {
   queueOf,
 } from '../callcentre.ts'
 import { Client } from '../client.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { wordsOf } from '../paper.ts'
-import { doChores, eventually, quiet, startWorld, tenantOf, type World } from '../world.ts'
+import { doChores, eventually, startWorld, tenantOf, type World } from '../world.ts'
 
 let world: World
 let second: RunningNode
 
 before(async () => {
   world = await startWorld({ PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS: 3 })
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_RATE_LIMITS: 'off',
-      PAMOJA_VOICE_LATENESS_MS: 60_000,
-    },
-  )
-  second = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  second = await world.another()
 })
 after(async () => {
   await second?.stop()

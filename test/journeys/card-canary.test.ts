@@ -35,18 +35,13 @@ before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pamoja-canary-'))
   await chmod(folder, 0o777)
   receiver = await startReceiver()
-  serving = await serve(
-    home.path,
-    {
-      NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`,
-      PAMOJA_LOG_FILE: join(folder, 'log'),
-      PAMOJA_LOG_LEVEL: 'debug',
-      PAMOJA_RATE_LIMITS: 'off',
-      PAMOJA_ADMIN_PORT: '0',
-    },
-    [],
-    300_000,
-  )
+  serving = await serve(home.path, {
+    NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`,
+    PAMOJA_LOG_FILE: join(folder, 'log'),
+    PAMOJA_LOG_LEVEL: 'debug',
+    PAMOJA_RATE_LIMITS: 'off',
+    PAMOJA_ADMIN_PORT: '0',
+  })
   client = serving.client
 })
 after(async () => {

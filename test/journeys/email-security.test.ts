@@ -8,15 +8,11 @@ import { after, before, describe, test } from 'node:test'
 import { routeFor } from '../../src/areas/email/delivery/route.ts'
 import { deliveryDnsFor } from '../../src/areas/email/dns/resolvers.ts'
 import { type MailWorld, mailWorld } from '../../src/areas/email/mail-world.ts'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
-import { startNode } from '../../src/node/server.ts'
 import { SmtpClient } from '../../src/protocols/smtp/client.ts'
 import { Client } from '../client.ts'
 import { lookInto } from '../looking.ts'
 import { sendMail, settled } from '../mailing.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 const servers = {
   usual: 'mx1.sandbox.pamoja.test',
@@ -357,17 +353,7 @@ describe('a restart', () => {
     await delivered(`a@${domain}`, 'mta_sts')
     // Another node on the same database, whose sandbox knows nothing of the domain: it has the usual server and no record.
     await world.node.stop()
-    const { config } = loadConfig(
-      {},
-      {
-        ...quiet,
-        PAMOJA_RATE_LIMITS: 'off',
-        PAMOJA_HOME: world.home,
-        DATABASE_URL: world.databaseUrl,
-        PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      },
-    )
-    const next = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+    const next = await world.another()
     const client = new Client(next.url, next.caFile && readFileSync(next.caFile, 'utf8'), ada.key)
     const account = { ...ada, client }
     try {

@@ -454,15 +454,26 @@ test('a reviewer sees the pictures for a minute, and deciding, the audit and era
   assert.deepEqual((await reviewer.get(`${path}?include=images`)).body.images, {})
 })
 
-test('an erased record cannot be read again, not even from a raw copy of the database', async () => {
+test('a record under legal hold stays; an erased one cannot be read again, not even from a raw copy of the database', async () => {
   const person = { first_name: 'Amina', last_name: 'Wanjiku', external_id: 'erase-me' }
   const { body } = await verify({ subject: person, selfie: 'sandbox:face_a', reference: 'erased-ref' })
-  const erased = await ada.client.delete(`/v1/identity/subjects/erase-me`)
-  assert.equal(erased.status, 200, erased.text)
-  const read = await ada.client.get(`/v1/identity/verification/${body.verification_id}`)
-  assert.deepEqual([read.body.document, read.body.status, read.body.reference], [null, body.status, null])
   const db = new pg.Client(world.databaseUrl)
   await db.connect()
+  const hold = (isHeld: boolean) =>
+    db.query('update identity.verifications set is_held = $1 where id = $2', [
+      isHeld,
+      uuidOf('verification', body.verification_id),
+    ])
+  const path = `/v1/identity/verification/${body.verification_id}`
+  await hold(true)
+  for (const kept of ['/v1/identity/subjects/erase-me', path])
+    assert.deepEqual(await refusal(ada.client.delete(kept)), [409, 'LEGAL_HOLD'])
+  assert.equal((await ada.client.get(path)).body.reference, 'erased-ref')
+  await hold(false)
+  const erased = await ada.client.delete(`/v1/identity/subjects/erase-me`)
+  assert.equal(erased.status, 200, erased.text)
+  const read = await ada.client.get(path)
+  assert.deepEqual([read.body.document, read.body.status, read.body.reference], [null, body.status, null])
   const query = 'select v::text as text from identity.verifications v where account_id = $1 and erased_at is not null'
   const { rows } = await db.query(query, [uuidOf('account', ada.id)])
   await db.end()

@@ -4,14 +4,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { areas } from '../../src/areas.ts'
-import { type Config, loadConfig } from '../../src/config.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { Config } from '../../src/config.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import { Client } from '../client.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { application, dial, newCode, newPhone, type } from '../ussd.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 const settings = { PAMOJA_SANDBOX_TIME_SCALE: 0.04 }
 const shortcode = newCode()
@@ -46,12 +44,7 @@ after(async () => {
 
 /** Another node of the installation; gives a client of the account there. */
 async function joinedBy(more: Partial<Config>): Promise<Client> {
-  const own = { ...quiet, ...settings, PAMOJA_RATE_LIMITS: 'off', PAMOJA_HOME: world.home } as const
-  const { config } = loadConfig(
-    {},
-    { ...own, DATABASE_URL: world.databaseUrl, PAMOJA_CELLS: world.app.config.PAMOJA_CELLS, ...more },
-  )
-  const node = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const node = await world.another({ ...settings, ...more })
   nodes.push(node)
   return new Client(node.url, readFileSync(node.caFile ?? '', 'utf8'), account.key)
 }

@@ -4,14 +4,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it, test } from 'node:test'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { dayMs, hourMs } from '../../src/kernel/time.ts'
-import { startNode } from '../../src/node/server.ts'
 import { Client } from '../client.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { priceLiveTexts } from '../texting.ts'
-import { type Account, eventually, quiet, startWorld, type World } from '../world.ts'
+import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 
@@ -187,17 +183,7 @@ test('an account that the operator limits sends to its countries only', async ()
 
 test('what one node hears from the operator holds on the others', async () => {
   const ada = await world.account({ balance: 10 })
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_ROLES: ['api'],
-    },
-  )
-  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const other = await world.another({ PAMOJA_ROLES: ['api'] })
   const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), ada.key)
   const refusal = async () =>
     (await elsewhere.post('/v1/sms/send', { to: rwanda, from: 'DUKA', message: 'Muraho' })).body.error?.code ?? 'none'

@@ -5,18 +5,14 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { startNode } from '../../src/node/server.ts'
 import { type HandsetMessage, SmscSimulator } from '../../src/simulators/smsc.ts'
 import { Client } from '../client.ts'
 import { lookInto } from '../looking.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { balance, ended, inForce, priceLiveTexts, send, toldOf } from '../texting.ts'
-import { eventually, quiet, startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
 let receiver: Receiver
@@ -543,17 +539,7 @@ describe('over binds of the operator', () => {
   test('a route may refuse what nobody can take now, on a node that speaks to no carrier too', async (t) => {
     const ada = await world.account({ balance: 100 })
     await changeRoute({ when_down: 'refuse' })
-    const { config } = loadConfig(
-      {},
-      {
-        ...quiet,
-        PAMOJA_HOME: world.home,
-        DATABASE_URL: world.databaseUrl,
-        PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-        PAMOJA_ROLES: ['api'],
-      },
-    )
-    const api = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+    const api = await world.another({ PAMOJA_ROLES: ['api'] })
     const elsewhere = new Client(api.url, api.caFile && readFileSync(api.caFile, 'utf8'), ada.key)
     t.after(async () => {
       elsewhere.close()

@@ -4,15 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { step } from '../../src/areas/billing/subscriptions/renew.ts'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { type RunningNode, startNode } from '../../src/node/server.ts'
+import type { RunningNode } from '../../src/node/server.ts'
 import { advance, dayS, nairobi, plan, subscriptions, toldTimes } from '../billing.ts'
 import { startMarket } from '../market.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
 import { wallet } from '../paying.ts'
-import { eventually, quiet, tenantOf } from '../world.ts'
+import { eventually, tenantOf } from '../world.ts'
 
 const timeScale = 0.5
 const { world, sql } = await startMarket(timeScale)
@@ -66,17 +63,5 @@ test('two nodes that renew the same subscriptions at once bill each of them once
 
 /** Phones are asked by the first node alone: each has simulators of its own. */
 async function secondNode(): Promise<RunningNode> {
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_RATE_LIMITS: 'off',
-      PAMOJA_ROLES: ['timers'],
-      PAMOJA_SANDBOX_TIME_SCALE: timeScale,
-    },
-  )
-  return startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  return world.another({ PAMOJA_ROLES: ['timers'], PAMOJA_SANDBOX_TIME_SCALE: timeScale })
 }

@@ -7,15 +7,12 @@ import type { ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { Webhook } from 'standardwebhooks'
-import { areas } from '../../src/areas.ts'
-import { loadConfig } from '../../src/config.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
-import { startNode } from '../../src/node/server.ts'
 import { Client } from '../client.ts'
 import { lookInto } from '../looking.ts'
-import { notes, notesMigrations } from '../notes/area.ts'
+import { notes } from '../notes/area.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
-import { eventually, quiet, startWorld, type World } from '../world.ts'
+import { eventually, startWorld, type World } from '../world.ts'
 
 const minute = 60
 const hour = 60 * minute
@@ -928,17 +925,7 @@ test('what waits for a slow endpoint is counted among what is pending, whichever
   const { body } = await client.get(`/v1/webhooks/${hook.id}`)
   assert.equal(body.health.pending, 6, 'of ten, four are on their way')
   // A node without the sandbox would forward what is asked with a test key.
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_ROLES: ['api', 'sandbox'],
-    },
-  )
-  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const other = await world.another({ PAMOJA_ROLES: ['api', 'sandbox'] })
   const elsewhere = new Client(other.url, other.caFile && readFileSync(other.caFile, 'utf8'), key)
   t.after(async () => {
     answers.delete('/slow')
@@ -968,17 +955,7 @@ test('a receiver that accepts and says nothing is a failure, and delays nobody e
 })
 
 test('a node that does not deliver leaves it to one that does', async () => {
-  const { config } = loadConfig(
-    {},
-    {
-      ...quiet,
-      PAMOJA_HOME: world.home,
-      DATABASE_URL: world.databaseUrl,
-      PAMOJA_CELLS: world.app.config.PAMOJA_CELLS,
-      PAMOJA_ROLES: ['api', 'dispatch'],
-    },
-  )
-  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const other = await world.another({ PAMOJA_ROLES: ['api', 'dispatch'] })
   try {
     const account = await world.account({ balance: 1000 })
     const { body: hook } = await account.client.post('/v1/webhooks', { url: receiver.url('/two'), events: ['*'] })

@@ -12,7 +12,7 @@ import { root } from '../program.ts'
 
 const folder = join(root, 'test/operations')
 const scripts = readdirSync(folder).filter((name) => name.endsWith('.sh') && name !== 'lib.sh')
-/** Run each time; the others, which take a minute each, with `npm test -- --full`. */
+/** Day that runs each time; the others, which take a minute each, with `npm test -- --full`. */
 const everyTime = 'backup.sh'
 const isFull = process.env.PAMOJA_TEST_FULL === 'true'
 const isRequired = process.env.PAMOJA_REQUIRE_OPERATIONS !== undefined

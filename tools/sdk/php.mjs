@@ -37,7 +37,7 @@ function apiClass({ name, operations }, times) {
 
 function waitMethod(op) {
   return `    /**
-     * Wait until it has ended, or the time is over, and give it as it is then.
+     * Waits until it has ended, or the time is over, and gives it as it is then.
      *
      * @param array<string, mixed> $options
      * @return ${resultDoc(op)}

@@ -73,7 +73,7 @@ function area({ name, operations }) {
   )
   const waiting = waits.map(
     (op) =>
-      `  /** Wait until it has ended, or the time is over, and give it as it is then */\n  wait(${op.params[0]}: string, options?: WaitOptions): ${resultOf(op)}\n`,
+      `  /** Waits until it has ended, or the time is over, and gives it as it is then */\n  wait(${op.params[0]}: string, options?: WaitOptions): ${resultOf(op)}\n`,
   )
   return `export interface ${typeName(name)} {\n${[...methods, ...waiting].join('')}}\n`
 }

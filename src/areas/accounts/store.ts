@@ -183,7 +183,7 @@ export const touchKeys = statement.home<{ ids: string[]; ips: string[] }, object
 )
 
 /**
- * Mark and return working keys made before a moment that have no successor and were not reported: the marking call
+ * Marks and returns working keys made before a moment that have no successor and were not reported: the marking call
  * reports them. Index: api_keys_untold.
  */
 export const takeDueForRotation = statement.home<

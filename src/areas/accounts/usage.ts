@@ -59,7 +59,7 @@ async function spendOf(
   return [...paid.filter(({ area }) => !app.spendByCountry.has(area)), ...known.flat()]
 }
 
-/** Sum rows over the dimensions that were not asked for. */
+/** Sums rows over the dimensions that were not asked for. */
 function summed(rows: readonly (CountrySpend & { area: string })[], by: ReadonlySet<string>): Spend[] {
   const sums = new Map<string, Spend>()
   for (const { day, area, country, currency, micros, count } of rows) {

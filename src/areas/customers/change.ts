@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Create and change customers, by request.
+// Creates and changes customers, by request.
 import { refuseCardNumbers } from '../../kernel/card.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../kernel/ids.ts'

@@ -28,7 +28,7 @@ export function addressOf({ phone = null, email = null }: Person): { kind: Addre
   return email === null ? null : { kind: 'email', address: email.toLowerCase() }
 }
 
-/** Note that a person was heard of, or written to. May be repeated. */
+/** Notes that a person was heard of, or written to. May be repeated. */
 export async function notePerson(app: App, tenant: Tenant, at: Date, person: Person): Promise<void> {
   const { name = null, isInbound: inbound } = person
   const known = addressOf(person)

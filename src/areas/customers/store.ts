@@ -66,7 +66,7 @@ export const shareAccount = statement.tenant<Tenant, object>(
   `select pg_advisory_xact_lock_shared(hashtextextended('customers ' || $account::text || $environment::text, $bucket::int))`,
 )
 
-/** Lock customers, in the order of their ids, until the transaction ends. */
+/** Locks customers, in the order of their ids, until the transaction ends. */
 export const lockCustomers = statement.tenant<Tenant & { ids: readonly string[] }, CustomerRow>(
   'customers.lock',
   `select c.* from (select unnest($ids::uuid[]) as id order by 1) w

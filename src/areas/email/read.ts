@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Read a message by id, or a page of messages by filters.
+// Reads a message by id, or a page of messages by filters.
 import type { Static } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../kernel/ids.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify all audit chains in the database, without the platform running: `npm start -- identity verify-audit`. Entries are
+// Verifies all audit chains in the database, without the platform running: `npm start -- identity verify-audit`. Entries are
 // held to one another, chains to their heads, heads to their books, and verifications to having a chain at all.
 import { buckets, idOf } from '../../kernel/ids.ts'
 import { type Database, maybe, statement } from '../../platform/db.ts'

@@ -4,7 +4,6 @@
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import type { App } from '../../platform/app.ts'
 import { operation } from '../../platform/commit.ts'
-import { isUnavailable } from '../../platform/db.ts'
 import { eventRow, occasionNow } from '../../platform/events.ts'
 import { tenantColumns, tenantOf } from '../../platform/tenant.ts'
 import { messengerEvents } from './events.ts'
@@ -28,10 +27,6 @@ const change = operation.tenant(
   },
   { changed: 'boolean', deliveries: 'text' },
 )
-
-/** Retry delay and count of a commit that the database did not confirm. */
-const repeatMs = 500
-const maxRepeats = 120
 
 export interface News {
   readonly status: 'sent' | 'delivered' | 'read' | 'failed'
@@ -64,16 +59,10 @@ export async function changeMessage(app: App, message: MessageRow, news: News): 
     fallback_job: newUuid(occasion.receivedMs),
     event: event.row,
   }
-  for (let repeats = 0; ; repeats++)
-    try {
-      const { changed, deliveries } = await app.commit(change, item)
-      if (changed) app.outbox.begin(event, deliveries)
-      return changed ?? false
-    } catch (error) {
-      // Retry: a provider's report must not be lost in a short database outage.
-      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
-      await new Promise((resolve) => setTimeout(resolve, repeatMs))
-    }
+  // A provider's report must not be lost in a short outage of the database.
+  const { changed, deliveries } = await app.commitSurely(change, item)
+  if (changed) app.outbox.begin(event, deliveries)
+  return changed ?? false
 }
 
 function statusPayload(message: MessageRow, news: News, nowMs: number) {

@@ -36,7 +36,7 @@ const ofPhones = statement.tenant<Tenant & { phones: readonly string[] }, Contac
   `select ${contactColumns} from messenger.contacts where ${mine} and phone = any($phones::text[])`,
 )
 
-/** Note that a user wants messages. */
+/** Notes that a user wants messages. */
 export async function optIn(tx: Tx, caller: Caller, phone: string, source: string | null): Promise<ContactRow> {
   const row = await one(tx.query(insertOptIn, { ...caller.tenant, phone, source, at: new Date(caller.nowMs) }))
   await record(tx, caller, 'messenger_opt_in.create', phone)
@@ -56,14 +56,14 @@ const insertOptIns = statement.tenant<
      where c.opted_in_at is null and c.opted_out_at is null`,
 )
 
-/** Note that many users want messages, with the source of each; those who opted out stay so. */
+/** Notes that many users want messages, with the source of each; those who opted out stay so. */
 export async function optManyIn(tx: Tx, caller: Caller, phones: ReadonlyMap<string, string | null>): Promise<void> {
   const sources = [...phones.values()].map((source) => source ?? '')
   await tx.query(insertOptIns, { ...caller.tenant, phones: [...phones.keys()], sources, at: new Date(caller.nowMs) })
   await record(tx, caller, 'messenger_opt_in.import', 'messenger_opt_ins', { after: { added: phones.size } })
 }
 
-/** Note that a user wants no messages; false when that was known. */
+/** Notes that a user wants no messages; false when that was known. */
 export async function optOut(tx: Tx, caller: Caller, phone: string): Promise<boolean> {
   const noted = await tx.query(insertOptOut, { ...caller.tenant, phone, at: new Date(caller.nowMs) })
   if (noted.length === 0) return false

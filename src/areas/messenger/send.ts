@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send a message: validate and price it, then accept it in a group commit that stores, charges and queues it, or
+// Sends a message: validates and prices it, then accepts it in a group commit that stores, charges and queues it, or
 // nothing.
 
 import type { Static } from 'typebox'

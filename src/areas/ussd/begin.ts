@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Create a session: hold of money, row, timer job and event in one commit.
+// Creates a session: hold of money, row, timer job and event in one commit.
 import { idOf, newUuid } from '../../kernel/ids.ts'
 import { placeOf } from '../../kernel/phone.ts'
 import type { App } from '../../platform/app.ts'
@@ -89,7 +89,7 @@ export async function beginIn(
 }
 
 /**
- * End other sessions of a phone on a shortcode: it has one at a time. One that moved on since it was read, such as a push that
+ * Ends other sessions of a phone on a shortcode: it has one at a time. One that moved on since it was read, such as a push that
  * the network has shown meanwhile, is looked at once more.
  */
 export async function replaceLive(

@@ -59,7 +59,7 @@ function answerMark({ mark: before, step }: Session, sequence: number | null, te
   return mark !== before && before.startsWith(`${sequence} `) ? null : mark
 }
 
-/** Remove U+0000 and lone surrogates, which handsets may send and PostgreSQL cannot store. */
+/** Removes U+0000 and lone surrogates, which handsets may send and PostgreSQL cannot store. */
 function storable(text: string): string {
   return text.slice(0, maxScreenLength).replaceAll('\u0000', '').toWellFormed()
 }

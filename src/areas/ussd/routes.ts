@@ -293,7 +293,7 @@ function released(app: App, session: Session): void {
   )
 }
 
-/** Remove U+0000, which PostgreSQL cannot store and no session id contains. */
+/** Removes U+0000, which PostgreSQL cannot store and no session id contains. */
 function storable(name: string): string {
   return name.replaceAll('\u0000', '')
 }

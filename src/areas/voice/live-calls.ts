@@ -120,7 +120,7 @@ class LiveCalls {
     return new ConferenceSession(network, oneOf(tenant, room), offset).begin()
   }
 
-  /** Close such a room and hang up its legs. */
+  /** Closes such a room and hangs up its legs. */
   closeRoom(tenant: Tenant, room: string): Promise<boolean> {
     return this.#isDone(tenant, room, { do: 'close_room' })
   }
@@ -144,7 +144,7 @@ class LiveCalls {
 
   // --- who hears whom ---
 
-  /** Hold with `default`, `ringback`, `silence` or a music URL; null releases the call. */
+  /** Holds with `default`, `ringback`, `silence` or a music URL; null releases the call. */
   hold(tenant: Tenant, call: string, hold: { readonly music: string } | null): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'hold', music: hold?.music ?? null })
   }
@@ -153,12 +153,12 @@ class LiveCalls {
     return this.#isDone(tenant, call, { do: 'mute', isMuted })
   }
 
-  /** Set whom a leg hears and who hears it, from the next frame on. A leg not heard by all is not recorded. */
+  /** Sets whom a leg hears and who hears it, from the next frame on. A leg not heard by all is not recorded. */
   edges(tenant: Tenant, call: string, { hears, heardBy }: Edges): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'edges', hears: circle(hears), heardBy: circle(heardBy) })
   }
 
-  /** Send DTMF digits to the other end of a leg. */
+  /** Sends DTMF digits to the other end of a leg. */
   press(tenant: Tenant, call: string, digits: string): Promise<boolean> {
     return this.#isDone(tenant, call, { do: 'send_digits', digits })
   }
@@ -203,7 +203,7 @@ class LiveCalls {
 
   // --- the call itself ---
 
-  /** Set fields of the call that the API shows. */
+  /** Sets fields of the call that the API shows. */
   mark(
     tenant: Tenant,
     call: string,

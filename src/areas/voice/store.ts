@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQL of calls. A live call belongs to the node in its row: only that node writes it.
+import { stored } from '../../platform/db/stored.ts'
 import { type Queryable, statement, type Tx } from '../../platform/db.ts'
 import { mine, type One, type Tenant } from '../../platform/tenant.ts'
 import type { DialogState } from '../../protocols/sip/dialog.ts'
@@ -98,29 +99,36 @@ const columns = `bucket, account_id, environment, id, conversation, parent, dire
   custom_data, event_url, record, recordings, started_at, ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by,
   sip_code, minute_micros, cost, currency, quality, node, position, sequence, told`
 
-export const insertCall = statement.tenant<
-  One & {
-    conversation: string
-    parent: string | null
-    direction: string
-    from: string
-    to: string
-    plan: string
-    custom: string
-    eventUrl: string | null
-    record: boolean
-    startedAt: Date
-    minuteMicros: bigint
-    currency: string
-    node: string | null
-  },
-  CallRow
->(
+/** Columns that a call comes with. */
+const begun =
+  stored(`conversation, parent, direction, from_number, to_number, plan::jsonb, custom_data, event_url, record, started_at,
+  minute_micros, currency, node`)
+
+/** Columns that change while a call lives. */
+const lived =
+  stored(`status, phase, agent_id, queue_id, ivr_id, conference_id, disposition, held_seconds, recordings::uuid[],
+  ringing_at, answered_at, ended_at, duration, hangup_cause, hangup_by, sip_code, cost, quality::jsonb, position, sequence`)
+
+type Begun = Pick<
+  CallRow,
+  | 'conversation'
+  | 'parent'
+  | 'direction'
+  | 'from_number'
+  | 'to_number'
+  | 'custom_data'
+  | 'event_url'
+  | 'record'
+  | 'started_at'
+  | 'minute_micros'
+  | 'currency'
+  | 'node'
+> & { plan: string }
+
+export const insertCall = statement.tenant<One & Begun, CallRow>(
   'voice.insert_call',
-  `insert into voice.calls (bucket, account_id, environment, id, conversation, parent, direction, from_number, to_number, plan,
-                            custom_data, event_url, record, started_at, minute_micros, currency, node)
-   values ($bucket, $account, $environment, $id, $conversation, $parent, $direction, $from, $to, $plan::jsonb, $custom, $eventUrl,
-           $record, $startedAt, $minuteMicros, $currency, $node)
+  `insert into voice.calls (bucket, account_id, environment, id, ${begun.names})
+   values ($bucket, $account, $environment, $id, ${begun.values})
    returning ${columns}`,
 )
 
@@ -186,40 +194,9 @@ export const takeCallInto = statement.tenant<
 )
 
 export const saveCall = statement.tenant<
-  One & {
-    status: string
-    phase: string | null
-    agentId: string | null
-    queueId: string | null
-    ivrId: string | null
-    conferenceId: string | null
-    disposition: string | null
-    heldSeconds: number
-    recordings: readonly string[]
-    ringingAt: Date | null
-    answeredAt: Date | null
-    endedAt: Date | null
-    duration: number
-    hangupCause: string | null
-    hangupBy: string | null
-    sipCode: number | null
-    cost: bigint
-    quality: string | null
-    position: number
-    sequence: number
-  },
+  One & Omit<CallRow, keyof Begun | 'account_id' | 'quality' | 'told'> & { quality: string | null },
   { id: string }
->(
-  'voice.save_call',
-  `update voice.calls
-      set status = $status, phase = $phase, agent_id = $agentId, queue_id = $queueId, ivr_id = $ivrId,
-          conference_id = $conferenceId, disposition = $disposition, held_seconds = $heldSeconds, recordings = $recordings::uuid[], ringing_at = $ringingAt,
-          answered_at = $answeredAt, ended_at = $endedAt, duration = $duration, hangup_cause = $hangupCause,
-          hangup_by = $hangupBy, sip_code = $sipCode, cost = $cost, quality = $quality::jsonb, position = $position,
-          sequence = $sequence
-    where ${mine} and id = $id and ended_at is null
-   returning id`,
-)
+>('voice.save_call', `update voice.calls set ${lived.set} where ${mine} and id = $id and ended_at is null returning id`)
 
 export const insertEvent = statement.tenant<
   One & { position: number; sequence: number | null; kind: string; at: Date; data: string },

@@ -260,7 +260,7 @@ async function rechargeSome(app: App, ready: readonly ReadyRecharge[], topup: Pu
   }
 }
 
-/** Ask for the money, unless another node has, or the day's limit is reached. */
+/** Asks for the money, unless another node has, or the day's limit is reached. */
 async function recharge(app: App, tenant: Tenant, currency: string, topup: Purpose): Promise<void> {
   const { account, environment } = tenant
   await app.db.tx(tenant, async (tx) => {

@@ -70,7 +70,7 @@ export const lockEndpoint = statement.tenant<One, EndpointRow>(
 )
 
 /**
- * List endpoints. `words`: any of these in the subscription; null for all. Endpoints that an area owns are left out
+ * Lists endpoints. `words`: any of these in the subscription; null for all. Endpoints that an area owns are left out
  * unless asked for.
  */
 export const listEndpoints = statement.tenant<
@@ -146,7 +146,7 @@ export const cancelDeliveries = statement.tenant<
    returning id`,
 )
 
-/** Retry waiting deliveries now. Those whose outcome is being stored at this moment are not touched. */
+/** Retries waiting deliveries now. Those whose outcome is being stored at this moment are not touched. */
 export const resumeDeliveries = statement.tenant<Tenant & { endpoint: string; since: string; at: Date }, object>(
   'webhooks.resume_deliveries',
   `update webhooks.deliveries set next_attempt_at = $at

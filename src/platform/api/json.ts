@@ -229,7 +229,7 @@ function text(value: string): string {
 }
 
 /**
- * Redact a value for a log: known fields only, sensitive ones masked. A value that breaks the schema is kept as far as
+ * Redacts a value for a log: known fields only, sensitive ones masked. A value that breaks the schema is kept as far as
  * it matches, so that refused requests can be inspected.
  */
 export function redact(schema: object, value: unknown): unknown {

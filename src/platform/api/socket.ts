@@ -10,7 +10,7 @@ export interface Connection {
   readonly isOpen: boolean
   /** Sends a message. A reader whose buffer is full is cut off. */
   send(message: object): void
-  /** Close with a code of RFC 6455, or 4000 to 4999 for the area's own reasons. */
+  /** Closes with a code of RFC 6455, or 4000 to 4999 for the area's own reasons. */
   close(code: number, reason: string): void
   /** Current caller. Throws UNAUTHORIZED when the credential is no longer valid. */
   caller(): Promise<Caller>

@@ -18,7 +18,7 @@ const usualWords: Words = { read: ['write'], write: [] }
 
 const declared = new Map<string, ScopeArea>()
 
-/** Declare `<name>:read`, `<name>:write` and further words; a word included by no other has an empty list. */
+/** Declares `<name>:read`, `<name>:write` and further words; a word included by no other has an empty list. */
 export function scopeArea(name: string, { words, limit }: { words?: Words; limit?: string } = {}): ScopeArea {
   if (declared.has(name)) throw new Error(`the scopes of ${name} are declared twice`)
   const made = { name, words: { ...usualWords, ...words }, ...(limit === undefined ? {} : { limit }) }

@@ -164,7 +164,7 @@ export class Tokens {
     return { keys: this.#keys.map(({ jwk }) => jwk) }
   }
 
-  /** Rotate: create a signing key when due, delete expired ones, and load those of other nodes. */
+  /** Rotates: creates a signing key when due, deletes expired ones, and loads those of other nodes. */
   async rotate(): Promise<void> {
     await this.#reload()
     if (this.#isRotationDue()) await this.#addKey()

@@ -351,7 +351,7 @@ async function fill(client: pg.Client, table: Table, given: TableBegin, rows: As
 }
 
 /**
- * Recreate a table's partitions as in the file. Otherwise old rows would share one partition, kept until the youngest
+ * Recreates a table's partitions as in the file. Otherwise old rows would share one partition, kept until the youngest
  * expires, and rows beyond the prepared months would land in the default partition, which blocks creating their own.
  */
 async function rebuildPartitions(client: pg.Client, table: Table, given: TableBegin): Promise<void> {

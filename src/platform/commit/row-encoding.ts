@@ -206,7 +206,7 @@ function writeCell(out: Buffer, at: number, type: PlainType, cell: Cells[PlainTy
   }
 }
 
-/** Write UTF-8 after its length and `head` bytes. A lone surrogate becomes U+FFFD. */
+/** Writes UTF-8 after its length and `head` bytes. A lone surrogate becomes U+FFFD. */
 function writeText(out: Buffer, at: number, head: number, text: string): number {
   let end = text.length > shortText ? -1 : writeShort(out, at + head, text)
   if (end === -1) end = at + head + out.write(text, at + head, 'utf8')
@@ -214,7 +214,7 @@ function writeText(out: Buffer, at: number, head: number, text: string): number 
   return end
 }
 
-/** Write ASCII text; -1 when it is not ASCII, and what was written is discarded. */
+/** Writes ASCII text; -1 when it is not ASCII, and what was written is discarded. */
 function writeShort(out: Buffer, at: number, text: string): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -231,7 +231,7 @@ function writeMoment(out: Buffer, at: number, ms: number): number {
   return writeLong(out, at, micros, Number.isSafeInteger(micros) ? 0n : BigInt(ms - epochMs) * 1_000n)
 }
 
-/** Write 64 bits, from a number while exact, which is cheaper; else from the bigint. */
+/** Writes 64 bits, from a number while exact, which is cheaper; else from the bigint. */
 function writeLong(out: Buffer, at: number, value: number, exact: bigint): number {
   const end = writeInt(out, at, 8)
   if (Number.isSafeInteger(value))

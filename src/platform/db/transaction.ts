@@ -74,7 +74,7 @@ export function beginWith({ lockTimeoutMs, statementTimeoutMs }: TxOptions): str
   ].join('; ')
 }
 
-/** Check that a statement runs at its place: between cells, a row written elsewhere would be lost silently. */
+/** Checks that a statement runs at its place: between cells, a row written elsewhere would be lost silently. */
 export function requirePlace(
   place: Place,
   { name, where, changes }: Statement<never, object>,

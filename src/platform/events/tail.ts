@@ -143,7 +143,7 @@ class Told {
     if (id > this.#reached) this.#reached = id
   }
 
-  /** Record that a poll found nothing more up to this time, so that a narrow filter does not rescan ever more rows. */
+  /** Records that a poll found nothing more up to this time, so that a narrow filter does not rescan ever more rows. */
   reached(atMs: number): void {
     const at = firstUuidAt(atMs)
     if (at > this.#reached) this.#reached = at
@@ -161,7 +161,7 @@ class Told {
     return [...this.#ids].filter((id) => id > since)
   }
 
-  /** Drop ids that no poll will find again, and those beyond the limit. */
+  /** Drops ids that no poll will find again, and those beyond the limit. */
   forgetBefore(backToMs: number): void {
     const back = firstUuidAt(backToMs)
     for (const id of this.#ids) {
@@ -250,7 +250,7 @@ class Bell {
     this.#wake?.()
   }
 
-  /** Wait for a reason to poll, at least the minimum interval. */
+  /** Waits for a reason to poll, at least the minimum interval. */
   async wait(): Promise<void> {
     if (!this.#isRung) await this.#ringOr(pollMs)
     const earlyMs = restMs - (performance.now() - this.#lastMs)

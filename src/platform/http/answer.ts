@@ -99,7 +99,7 @@ export function wantsCsv({ headers }: FastifyRequest, { query }: Input<never, ne
   return prefersCsv(headers.accept, Object(query).format)
 }
 
-/** Stream a list as CSV, page by page, while the client reads. */
+/** Streams a list as CSV, page by page, while the client reads. */
 export async function sendCsv(
   app: App,
   { route }: CompiledRoute,

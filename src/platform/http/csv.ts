@@ -12,7 +12,7 @@ export const formulaForm = /^[=+\-@\t\r＝＋－＠]/
 /** Phone number, plain or masked. */
 const phoneForm = /^\+\d+(\*{4}\d+)?$/
 
-/** Stream a list as CSV. `fetch` returns the page after a cursor. */
+/** Streams a list as CSV. `fetch` returns the page after a cursor. */
 export function csv(row: TSchema, fetch: (cursor: string | null) => Promise<Page<unknown>>): Readable {
   const properties = 'properties' in row && typeof row.properties === 'object' && row.properties ? row.properties : {}
   const columns = Object.entries(properties).map(([name, schema]): Column => ({ name, write: serialiser(schema) }))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serve a download: all of it, one range (206), not modified (304) or an invalid range (416). Bytes are streamed with
+// Serves a download: all of it, one range (206), not modified (304) or an invalid range (416). Bytes are streamed with
 // backpressure; a source of the wrong length cuts the connection, so that the client notices.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -90,7 +90,7 @@ export function nothingAt({ method, originalUrl, exchange }: FastifyRequest): Ap
   )
 }
 
-/** Remove API keys and card numbers sent in place of an id, from logs and stored replies. */
+/** Removes API keys and card numbers sent in place of an id, from logs and stored replies. */
 export function withoutKeys(text: string): string {
   return withoutCardNumbers(withoutApiKeys(text))
 }

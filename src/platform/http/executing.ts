@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run the handler of a request. With an idempotency key it runs once: the reply is stored in the commit of its effects
+// Runs the handler of a request. With an idempotency key it runs once: the reply is stored in the commit of its effects
 // and replayed to repeats. An error by a business rule is stored too; other failures leave the key free.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'

@@ -43,7 +43,7 @@ export function isForElsewhere(app: App, request: FastifyRequest, { tenant }: Pr
   return !sandbox.isRun || (route?.simulated ?? route?.scope.startsWith('sandbox:') ?? false)
 }
 
-/** Answer with what the node of the sandbox answers. */
+/** Answers with what the node of the sandbox answers. */
 export function forward(app: App, request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
   const { elsewhere } = app.sandbox
   if (elsewhere === null) return done()

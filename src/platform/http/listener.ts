@@ -194,7 +194,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /**
-   * Close idle connections once nothing is left to write: Node counts a connection as idle when its response was handed
+   * Closes idle connections once nothing is left to write: Node counts a connection as idle when its response was handed
    * over, and would cut off the unwritten rest.
    */
   function sweep(): void {

@@ -103,7 +103,7 @@ class Arriving<T> {
     return this.orFailed(this.#taking)
   }
 
-  /** Abort files being read and wait for their readers. */
+  /** Aborts files being read and waits for their readers. */
   async stop(error: Error): Promise<void> {
     for (const stream of this.#open) stream.destroy(error)
     await this.#taking.catch(() => undefined)

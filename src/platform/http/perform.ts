@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run a route without an HTTP request of its own, for instance for a websocket message: same checks, same handler, same
+// Runs a route without an HTTP request of its own, for instance for a websocket message: same checks, same handler, same
 // errors.
 import { Type } from 'typebox'
 import type { Input, Route } from '../api/route.ts'

@@ -24,7 +24,7 @@ function messagesOf(route: Route): Messages {
   throw new Error(`${route.operation} is not a stream`)
 }
 
-/** Stream messages until one side ends it; all errors come before the first message. */
+/** Streams messages until one side ends it; all errors come before the first message. */
 export async function handleStream(
   app: App,
   streams: Streams,
@@ -65,7 +65,7 @@ export async function handleStream(
   return reply
 }
 
-/** Count messages for the request log, which is written when the stream ends. */
+/** Counts messages for the request log, which is written when the stream ends. */
 async function* counted(exchange: Exchange, messages: AsyncIterable<StreamMessage>): AsyncGenerator<StreamMessage> {
   let count = 0
   for await (const message of messages) {

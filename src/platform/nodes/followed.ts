@@ -42,7 +42,7 @@ export class Followed {
     if (between) this.#timers.push(setInterval(() => this.#between(between.run), between.everyMs).unref())
   }
 
-  /** Reload; resolves after a load that started after this call. */
+  /** Reloads; resolves after a load that started after this call. */
   read(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = null
@@ -53,7 +53,7 @@ export class Followed {
     return this.#next
   }
 
-  /** Stop, after a load in progress. */
+  /** Stops, after a load in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearInterval(timer)

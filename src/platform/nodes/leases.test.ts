@@ -235,7 +235,7 @@ async function acquired({ leases }: Node, ttlSeconds = longSeconds): Promise<Lea
   return lease
 }
 
-/** Retry until acquired, like a waiting node. */
+/** Retries until acquired, like a waiting node. */
 async function acquiredInTime({ leases }: Node): Promise<Lease> {
   let lease: Lease | null = null
   await until(async () => {

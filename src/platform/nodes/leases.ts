@@ -95,7 +95,7 @@ export class Leases {
     this.#options = options
   }
 
-  /** Acquire a free or expired lease and keep it until released or lost. Null: another node has it. */
+  /** Acquires a free or expired lease and keeps it until released or lost. Null: another node has it. */
   async tryAcquire(name: string, ttlSeconds: number): Promise<Lease | null> {
     if (!(ttlSeconds > 0 && ttlSeconds <= maxTtlSeconds)) throw new Error(`a lease cannot last ${ttlSeconds} seconds`)
     if (this.#stopped) return null

@@ -104,7 +104,7 @@ export class Signals {
     await client?.end()
   }
 
-  /** Throw for an undeclared topic, which no node would receive. */
+  /** Throws for an undeclared topic, which no node would receive. */
   #requireDeclared(topic: string): void {
     if (!this.#topics.has(topic)) throw new Error(`no area declares the topic ${topic}`)
   }

@@ -84,7 +84,7 @@ export class Waiting {
     return this.#count
   }
 
-  /** Wait for an event. `graceMs`: grace period when the node stops; none by default. */
+  /** Waits for an event. `graceMs`: grace period when the node stops; none by default. */
   until(whose: Whose, ms: number, graceMs = 0): Wait {
     const leftMs = this.#stoppedMs === null ? ms : this.#stoppedMs + graceMs - performance.now()
     if (leftMs <= 0) return { over: Promise.resolve('stopped'), stop: () => undefined }
@@ -111,7 +111,7 @@ export class Waiting {
     if (this.#elsewhere.delete(id)) this.#wakes.ring(this.#kind.name, `happened ${this.#app.nodeId} ${id}`)
   }
 
-  /** Wake waiters here; returns whether there were any. */
+  /** Wakes waiters here; returns whether there were any. */
   wake(id: string): boolean {
     const waiters = [...(this.#waiters.get(id) ?? [])]
     for (const waiter of waiters) waiter.stop('news')

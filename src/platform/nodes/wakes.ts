@@ -29,13 +29,13 @@ export class Wakes {
     })
   }
 
-  /** Listen to wakes for `whom` from any node, this one included. */
+  /** Listens to wakes for `whom` from any node, this one included. */
   on(whom: string, heard: (text: string) => void): void {
     if (this.#listeners.has(whom)) throw new Error(`somebody hears wakes for ${whom} already`)
     this.#listeners.set(whom, heard)
   }
 
-  /** Wake `whom` on every node; returns at once. The text has no line breaks. */
+  /** Wakes `whom` on every node; returns at once. The text has no line breaks. */
   ring(whom: string, text: string): void {
     if (this.#gathered.length >= maxGathered) return
     this.#gathered.push(`${whom} ${text}`)
@@ -72,7 +72,7 @@ export class Wakes {
   }
 }
 
-/** Pack ASCII lines into as few messages as possible. */
+/** Packs ASCII lines into as few messages as possible. */
 function messagesOf(lines: readonly string[]): string[] {
   const messages: string[] = []
   for (const line of lines) {

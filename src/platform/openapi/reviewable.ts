@@ -17,7 +17,7 @@ export function reviewable(value: unknown, indent = ''): string {
   return `{\n${packed(members, deeper)}}`
 }
 
-/** Pack members that stand on one line each into shared lines. */
+/** Packs members that stand on one line each into shared lines. */
 function packed(members: readonly string[], indent: string): string {
   const lines: string[] = []
   for (const text of members) {

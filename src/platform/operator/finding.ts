@@ -83,7 +83,7 @@ export function finder(where: Whereabouts): Finder {
   }
 }
 
-/** Search by a value that is not a column of the resource's table. */
+/** Searches by a value that is not a column of the resource's table. */
 export function elsewhere(name: string, text: string): Elsewhere {
   return statement.everywhere(name, text)
 }

@@ -16,7 +16,7 @@ const maxPerRequest = 100
 /** Cache: environment and URL → valid until. */
 const passed = onePerApp(() => new Map<string, number>())
 
-/** Throw INVALID_URL when `url` is given and may not be called. */
+/** Throws INVALID_URL when `url` is given and may not be called. */
 export async function checkCallback(app: App, { environment }: Tenant, url: string | null | undefined): Promise<void> {
   if (url === undefined || url === null) return
   const cache = passed(app)

@@ -21,7 +21,7 @@ export interface OutboundRequest extends Purpose {
   headers: Record<string, string> | string[]
   /** A streamed body cannot be sent again. */
   body: string | Buffer | AsyncIterable<Buffer> | null
-  /** Stream the body of a 2xx response as `bytes` instead of keeping it. */
+  /** Streams the body of a 2xx response as `bytes` instead of keeping it. */
   isStreamed?: boolean
   /** Timeout from the start of the request to the end of the response headers; the body has one more second. */
   timeoutMs?: number

@@ -51,10 +51,13 @@ const connections = 64
 
 export class ProviderClient {
   readonly #door: Outbound
+  readonly #patienceMs: number
   readonly #running = new Set<Promise<ProviderAnswer>>()
 
-  constructor(door: Outbound) {
+  /** No request takes longer than `patienceMs`, whatever its own timeout. */
+  constructor(door: Outbound, patienceMs: number = Number.POSITIVE_INFINITY) {
     this.#door = door
+    this.#patienceMs = patienceMs
   }
 
   ask(request: ProviderRequest): Promise<ProviderAnswer> {
@@ -63,7 +66,7 @@ export class ProviderClient {
     return asking
   }
 
-  /** Wait for requests in progress, which have timeouts. */
+  /** Waits for requests in progress, which have timeouts. */
   async close(): Promise<void> {
     await Promise.all(this.#running)
   }
@@ -89,7 +92,7 @@ export class ProviderClient {
         body: text,
         use: 'callback',
         environment: 'live',
-        timeoutMs,
+        timeoutMs: Math.min(timeoutMs, this.#patienceMs),
         isTimedWhole: true,
         connectTimeoutMs,
         maxAnswerBytes,

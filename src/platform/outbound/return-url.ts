@@ -5,7 +5,7 @@ import type { Environment } from '../tenant.ts'
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Throw INVALID_URL unless a browser may be sent there. This program itself never calls it. */
+/** Throws INVALID_URL unless a browser may be sent there. This program itself never calls it. */
 export function checkReturnUrl(given: string | undefined, environment: Environment, field = 'return_url'): void {
   if (given === undefined) return
   const url = parsed(given)

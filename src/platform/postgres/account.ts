@@ -47,7 +47,7 @@ export function run(account: Account, file: string, args: string[]): Promise<{ c
   })
 }
 
-/** Check as that user whether a directory, or the nearest existing parent, can be entered. */
+/** Checks as that user whether a directory, or the nearest existing parent, can be entered. */
 export async function canEnter(account: Account, directory: string): Promise<boolean> {
   const existing = await unlessMissing(fs.stat(directory))
   if (!existing) return canEnter(account, path.dirname(directory))

@@ -22,7 +22,7 @@ export interface AreaListener {
   readonly port: PortSetting
   /** Whether nobody asked for it. */
   isOff?(config: Config): boolean
-  /** Listen, or throw the system's error. */
+  /** Listens, or throws the system's error. */
   open(app: App, at: Place): Promise<OpenListener>
 }
 

@@ -41,7 +41,7 @@ export const findFile = statement.tenant<One, FileRow>(
      from platform.files where ${mine} and id = $id`,
 )
 
-/** Drop files with their keys: without one a file is unreadable, whatever becomes of its bytes. */
+/** Drops files with their keys: without one a file is unreadable, whatever becomes of its bytes. */
 export const dropFiles = statement.tenant<
   Tenant & { ids: readonly string[] },
   { id: string; kind: string; place: string }

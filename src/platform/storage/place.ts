@@ -5,7 +5,7 @@ import type { ByteRange } from './sealed-chunks.ts'
 export interface Place {
   /** Name in file rows. */
   readonly name: string
-  /** Store under a new name; durable when it resolves. One that `isSalvaged` can be salvaged before. */
+  /** Stores under a new name; durable when it resolves. One that `isSalvaged` can be salvaged before. */
   write(name: string, bytes: AsyncIterable<Buffer>, isSalvaged: boolean): Promise<void>
   read(name: string, range: ByteRange): AsyncIterable<Buffer>
   /** Bytes that arrived of a file whose writer died; none where nothing did. */

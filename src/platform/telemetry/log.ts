@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts'
 import { sqlState } from '../db.ts'
 
 export interface Logger extends pino.Logger {
-  /** Log an answered request. Formatted by hand, because every request pays for it. */
+  /** Logs an answered request. Formatted by hand, because every request pays for it. */
   answered(request: AnsweredRequest): void
 }
 

@@ -3,12 +3,8 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { notesMigrations } from '../../../test/notes/area.ts'
 import { startReceiver } from '../../../test/receiver.ts'
-import { eventually, quiet, startWorld, type World } from '../../../test/world.ts'
-import { areas } from '../../areas.ts'
-import { loadConfig } from '../../config.ts'
-import { startNode } from '../../node/server.ts'
+import { eventually, startWorld, type World } from '../../../test/world.ts'
 import { queues } from '../work/queues.ts'
 import { atMostEvery, Metrics } from './metrics.ts'
 
@@ -169,16 +165,11 @@ test('a ledger that does not add up shows, and the operator is told of it', asyn
   )
   const receiver = await startReceiver()
   t.after(() => receiver.stop())
-  const { config } = loadConfig(
-    {},
-    {
-      ...{ ...quiet, PAMOJA_HOME: world.home, DATABASE_URL: world.databaseUrl },
-      PAMOJA_NOTICE_WEBHOOK: receiver.url('/notices'),
-      PAMOJA_NOTICE_EMAILS: ['night@operator.example'],
-    },
-  )
   // A starting node verifies the ledger; a running one would do so within the hour.
-  const second = await startNode({ config, areas, extraMigrations: notesMigrations })
+  const second = await world.another({
+    PAMOJA_NOTICE_WEBHOOK: receiver.url('/notices'),
+    PAMOJA_NOTICE_EMAILS: ['night@operator.example'],
+  })
   try {
     await eventually(
       async () => /^pamoja_ledger_imbalance [1-9]/m.test(await scrape(second.adminUrl)),

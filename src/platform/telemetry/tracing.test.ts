@@ -6,11 +6,7 @@ import { Session } from 'node:inspector'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { notes, notesMigrations } from '../../../test/notes/area.ts'
-import { eventually, quiet, startWorld, type World } from '../../../test/world.ts'
-import { areas } from '../../areas.ts'
-import { loadConfig } from '../../config.ts'
-import { startNode } from '../../node/server.ts'
+import { eventually, startWorld, type World } from '../../../test/world.ts'
 import { createLog } from './log.ts'
 import { startTracer, TraceCache } from './tracing.ts'
 
@@ -119,9 +115,7 @@ test('a job that another node runs is a span of the trace that queued it', async
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }
   const asked = await startWorld({ ...traced, PAMOJA_ROLES: ['api', 'timers', 'sandbox'] })
   world = asked
-  const settings = { ...quiet, ...traced, PAMOJA_HOME: asked.home, DATABASE_URL: asked.databaseUrl }
-  const { config } = loadConfig({}, { ...settings, PAMOJA_ROLES: ['dispatch'] })
-  const other = await startNode({ config, areas: [...areas, notes], extraMigrations: notesMigrations })
+  const other = await asked.another({ ...traced, PAMOJA_ROLES: ['dispatch'] })
   const { client } = await asked.account({ balance: 100 })
   const { body, headers } = await client.post('/v1/notes', { text: 'Habari' })
   await eventually(

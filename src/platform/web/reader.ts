@@ -6,7 +6,7 @@ import { type Asked, chosen, directionOf, type Language, type Texts, type Words,
 export interface Reader {
   readonly language: Language
   money(money: Money): string
-  /** Format a day such as 2026-03-01. */
+  /** Formats a day such as 2026-03-01. */
   day(day: string): string
   moment(at: Date): string
   /** Texts of a table. */

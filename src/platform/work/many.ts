@@ -27,7 +27,7 @@ export async function addJobs(tx: Queryable, jobs: readonly NewJob[]): Promise<v
   }
 }
 
-/** Settle jobs in the transaction that did their work; their handlers return `settled`. Fenced by the attempt. */
+/** Settles jobs in the transaction that did their work; their handlers return `settled`. Fenced by the attempt. */
 export async function settleJobs(tx: Queryable, node: string, settlements: readonly Settlement[]): Promise<void> {
   const items = settlements.map(({ run: { bucket, id, attempt }, againMs }) => ({
     bucket,

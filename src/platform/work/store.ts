@@ -20,7 +20,7 @@ export const claim = statement.everywhere<
      from work.claim($node::uuid, $buckets::smallint[], $lanes::text[], $limits::int[], $leases::int[])`,
 )
 
-/** Claim jobs of one shared lane, some of each account, except accounts that have used up their share. */
+/** Claims jobs of one shared lane, some of each account, except accounts that have used up their share. */
 export const claimInTurn = statement.everywhere<
   {
     node: string

@@ -183,7 +183,7 @@ export class Work<Context> {
     this.poke()
   }
 
-  /** Poll for due jobs now rather than at the next tick. */
+  /** Polls for due jobs now rather than at the next tick. */
   poke(): void {
     for (const cell of this.#options.db.cells) {
       if (this.#stopped || this.#polling.has(cell) || this.#context === null) continue
@@ -294,7 +294,7 @@ export class Work<Context> {
     return full.length > 0
   }
 
-  /** Claim jobs of a shared lane, account by account. Returns whether there may be more. */
+  /** Claims jobs of a shared lane, account by account. Returns whether there may be more. */
   async #claimInTurn(
     cell: Cell,
     lane: Lane<Job<Context>>,

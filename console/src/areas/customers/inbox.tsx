@@ -25,9 +25,9 @@ const views = {
 type View = keyof typeof views
 
 /** Conversations are counted up to here. */
-const mostCounted = 1_000
+const maxCounted = 1_000
 
-const manyOf = (many: number): string => (many < mostCounted ? count(many) : `${count(mostCounted)}+`)
+const manyOf = (many: number): string => (many < maxCounted ? count(many) : `${count(maxCounted)}+`)
 
 export function InboxPage({ id, session }: PageProps) {
   const { query } = usePlace()

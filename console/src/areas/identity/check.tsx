@@ -61,11 +61,11 @@ export function CheckPage({ id }: PageProps) {
   )
 }
 
-const mostOthers = 20
+const maxOthers = 20
 
 /** Other checks of this person, by the account's id of them or the number of the document. */
 function OtherChecks({ id }: { id: string }) {
-  const others = useLoad(id, () => identityListVerifications(api, { query: { person_of: id, limit: mostOthers } }))
+  const others = useLoad(id, () => identityListVerifications(api, { query: { person_of: id, limit: maxOthers } }))
   const checks = others.value?.data ?? []
   if (checks.length === 0) return null
   return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ask a phone for money: the form, and on to the payment, whose prompt comes up on the phone.
+// Asks a phone for money: the form, and on to the payment, whose prompt comes up on the phone.
 import { useState } from 'preact/hooks'
 import { paymentsInitiateMobile } from '#sdk/operations.ts'
 import { api, currentEnvironment } from '../../api.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send a text: the form, what it will cost, and on to the message.
+// Sends a text: the form, what it will cost, and on to the message.
 import { useState } from 'preact/hooks'
 import { Card, PageHead } from '../../kit/kit.tsx'
 import { go } from '../../place.tsx'

@@ -163,7 +163,7 @@ async function connect(tx: Tx, member: MemberRow, { issuer, subject }: Identity,
   })
 }
 
-/** Sign in with the code of the authenticator, which is wanted after the provider as after a password. */
+/** Signs in with the code of the authenticator, which is wanted after the provider as after a password. */
 export async function finishWithCode(
   app: App,
   step: string | null,

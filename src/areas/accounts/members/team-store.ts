@@ -138,7 +138,7 @@ export const useRecoveryCode = statement.home<{ id: string; hash: string }, { id
     where id = $id and $hash = any(recovery_hashes) returning id`,
 )
 
-/** Note that a link was asked for at `now`; no row when another was a moment before, so that no mailbox is flooded. */
+/** Notes that a link was asked for at `now`; no row when another was a moment before, so that no mailbox is flooded. */
 export const askReset = statement.home<{ email: string; now: Date; notSince: Date }, { id: string; email: string }>(
   'accounts.ask_reset',
   `update accounts.members set reset_asked_at = $now

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Create and open an invoice: opening assigns its number and applies the customer's credit. Open one invoice per
+// Creates and opens an invoice: opening assigns its number and applies the customer's credit. One invoice is opened per
 // transaction: the number counter is the last lock, so a second invoice would break the lock order.
 import { type AppError, alreadyUsed, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliver an open invoice to its customer by text with the link, or by mail with the link and the PDF. Used by requests
+// Delivers an open invoice to its customer by text with the link, or by mail with the link and the PDF. Used by requests
 // to send it and by jobs that follow its payment.
 import { formatMoney } from '../../../kernel/money.ts'
 import { currencyOf } from '../../../ledger/currencies.ts'

@@ -20,12 +20,12 @@ const mailing = {
   payload: Type.Object({ invoice: Type.String(), what: OneOf(['invoice', 'receipt']) }),
 }
 
-/** Queue mailing an open invoice, if the customer has an email address. */
+/** Queues mailing an open invoice, if the customer has an email address. */
 export async function mailToCustomer(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
   if (invoice.customer.email !== undefined) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'invoice' })
 }
 
-/** Queue mailing the receipt to where the invoice was mailed. */
+/** Queues mailing the receipt to where the invoice was mailed. */
 export async function mailReceipt(app: App, tx: Tx, tenant: Tenant, invoice: InvoiceRow): Promise<void> {
   if (invoice.mailed_to !== null) await mailLater(app, tx, tenant, { invoice: invoice.id, what: 'receipt' })
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store that an invoice was delivered and where its receipt goes, and emit the event.
+// Stores that an invoice was delivered and where its receipt goes, and emits the event.
 import type { App } from '../../../platform/app.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pay an invoice: completing the payment counts towards it in the same transaction. Money that arrives when nothing is
+// Pays an invoice: completing the payment counts towards it in the same transaction. Money that arrives when nothing is
 // due, because of two payments or a voided invoice, becomes credit or is refunded.
 
 import { invalid } from '../../../kernel/errors.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send an invoice: open it if it is a draft, and deliver its link. The sent event is emitted only after a channel
+// Sends an invoice: opens it if it is a draft, and delivers its link. The sent event is emitted only after a channel
 // accepted it, so a refused text leaves an open invoice that can be sent again.
 import type { Static } from 'typebox'
 import type { App } from '../../../platform/app.ts'

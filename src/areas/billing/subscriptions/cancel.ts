@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// End a subscription: now, at the end of its period, or because it was never paid. Unpaid bills stay owed but are not
+// Ends a subscription: now, at the end of its period, or because it was never paid. Unpaid bills stay owed but are not
 // charged any more; a first bill never paid is voided.
 import { refuseCardNumbers } from '../../../kernel/card.ts'
 import type { App } from '../../../platform/app.ts'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Change a subscription: plan, quantity, payment method, pause. Unused paid time becomes credit at the old price, and
+// Changes a subscription: plan, quantity, payment method, pause. Unused paid time becomes credit at the old price, and
 // the rest of the period is billed at the new one.
 
 import { type Static, Type } from 'typebox'

@@ -89,7 +89,7 @@ export async function renewMany(app: App, tenant: Tenant, runs: readonly Renewal
   }
 }
 
-/** Hand jobs over to the single-subscription job. */
+/** Hands jobs over to the single-subscription job. */
 async function handOver(app: App, tx: Tx, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
   await settleAndAdd(app, tx, runs.map(done), aloneJobs(app, tenant, runs))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store a subscription together with the job for its next due moment, in one commit. A moved sandbox clock brings the
+// Stores a subscription together with the job for its next due moment, in one commit. A moved sandbox clock brings the
 // job forward, so that no scan for due subscriptions is needed.
 
 import { Type } from 'typebox'

@@ -196,7 +196,7 @@ export const insertPeriods = statement.tenant<Tenant & { periods: string }, { su
    on conflict do nothing returning subscription_id`,
 )
 
-/** Advance active, locked subscriptions to their next period. */
+/** Advances active, locked subscriptions to their next period. */
 export const advanceSubscriptions = statement.tenant<Tenant & { periods: string; at: Date }, { id: string }>(
   'billing.advance_subscriptions',
   `update billing.subscriptions s
@@ -269,7 +269,7 @@ export const saveCollection = statement.tenant<
     where ${mine} and subscription_id = $subscription and invoice_id = $invoice`,
 )
 
-/** Retry collections that are not in progress, at the earliest allowed time. */
+/** Retries collections that are not in progress, at the earliest allowed time. */
 export const tryAgain = statement.tenant<Tenant & { subscription: string; at: Date }, object>(
   'billing.try_again',
   `update billing.collections set try_at = $at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Create a subscription: a trial, or the first period with its bill, in one transaction. The payer is charged after the
+// Creates a subscription: a trial, or the first period with its bill, in one transaction. The payer is charged after the
 // commit.
 
 import { type Static, Type } from 'typebox'

@@ -230,7 +230,7 @@ export async function endSession(
   return contact ? notTaken(app, tx, occasion, contact) : []
 }
 
-/** Log out; returns the leg of the agent's call to hang up, and further commands to calls. */
+/** Logs out; returns the leg of the agent's call to hang up, and further commands to calls. */
 export async function logout(app: App, tx: Tx, wanted: Static<typeof Logout>, caller: Caller) {
   const { tenant, nowMs } = caller
   requireSelf(caller, wanted.agent_id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carry out a call's destination: join a queue, start a menu, or run a list of actions.
+// Carries out a call's destination: joins a queue, starts a menu, or runs a list of actions.
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
 import { withheldNumber } from '../../../kernel/phone.ts'
 import type { App } from '../../../platform/app.ts'

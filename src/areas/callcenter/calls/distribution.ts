@@ -143,7 +143,7 @@ class Round {
     }
   }
 
-  /** Log out an agent whose desk did not reconnect. Hanging up the leg requeues its customer. */
+  /** Logs out an agent whose desk did not reconnect. Hanging up the leg requeues its customer. */
   async #deskLost(agent: AgentRow): Promise<void> {
     if (agent.leg_id !== null) this.#acts.push({ do: 'hangup', tenant: this.#occasion.tenant, call: agent.leg_id })
     else if (agent.session_id !== null) {

@@ -158,7 +158,7 @@ class Desks {
     }
   }
 
-  /** Refresh desks, with one query per account. */
+  /** Refreshes desks, with one query per account. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#open.size === 0) return
     this.#isLooking = true

@@ -84,7 +84,7 @@ export class Board {
     return nowMs - longestWindowMs >= this.#settledMs
   }
 
-  /** Sum up what only today's window contains, at most once a minute. */
+  /** Sums up what only today's window contains, at most once a minute. */
   settle(nowMs: number): void {
     const beforeMs = nowMs - settleAfterMs
     const dayMs = midnightBefore(nowMs)

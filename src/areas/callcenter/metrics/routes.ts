@@ -5,6 +5,7 @@ import { type Static, Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import { type Reader, type Route, read, type StreamMessage } from '../../../platform/api/route.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
@@ -279,7 +280,7 @@ const reports = read({
   handle: async (app, { query }, { tenant, nowMs }) => {
     const { timezone = 'UTC', interval = 'day', agent_id = null } = query
     const dayText = (ms: number) => new Date(ms).toISOString().slice(0, 10)
-    const range = rangeOf(query.from ?? dayText(nowMs - 29 * 86_400_000), query.to ?? dayText(nowMs), timezone)
+    const range = rangeOf(query.from ?? dayText(nowMs - 29 * dayMs), query.to ?? dayText(nowMs), timezone)
     const by = groups.filter((group) => query.group_by?.includes(group))
     const metrics = metricNames.filter((name) => query.metrics === undefined || query.metrics.includes(name))
     const wish = { ...range, interval, groups: by, timezone, queue: queueIn(query.queue_id), agent: agent_id }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load the input of a routing decision.
+// Loads the input of a routing decision.
 import { idOf } from '../../../kernel/ids.ts'
 import { withheldNumber } from '../../../kernel/phone.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'

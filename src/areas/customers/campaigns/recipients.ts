@@ -65,7 +65,7 @@ export function chatTemplate(row: CampaignRow, variant: number, customer: Custom
   return { name: chat.template, language: chat.language, parameters }
 }
 
-/** Decide for customers what they get. Throws an AppError where nobody could be sent anything. */
+/** Decides for customers what they get. Throws an AppError where nobody could be sent anything. */
 export async function chosen(
   app: App,
   caller: Caller,

@@ -170,7 +170,7 @@ export async function open(app: App, tx: Tx, caller: Caller, id: string): Promis
   return row
 }
 
-/** Note that the messages of a conversation were read. */
+/** Notes that the messages of a conversation were read. */
 export async function markRead(tx: Tx, caller: Caller, id: string): Promise<ConversationRow> {
   const before = await lockedConversation(tx, caller, id)
   return before.unread === 0 ? before : save(tx, caller, { ...before, unread: 0 })

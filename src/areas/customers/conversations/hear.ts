@@ -95,7 +95,7 @@ export const leftSigns: Chore = {
   },
 }
 
-/** Note signs of people of one account: they are customers first, then what they wrote is in their conversation. */
+/** Notes signs of people of one account: they are customers first, then what they wrote is in their conversation. */
 async function note(app: App, tenant: Tenant, signs: readonly Sign[]): Promise<void> {
   await Promise.all(signs.map(({ at, person }) => notePerson(app, tenant, at, person)))
   const heard = signs.filter(({ person }) => person.isInbound)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accept a bulk: one content for many recipients. Entries are validated one by one; the valid ones are stored and
+// Accepts a bulk: one content for many recipients. Entries are validated one by one; the valid ones are stored and
 // charged in one transaction and sent in batches.
 
 import type { Static } from 'typebox'

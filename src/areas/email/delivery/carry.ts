@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send a message to a mail server: one of the recipient domain's MX hosts, or the operator's relay.
+// Sends a message to a mail server: one of the recipient domain's MX hosts, or the operator's relay.
 import { isAscii } from '../../../kernel/email-address.ts'
 import type { App } from '../../../platform/app.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'

@@ -91,7 +91,7 @@ export class Destination {
     }
   }
 
-  /** Retry on a new connection when the server closed an idle one before the message was sent. */
+  /** Retries on a new connection when the server closed an idle one before the message was sent. */
   async #exchange(servers: readonly Server[], transaction: Transaction): Promise<Exchanged> {
     const idle = this.#reuse(servers)
     if (idle)
@@ -185,7 +185,7 @@ export class Destination {
     void surplus.client.quit()
   }
 
-  /** Adjust the connection limit after success or throttling. */
+  /** Adjusts the connection limit after success or throttling. */
   learn(isThrottled: boolean, nowMs: number, pauseMs = backOffMs): void {
     if (isThrottled) {
       this.#limit.failed()

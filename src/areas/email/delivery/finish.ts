@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store a recipient's outcome and its events in one group commit.
+// Stores a recipient's outcome and its events in one group commit.
 import { newUuid } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { operation } from '../../../platform/commit.ts'
-import { isUnavailable } from '../../../platform/db.ts'
 import { type NewEvent, type Occasion, occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Reply, replyLine } from '../../../protocols/smtp/reply.ts'
@@ -14,10 +14,6 @@ import type { TlsLevel } from './destinations.ts'
 import type { OutgoingRow } from './load.ts'
 import { aboutOf, beginAll, eventsColumn, newsOf, type Told } from './news.ts'
 import { exhausted, retryAfterMs, type Verdict } from './verdict.ts'
-
-/** Retry delay and count of a commit that the database did not confirm. */
-const repeatMs = 500
-const maxRepeats = 120
 
 const finishRecipient = operation.tenant(
   'email.finish',
@@ -83,48 +79,36 @@ export async function storeChange(
   change: Change,
 ): Promise<boolean> {
   const reply = change.verdict?.reply ?? null
-  const { changed, deliveries } = await commitWithRetries(() =>
-    app.commit(finishRecipient, {
-      bucket: tenant.bucket,
-      account: tenant.account,
-      environment: tenant.environment,
-      message: row.id,
-      number: row.number,
-      job: run?.id ?? null,
-      attempt: run?.attempt ?? null,
-      status: change.status,
-      attempts: change.attempts,
-      smtp_code: reply?.code ?? null,
-      enhanced_code: reply?.enhanced ?? null,
-      smtp_response: reply ? `${reply.code} ${reply.text}`.slice(0, 500) : null,
-      mx: change.mx ?? null,
-      tls: change.tls ?? null,
-      tls_level: change.level ?? null,
-      bounce_type: change.verdict?.kind === 'bounced' ? change.verdict.type : null,
-      reason: change.reason,
-      at: new Date(occasion.nowMs),
-      next_attempt_at: change.nextAttemptAt ?? null,
-      delay_ms: change.delayMs == null ? null : BigInt(change.delayMs),
-      transfer: change.isRefunded ? newUuid(occasion.receivedMs) : null,
-      suppression: newUuid(occasion.receivedMs),
-      suppress: change.suppress ?? null,
-      address: row.email.toLowerCase(),
-      events: eventsColumn(change.events),
-    }),
-  )
+  // A message that was accepted must not be sent again.
+  const { changed, deliveries } = await app.commitSurely(finishRecipient, {
+    bucket: tenant.bucket,
+    account: tenant.account,
+    environment: tenant.environment,
+    message: row.id,
+    number: row.number,
+    job: run?.id ?? null,
+    attempt: run?.attempt ?? null,
+    status: change.status,
+    attempts: change.attempts,
+    smtp_code: reply?.code ?? null,
+    enhanced_code: reply?.enhanced ?? null,
+    smtp_response: reply ? `${reply.code} ${reply.text}`.slice(0, 500) : null,
+    mx: change.mx ?? null,
+    tls: change.tls ?? null,
+    tls_level: change.level ?? null,
+    bounce_type: change.verdict?.kind === 'bounced' ? change.verdict.type : null,
+    reason: change.reason,
+    at: new Date(occasion.nowMs),
+    next_attempt_at: change.nextAttemptAt ?? null,
+    delay_ms: change.delayMs == null ? null : BigInt(change.delayMs),
+    transfer: change.isRefunded ? newUuid(occasion.receivedMs) : null,
+    suppression: newUuid(occasion.receivedMs),
+    suppress: change.suppress ?? null,
+    address: row.email.toLowerCase(),
+    events: eventsColumn(change.events),
+  })
   if (changed) beginAll(app, change.events, deliveries)
   return changed === true
-}
-
-/** Retries a commit while the database is unavailable: an accepted message must not be sent again. */
-async function commitWithRetries<T>(commit: () => Promise<T>): Promise<T> {
-  for (let repeats = 0; ; repeats++)
-    try {
-      return await commit()
-    } catch (error) {
-      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
-      await new Promise((resolve) => setTimeout(resolve, repeatMs))
-    }
 }
 
 /** Stores the server's reply, or that none could be reached. */
@@ -275,7 +259,5 @@ async function isThirdSoftBounce(
   { nowMs }: Occasion,
 ): Promise<boolean> {
   if (verdict.type !== 'soft') return false
-  return (
-    (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * 86_400_000))) >= softBounces - 1
-  )
+  return (await countSoftBounces(app, tenant, row.email, new Date(nowMs - softBounceDays * dayMs))) >= softBounces - 1
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load a recipient for sending, from the handover of this node or the database.
+// Loads a recipient for sending, from the handover of this node or the database.
 import type { App } from '../../../platform/app.ts'
 import { Handover } from '../../../platform/concurrency/handover.ts'
 import { maybe, statement } from '../../../platform/db.ts'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MTA-STS policies of the domains that mail goes to (RFC 8461): found by a TXT record, fetched over HTTPS, and kept in the
 // database until they expire, so that neither a restart nor a DNS that is tampered with takes a domain's protection away.
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import type { DnsResolver } from '../../../platform/outbound/dns.ts'
@@ -17,7 +18,7 @@ const maxFailed = 5_000
 const maxKnown = 20_000
 const knownMs = 10 * 60_000
 /** Age at which a policy is fetched anew although its id is the same, so that one in use does not expire. */
-const refreshMs = 86_400_000
+const refreshMs = dayMs
 const maxStored = 200_000
 
 interface PolicyRow {

@@ -2,6 +2,7 @@
 // Tracking URLs: open pixel, links, and unsubscribe. Links redirect only to signed targets and work without the
 // database; link scanners change nothing.
 import { AppError } from '../../../kernel/errors.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import { formOf, type HookAnswer, type HookCall, hook, redirect } from '../../../platform/api/hook.ts'
 import { maybe, statement } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
@@ -16,7 +17,7 @@ import { unsubscribeTexts } from './unsubscribe-texts.ts'
 
 const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 const limits = [{ by: 'address', perSecond: 500 }]
-const undoMs = 24 * 3_600_000
+const undoMs = dayMs
 
 function userAgentOf({ headers }: Pick<HookCall, 'headers'>): string | null {
   return headers['user-agent']?.slice(0, 500) ?? null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accept a message in a group commit: message, charge and one job per recipient are stored together.
+// Accepts a message in a group commit: message, charge and one job per recipient are stored together.
 import type { Static } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'

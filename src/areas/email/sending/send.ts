@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send a message: validate it into a draft, then accept the draft.
+// Sends a message: validates it into a draft, then accepts the draft.
 
 import type { Static } from 'typebox'
 import type { Keyed } from '../../../platform/api/idempotency.ts'

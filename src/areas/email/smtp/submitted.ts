@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepare a submitted message: apply and remove our control headers, remove Bcc, add missing fields.
+// Prepares a submitted message: applies and removes our control headers, removes Bcc, adds missing fields.
 import { type Mailbox, parseAddress } from '../../../kernel/email-address.ts'
 import { parseMoment } from '../../../kernel/time.ts'
 import { parseJson } from '../../../platform/api/json.ts'

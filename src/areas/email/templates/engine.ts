@@ -84,7 +84,7 @@ export interface Rendered {
   readonly missing: readonly string[]
 }
 
-/** Render; a variable is looked up in the first scope that has it. */
+/** Renders; a variable is looked up in the first scope that has it. */
 export function render(template: Template, scopes: readonly Scope[]): Rendered {
   const { kind } = template
   const run: Run = { output: [], length: 0, iterations: 0, steps: 0, tail: '', missing: new Set(), kind }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Find a template by name or id, with its latest version.
+// Finds a template by name or id, with its latest version.
 import { AppError } from '../../../kernel/errors.ts'
 import { uuidOf } from '../../../kernel/ids.ts'
 import { maybe, type Queryable, statement } from '../../../platform/db.ts'

@@ -101,7 +101,7 @@ export interface Answered {
   readonly frontal: Buffer
 }
 
-/** Check frames against their challenge, which is used up by any outcome. */
+/** Checks frames against their challenge, which is used up by any outcome. */
 export async function answerChallenge(
   app: App,
   caller: Asker,

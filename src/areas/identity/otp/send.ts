@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send a one-time code: reserve it, send it, then emit the event. A code that no channel carries is removed.
+// Sends a one-time code: reserves it, sends it, then emits the event. A code that no channel carries is removed.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'

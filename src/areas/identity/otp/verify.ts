@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify a one-time code. The attempt is counted and committed before the check, also when refused, so that at most
+// Verifies a one-time code. The attempt is counted and committed before the check, also when refused, so that at most
 // five guesses are possible however many requests run at once.
 import { type Static, Type } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'

@@ -57,7 +57,7 @@ export function visitOf(call: Pick<HookCall, 'receivedMs' | 'requestId'>, row: V
   return { tenant, row, occasion: { tenant, receivedMs, nowMs: receivedMs + Number(row.clock_offset_ms), requestId } }
 }
 
-/** Note that somebody sees the page. The page's script asks for it, so that previews of links do not count. */
+/** Notes that somebody sees the page. The page's script asks for it, so that previews of links do not count. */
 export async function openPage(app: App, { tenant, row, occasion }: Visit): Promise<void> {
   if (statusOf(row, occasion.nowMs) !== 'created') return
   await app.db.tx(tenant, async (tx) => {
@@ -68,7 +68,7 @@ export async function openPage(app: App, { tenant, row, occasion }: Visit): Prom
   })
 }
 
-/** Keep that the person agreed: the browser with this secret alone goes on from here. */
+/** Keeps that the person agreed: the browser with this secret alone goes on from here. */
 export async function agree(app: App, visit: Visit, language: Language, secret: string): Promise<void> {
   await openPage(app, visit)
   const { tenant, row, occasion } = visit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Make a capture session, and send its link where the account says.
+// Makes a capture session, and sends its link where the account says.
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/ids.ts'
 import { hasLengthOfItsCountry } from '../../../kernel/phone.ts'

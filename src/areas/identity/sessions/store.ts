@@ -138,7 +138,7 @@ export const submitSession = statement.tenant<One & { verification: string; at: 
    returning ${columns}`,
 )
 
-/** Count pictures that were refused before they were judged. */
+/** Counts pictures that were refused before they were judged. */
 export const refuseSession = statement.tenant<One, SessionRow>(
   'identity.refuse_session',
   `update identity.sessions set refusals = refusals + 1 where ${mine} and id = $id and status = 'capturing'

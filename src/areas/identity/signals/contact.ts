@@ -148,7 +148,7 @@ export const sightingChore: Chore = {
   },
 }
 
-/** Forget with which phones, devices and addresses a person was seen. */
+/** Forgets with which phones, devices and addresses a person was seen. */
 export async function forgetSightings(app: App, tx: Tx, tenant: Tenant, user_id: string): Promise<void> {
   await tx.query(forget, { ...tenant, user: sightingIndex(app, tenant, user_id) })
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accept a verification. Pictures are checked first, so that an app can ask for better ones at once and nothing is
+// Accepts a verification. Pictures are checked first, so that an app can ask for better ones at once and nothing is
 // stored for a refused request; then record, pictures, audit entry, event and job are stored together.
 import { Readable } from 'node:stream'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { type Id, idOf, newUuid, uuidOf } from '../../../kernel/ids.ts'
-import { parseMoment } from '../../../kernel/time.ts'
+import { dayMs, parseMoment } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
@@ -41,8 +41,6 @@ export interface Accepted {
 
 /** Who asks for a verification: a caller, or the account of a hosted page for the person on it. */
 export type Requester = Payer & Pick<Caller, 'nowMs' | 'requestId' | 'actor' | 'ip'>
-
-const dayMs = 86_400_000
 
 /** Validates a request and stores its pictures. */
 export async function admit(app: App, caller: Requester, input: VerifyId): Promise<Accepted> {
@@ -304,7 +302,7 @@ export function indexOf(
 
 const usualWaitSeconds = 10
 
-/** Wait for the verdict until `waitSeconds` after the request came; on timeout, the record as it is. */
+/** Waits for the verdict until `waitSeconds` after the request came; on timeout, the record as it is. */
 export async function awaitVerdict(
   app: App,
   { tenant, receivedMs }: Caller,

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import Value from 'typebox/value'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, one, statement } from '../../../platform/db.ts'
 import { type Occasion, occasionNow } from '../../../platform/events.ts'
@@ -39,7 +40,7 @@ const Payload = Type.Object({ verification: Type.String(), clockOffsetMs: Type.N
 
 const maxTries = 3
 const registryRetryMs = 60_000
-const registryPatienceMs = 24 * 3_600_000
+const registryPatienceMs = dayMs
 
 /** Current clock offset of the account: waiting for a registry may take days. */
 const clockOffset = statement.home<{ account: string; environment: string }, { ms: bigint }>(
@@ -263,7 +264,7 @@ async function askRegistry(
   return isPerson ? verdict : 'mismatch'
 }
 
-/** Compare with the registry's photo; an unusable one does not count. */
+/** Compares with the registry's photo; an unusable one does not count. */
 async function isSameFace(app: App, tenant: Tenant, photo: string, descriptor: readonly number[]): Promise<boolean> {
   try {
     const pictures = [{ bytes: Buffer.from(photo, 'base64'), use: 'face' as const }]

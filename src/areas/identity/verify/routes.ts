@@ -4,7 +4,7 @@
 import { Type } from 'typebox'
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf } from '../../../kernel/ids.ts'
-import { momentText } from '../../../kernel/time.ts'
+import { dayMs, momentText } from '../../../kernel/time.ts'
 import { download, IdParam, list, multipart, type Route, read, write } from '../../../platform/api/route.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
 import { one } from '../../../platform/db.ts'
@@ -279,7 +279,7 @@ const figuresOfReviews = read({
   examples: [{ name: 'Last 90 days' }],
   handle: async (app, { query }, { tenant, nowMs }) => {
     const to = moment(query.to, 'to') ?? new Date(nowMs + 1)
-    const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * 86_400_000)
+    const from = moment(query.from, 'from') ?? new Date(to.getTime() - usualDays * dayMs)
     if (from > to) throw new AppError('INVALID_DATE_RANGE', 'from is after to')
     const rows = await app.db.query(countReviews, { ...tenant, from: momentText(from), to: momentText(to) })
     const { verdicts } = await one(app.db.query(countVerdicts, { ...tenant, from, to }))

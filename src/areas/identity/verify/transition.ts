@@ -3,6 +3,7 @@
 // changes.
 import Value from 'typebox/value'
 import { idOf } from '../../../kernel/ids.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import { maybe, type Tx } from '../../../platform/db.ts'
 import type { Occasion } from '../../../platform/events.ts'
@@ -36,7 +37,7 @@ export function whenMoved(follower: Follower): void {
   followers.add(follower)
 }
 
-const reviewMs = 7 * 86_400_000
+const reviewMs = 7 * dayMs
 
 /** Applies a transition; false when another came first. */
 export async function move(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detect a file's type from its bytes; declared types are not trusted. Containers are parsed as far as needed: a
+// Detects a file's type from its bytes; declared types are not trusted. Containers are parsed as far as needed: a
 // video's codecs, an office document's program.
 
 /** Random-access file. */

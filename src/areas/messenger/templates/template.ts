@@ -118,7 +118,7 @@ export function checkComponents(components: readonly Component[]): void {
   }
 }
 
-/** Check placeholders: {{1}} to {{n}} without gaps, not at the start or end of the text. */
+/** Checks placeholders: {{1}} to {{n}} without gaps, not at the start or end of the text. */
 function checkPlaceholders(where: string, text: string): void {
   if (placeholdersIn(text).some((number, i) => number !== i + 1))
     throw invalid('components', `must number the placeholders of ${where} from {{1}} without gaps`)

@@ -3,6 +3,7 @@
 // request that failed on the way may be sent a second time at once, and is done once; later it is only asked about.
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Currency, currencies, isCurrency } from '../../../kernel/money.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import { type ProviderAnswer, ProviderClient } from '../../../platform/outbound/provider-http.ts'
 import {
   acquirerPaths,
@@ -65,13 +66,13 @@ class AcquirerCarrier implements Acquirer {
   readonly outgoing = null
   readonly refunds = cardRefunds(this)
   readonly #settings: AcquirerSettings
-  readonly #surroundings: Surroundings
+  readonly #clock: Clock
   readonly #client: ProviderClient
 
-  constructor(settings: AcquirerSettings, surroundings: Surroundings) {
+  constructor(settings: AcquirerSettings, { clock, http, patienceMs }: Surroundings) {
     this.#settings = settings
-    this.#surroundings = surroundings
-    this.#client = new ProviderClient(surroundings.http)
+    this.#clock = clock
+    this.#client = new ProviderClient(http, patienceMs)
   }
 
   async authorise(authorisation: Authorisation): Promise<CardOutcome> {
@@ -160,7 +161,7 @@ class AcquirerCarrier implements Acquirer {
   }
 
   isSigned(bytes: Buffer, headers: IncomingHttpHeaders): boolean {
-    const nowSeconds = Math.floor(this.#surroundings.clock.nowMs() / 1_000)
+    const nowSeconds = Math.floor(this.#clock.nowMs() / 1_000)
     return isNoticeSigned(this.#settings.webhook_secret, bytes, headers[signatureHeader], nowSeconds)
   }
 
@@ -181,18 +182,14 @@ class AcquirerCarrier implements Acquirer {
   #get(path: string): Promise<ProviderAnswer> {
     const { base_url, secret_key } = this.#settings
     const headers = { authorization: `Bearer ${secret_key}` }
-    return this.#client.ask({ method: 'GET', url: `${base_url}${path}`, headers, timeoutMs: this.#within(queryMs) })
+    return this.#client.ask({ method: 'GET', url: `${base_url}${path}`, headers, timeoutMs: queryMs })
   }
 
   #post(path: string, key: string, body: object, timeoutMs: number): Promise<ProviderAnswer> {
     const { base_url, secret_key } = this.#settings
     const headers = { authorization: `Bearer ${secret_key}`, 'idempotency-key': key }
     const url = `${base_url}${path}`
-    return this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: this.#within(timeoutMs) })
-  }
-
-  #within(timeoutMs: number): number {
-    return Math.min(timeoutMs, this.#surroundings.patienceMs ?? timeoutMs)
+    return this.#client.ask({ method: 'POST', url, headers, body, timeoutMs })
   }
 }
 

@@ -48,15 +48,13 @@ class BankCarrier implements Bank {
   readonly refunds = bankRefunds(this)
   readonly #settings: BankSettings
   readonly #clock: Clock
-  readonly #patienceMs: number
   readonly #client: ProviderClient
   #banks: { list: readonly { code: string; name: string }[]; untilMs: number } = { list: [], untilMs: 0 }
 
-  constructor(settings: BankSettings, { clock, http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+  constructor(settings: BankSettings, { clock, http, patienceMs }: Surroundings) {
     this.#settings = settings
-    this.#client = new ProviderClient(http)
+    this.#client = new ProviderClient(http, patienceMs)
     this.#clock = clock
-    this.#patienceMs = patienceMs
   }
 
   async debit({ account, ...order }: BankOrder & { account: BankAccountIn }): Promise<Verdict> {
@@ -123,7 +121,7 @@ class BankCarrier implements Bank {
       url: `${base_url}${path}`,
       headers: { authorization: `Bearer ${api_key}` },
       ...(body === undefined ? {} : { body }),
-      timeoutMs: Math.min(timeoutMs, this.#patienceMs),
+      timeoutMs,
     })
   }
 }

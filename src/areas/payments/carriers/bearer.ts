@@ -31,7 +31,7 @@ export class BearerClient {
 
   constructor(options: BearerOptions) {
     this.#options = options
-    this.#client = new ProviderClient(options.surroundings.http)
+    this.#client = new ProviderClient(options.surroundings.http, options.surroundings.patienceMs)
   }
 
   async ask(request: ProviderRequest): Promise<ProviderAnswer> {
@@ -39,7 +39,7 @@ export class BearerClient {
       const token = await this.#freshToken()
       if (typeof token !== 'string') return token
       const headers = { ...request.headers, authorization: `Bearer ${token}` }
-      const answer = await this.#client.ask({ ...request, headers, timeoutMs: this.#within(request.timeoutMs) })
+      const answer = await this.#client.ask({ ...request, headers })
       const isRefused = answer.kind === 'answered' && this.#options.isRefused(answer)
       if (!isRefused || !isFirst) return answer
       this.#token = null
@@ -50,15 +50,11 @@ export class BearerClient {
     return this.#client.close()
   }
 
-  #within(timeoutMs: number): number {
-    return Math.min(timeoutMs, this.#options.surroundings.patienceMs ?? timeoutMs)
-  }
-
   async #freshToken(): Promise<string | ProviderAnswer> {
     if (this.#token && this.#token.untilMs > performance.now()) return this.#token.text
     const answer = await this.#client.ask({
       ...this.#options.request,
-      timeoutMs: this.#within(tokenMs),
+      timeoutMs: tokenMs,
       trace: this.#options.surroundings.signsIn ?? untold,
     })
     const { readToken = oauthTokenIn, tokenForMs } = this.#options

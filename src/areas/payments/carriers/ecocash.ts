@@ -12,16 +12,13 @@ import {
   readEcocashState,
 } from '../../../protocols/ecocash.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import type { Collection, FailureReason, Taken, Verdict } from '../providers/provider.ts'
 import { ecocashFacts } from './ecocash-facts.ts'
-import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
 import { paidAs } from './paid-as.ts'
+import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 
 type EcocashSettings = { base_url: string; ecocash_mode: string; ecocash_api_key: string }
-
-const paymentMs = 30_000
-const queryMs = 10_000
 
 /** Failure reasons by the provider's words. Any other word is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
@@ -32,35 +29,37 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   TIMEOUT: 'TRANSACTION_TIMEOUT',
 }
 
-class EcocashCarrier implements MobileMoney {
-  readonly method = 'mobile_money'
-  readonly provider = ecocashFacts.provider
-  readonly knownByAttempt = true
-  readonly repeatable = false
-  readonly outgoing = null
-  readonly thanks = {}
-  readonly refunds = noRefunds('gives payments back in its own merchant portal, not here')
+class EcocashCarrier extends PolledCarrier {
   readonly #settings: EcocashSettings
-  readonly #client: ProviderClient
-  readonly #patienceMs: number
 
-  constructor(settings: EcocashSettings, { http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+  constructor(settings: EcocashSettings, { http, patienceMs }: Surroundings) {
+    super(
+      ecocashFacts,
+      new ProviderClient(http, patienceMs),
+      'gives payments back in its own merchant portal, not here',
+    )
     this.#settings = settings
-    this.#client = new ProviderClient(http)
-    this.#patienceMs = patienceMs
   }
 
-  async collect({ attempt, micros, currency, phone, reference, description, trace }: Collection): Promise<Verdict> {
+  override async collect({
+    attempt,
+    micros,
+    currency,
+    phone,
+    reference,
+    description,
+    trace,
+  }: Collection): Promise<Verdict> {
     const reason = description || reference
     const body = ecocashPaymentBody({ reference: attempt, phone, amount: formatMicros(micros), currency, reason })
-    const answer = await this.#post(ecocashPaths.payment, { body, timeoutMs: paymentMs, trace })
+    const answer = await this.#post(ecocashPaths.payment, { body, timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readEcocashAnswer(answer.status, answer.body)
     return heard.kind === 'accepted' ? { ...heard, providerId: attempt } : notTaken(heard, answer.status, reasons)
   }
 
-  async query({ attempt, phone, trace }: Taken): Promise<Verdict> {
+  override async query({ attempt, phone, trace }: Taken): Promise<Verdict> {
     const body = ecocashStateBody({ reference: attempt, phone })
     const answer = await this.#post(ecocashPaths.state, { body, timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
@@ -78,25 +77,16 @@ class EcocashCarrier implements MobileMoney {
     }
   }
 
-  readCallback(): null {
-    return null
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
-  }
-
   #post(
     path: (mode: string) => string,
     request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
   ): Promise<ProviderAnswer> {
     const { base_url, ecocash_mode, ecocash_api_key } = this.#settings
-    return this.#client.ask({
+    return this.client.ask({
       method: 'POST',
       url: `${base_url}${path(ecocash_mode)}`,
       headers: { [ecocashKeyHeader]: ecocash_api_key },
       ...request,
-      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
     })
   }
 }

@@ -21,11 +21,11 @@ import {
   type Surroundings,
   secretText,
 } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import type { Collection, FailureReason, Taken, Verdict } from '../providers/provider.ts'
 import { BearerClient } from './bearer.ts'
 import { mpesaOpenFacts } from './mpesa-open-facts.ts'
-import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
+import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 
 type MpesaOpenSettings = {
   base_url: string
@@ -35,9 +35,6 @@ type MpesaOpenSettings = {
   open_api_key: string
 }
 
-/** The provider may wait for the payer before it answers. */
-const paymentMs = 30_000
-const queryMs = 10_000
 /** Sessions are good for as long as the application says, an hour at least; each is replaced well before. */
 const sessionForMs = 40 * 60_000
 /** The provider takes no longer reference. */
@@ -57,21 +54,12 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   expired: 'TRANSACTION_TIMEOUT',
 }
 
-class MpesaOpenCarrier implements MobileMoney {
-  readonly method = 'mobile_money'
-  readonly provider = mpesaOpenFacts.provider
-  readonly knownByAttempt = true
-  readonly repeatable = false
-  readonly outgoing = null
-  readonly thanks = {}
-  readonly refunds = noRefunds('gives payments back in its own organisation portal, not here')
+class MpesaOpenCarrier extends PolledCarrier {
   readonly #settings: MpesaOpenSettings
-  readonly #client: BearerClient
 
   constructor(settings: MpesaOpenSettings, surroundings: Surroundings) {
-    this.#settings = settings
     const { base_url, open_api_market, open_api_public_key: publicKey, open_api_key } = settings
-    this.#client = new BearerClient({
+    const client = new BearerClient({
       surroundings,
       request: {
         method: 'GET',
@@ -85,9 +73,11 @@ class MpesaOpenCarrier implements MobileMoney {
       tokenForMs: sessionForMs,
       isRefused: ({ status, body }) => readMpesaOpenState(status, body).kind === 'token',
     })
+    super(mpesaOpenFacts, client, 'gives payments back in its own organisation portal, not here')
+    this.#settings = settings
   }
 
-  async collect({
+  override async collect({
     attempt,
     shortId,
     micros,
@@ -108,7 +98,7 @@ class MpesaOpenCarrier implements MobileMoney {
     })
     const { base_url, open_api_market } = this.#settings
     const url = `${base_url}${mpesaOpenPath(open_api_market, 'c2bPayment/singleStage')}`
-    const answer = await this.#client.ask({ method: 'POST', url, headers, body, timeoutMs: paymentMs, trace })
+    const answer = await this.client.ask({ method: 'POST', url, headers, body, timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readMpesaOpenAnswer(answer.status, answer.body)
@@ -117,12 +107,12 @@ class MpesaOpenCarrier implements MobileMoney {
     return notTaken(heard, answer.status, reasons)
   }
 
-  async query({ attempt, trace }: Taken): Promise<Verdict> {
+  override async query({ attempt, trace }: Taken): Promise<Verdict> {
     const conversationId = conversationOf(attempt)
     const query = mpesaOpenQuery({ ...this.#merchant, reference: conversationId, conversationId })
     const { base_url, open_api_market } = this.#settings
     const url = `${base_url}${mpesaOpenPath(open_api_market, 'queryTransactionStatus')}?${query}`
-    const answer = await this.#client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
+    const answer = await this.client.ask({ method: 'GET', url, headers, timeoutMs: queryMs, trace })
     if (answer.kind !== 'answered') return { kind: 'unknown', reason: answer.reason }
     const heard = readMpesaOpenState(answer.status, answer.body)
     switch (heard.kind) {
@@ -136,14 +126,6 @@ class MpesaOpenCarrier implements MobileMoney {
       default:
         return { kind: 'unknown', reason: `an answer with status ${answer.status}` }
     }
-  }
-
-  readCallback(): null {
-    return null
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
   }
 
   get #merchant() {

@@ -15,11 +15,11 @@ import {
   readOrangeMoneyState,
 } from '../../../protocols/orange-money.ts'
 import { baseUrl, openText, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Asked, Collection, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import type { Asked, Collection, Taken, Verdict } from '../providers/provider.ts'
 import { BearerClient, basicAuthorization } from './bearer.ts'
-import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
 import { orangeMoneyFacts } from './orange-money-facts.ts'
+import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 
 type OrangeMoneySettings = {
   base_url: string
@@ -29,29 +29,19 @@ type OrangeMoneySettings = {
   merchant_key: string
 }
 
-const paymentMs = 30_000
-const queryMs = 10_000
 /** A token is good for an hour; it is replaced well before. */
 const tokenForMs = 50 * 60_000
 const playMarket = 'dev'
 /** Language of the provider's page: all its countries but one read French. */
 const language = 'fr'
 
-class OrangeMoneyCarrier implements MobileMoney {
-  readonly method = 'mobile_money'
-  readonly provider = orangeMoneyFacts.provider
-  readonly knownByAttempt = false
-  readonly repeatable = false
-  readonly outgoing = null
-  readonly thanks = {}
-  readonly refunds = noRefunds('gives nothing back over its web payments')
+class OrangeMoneyCarrier extends PolledCarrier {
+  override readonly knownByAttempt = false
   readonly #settings: OrangeMoneySettings
-  readonly #client: BearerClient
 
   constructor(settings: OrangeMoneySettings, surroundings: Surroundings) {
-    this.#settings = settings
     const { base_url, client_id, client_secret } = settings
-    this.#client = new BearerClient({
+    const client = new BearerClient({
       surroundings,
       request: {
         method: 'POST',
@@ -62,9 +52,19 @@ class OrangeMoneyCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status }) => status === 401,
     })
+    super(orangeMoneyFacts, client, 'gives nothing back over its web payments')
+    this.#settings = settings
   }
 
-  async collect({ shortId, micros, currency, reference, callbackUrl, returnUrl, trace }: Collection): Promise<Verdict> {
+  override async collect({
+    shortId,
+    micros,
+    currency,
+    reference,
+    callbackUrl,
+    returnUrl,
+    trace,
+  }: Collection): Promise<Verdict> {
     const { merchant_key: merchantKey, webpay_market } = this.#settings
     const body = orangeMoneyPaymentBody({
       merchantKey,
@@ -76,7 +76,7 @@ class OrangeMoneyCarrier implements MobileMoney {
       language,
       reference,
     })
-    const answer = await this.#post('webpayment', { body, timeoutMs: paymentMs, trace })
+    const answer = await this.#post('webpayment', { body, timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
     if (answer.kind === 'unknown') return answer
     const heard = readOrangeMoneyAnswer(answer.status, answer.body)
@@ -86,7 +86,7 @@ class OrangeMoneyCarrier implements MobileMoney {
     return { kind: 'action', providerId: shortId, details: { page_url: paymentUrl }, keeps }
   }
 
-  async query({ providerId, micros, kept, trace }: Taken): Promise<Verdict> {
+  override async query({ providerId, micros, kept, trace }: Taken): Promise<Verdict> {
     const { pay_token: payToken } = kept
     if (payToken === undefined) return { kind: 'unknown', reason: 'its answer, which names the payment, was not kept' }
     const body = orangeMoneyStateBody({ orderId: providerId, amount: formatMicros(micros), payToken })
@@ -109,16 +109,15 @@ class OrangeMoneyCarrier implements MobileMoney {
     }
   }
 
-  readCallback(body: unknown, { providerId, micros, kept }: Asked): { providerId: string; verdict: Verdict } | null {
+  override readCallback(
+    body: unknown,
+    { providerId, micros, kept }: Asked,
+  ): { providerId: string; verdict: Verdict } | null {
     const notice = readOrangeMoneyNotice(body)
     if (!notice || providerId === null || !isSame(notice.notifyToken, kept.notif_token)) return null
     const { state, receipt } = notice
     if (state === 'SUCCESS') return { providerId, verdict: { kind: 'paid', receipt, micros } }
     return { providerId, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: state } }
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
   }
 
   #post(
@@ -127,7 +126,7 @@ class OrangeMoneyCarrier implements MobileMoney {
   ): Promise<ProviderAnswer> {
     const { base_url, webpay_market } = this.#settings
     const url = `${base_url}${orangeMoneyPath(webpay_market, what)}`
-    return this.#client.ask({ method: 'POST', url, headers: {}, ...request })
+    return this.client.ask({ method: 'POST', url, headers: {}, ...request })
   }
 }
 

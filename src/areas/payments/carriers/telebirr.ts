@@ -24,11 +24,11 @@ import {
   type Surroundings,
   secretText,
 } from '../providers/kind.ts'
-import type { Asked, Collection, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
+import type { Asked, Collection, Taken, Verdict } from '../providers/provider.ts'
 import { BearerClient } from './bearer.ts'
-import { noRefunds } from './no-refunds.ts'
 import { notTaken } from './not-taken.ts'
 import { paidAs } from './paid-as.ts'
+import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 import { telebirrFacts } from './telebirr-facts.ts'
 
 type TelebirrSettings = {
@@ -41,28 +41,18 @@ type TelebirrSettings = {
   private_key: string
 }
 
-const orderMs = 30_000
-const queryMs = 10_000
 /** A token is good for an hour; it is replaced well before. */
 const tokenForMs = 45 * 60_000
 
-class TelebirrCarrier implements MobileMoney {
-  readonly method = 'mobile_money'
-  readonly provider = telebirrFacts.provider
-  readonly knownByAttempt = false
-  readonly repeatable = false
-  readonly outgoing = null
-  readonly thanks = { code: '0', msg: 'success' }
-  readonly refunds = noRefunds('gives payments back in its own merchant portal, not here')
+class TelebirrCarrier extends PolledCarrier {
+  override readonly knownByAttempt = false
+  override readonly thanks = { code: '0', msg: 'success' }
   readonly #settings: TelebirrSettings
   readonly #clock: Clock
-  readonly #client: BearerClient
 
   constructor(settings: TelebirrSettings, surroundings: Surroundings) {
-    this.#settings = settings
-    this.#clock = surroundings.clock
     const { base_url, fabric_app_id, app_secret } = settings
-    this.#client = new BearerClient({
+    const client = new BearerClient({
       surroundings,
       request: {
         method: 'POST',
@@ -74,9 +64,21 @@ class TelebirrCarrier implements MobileMoney {
       tokenForMs,
       isRefused: ({ status, body }) => readTelebirrAnswer(status, body).kind === 'token',
     })
+    super(telebirrFacts, client, 'gives payments back in its own merchant portal, not here')
+    this.#settings = settings
+    this.#clock = surroundings.clock
   }
 
-  async collect({ shortId, micros, currency, reference, description, callbackUrl, returnUrl, trace }: Collection) {
+  override async collect({
+    shortId,
+    micros,
+    currency,
+    reference,
+    description,
+    callbackUrl,
+    returnUrl,
+    trace,
+  }: Collection) {
     const { private_key: key, checkout_url } = this.#settings
     const order = {
       ...this.#merchant,
@@ -100,7 +102,7 @@ class TelebirrCarrier implements MobileMoney {
     return { kind: 'action', providerId: shortId, details: { page_url } } as const
   }
 
-  async query({ providerId, trace }: Taken): Promise<Verdict> {
+  override async query({ providerId, trace }: Taken): Promise<Verdict> {
     const { private_key: key } = this.#settings
     const body = () => telebirrQueryBody(this.#merchant, providerId, this.#moment(), key)
     const answer = await this.#post(telebirrPaths.query, body, { timeoutMs: queryMs, trace })
@@ -122,15 +124,11 @@ class TelebirrCarrier implements MobileMoney {
   /**
    * Reads a callback. A payment counts only once a poll confirms it; the secret address of the callback proves the rest.
    */
-  readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
+  override readCallback(body: unknown, { providerId }: Asked): { providerId: string; verdict: Verdict } | null {
     const notice = readTelebirrNotice(body)
     if (!notice || notice.orderId !== providerId) return null
     if (notice.isPaid) return { providerId, verdict: paidAs(notice.receipt, notice) }
     return { providerId, verdict: { kind: 'refused', reason: 'PROVIDER_ERROR', code: 'Failure' } }
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
   }
 
   get #merchant() {
@@ -150,7 +148,7 @@ class TelebirrCarrier implements MobileMoney {
     const { base_url, fabric_app_id } = this.#settings
     const headers = { 'x-app-key': fabric_app_id }
     try {
-      return await this.#client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), ...request })
+      return await this.client.ask({ method: 'POST', url: `${base_url}${path}`, headers, body: signed(), ...request })
     } catch {
       // Only the signature can throw; errors of the request are answers.
       return { kind: 'unsent', reason: 'the private key cannot sign' }

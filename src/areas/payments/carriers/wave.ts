@@ -6,16 +6,13 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { type ProviderAnswer, ProviderClient, type ProviderRequest } from '../../../platform/outbound/provider-http.ts'
 import { readWaveAnswer, type WaveSession, wavePaths, waveSessionBody } from '../../../protocols/wave.ts'
 import { baseUrl, type ProviderKind, type Surroundings, secretText } from '../providers/kind.ts'
-import type { Collection, FailureReason, MobileMoney, Taken, Verdict } from '../providers/provider.ts'
-import { noRefunds } from './no-refunds.ts'
+import type { Collection, FailureReason, Taken, Verdict } from '../providers/provider.ts'
 import { notTaken } from './not-taken.ts'
 import { paidAs } from './paid-as.ts'
+import { orderMs, PolledCarrier, queryMs } from './polled.ts'
 import { waveFacts } from './wave-facts.ts'
 
 type WaveSettings = { base_url: string; wave_api_key: string }
-
-const orderMs = 30_000
-const queryMs = 10_000
 
 /** Failure reasons by the provider's codes. Any other code is a fault on its side. */
 const reasons: Readonly<Record<string, FailureReason>> = {
@@ -23,25 +20,15 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   'payer-mobile-mismatch': 'PAYER_NOT_FOUND',
 }
 
-class WaveCarrier implements MobileMoney {
-  readonly method = 'mobile_money'
-  readonly provider = waveFacts.provider
-  readonly knownByAttempt = true
-  readonly repeatable = false
-  readonly outgoing = null
-  readonly thanks = {}
-  readonly refunds = noRefunds('gives payments back in its own business portal, not here')
+class WaveCarrier extends PolledCarrier {
   readonly #settings: WaveSettings
-  readonly #client: ProviderClient
-  readonly #patienceMs: number
 
-  constructor(settings: WaveSettings, { http, patienceMs = Number.POSITIVE_INFINITY }: Surroundings) {
+  constructor(settings: WaveSettings, { http, patienceMs }: Surroundings) {
+    super(waveFacts, new ProviderClient(http, patienceMs), 'gives payments back in its own business portal, not here')
     this.#settings = settings
-    this.#client = new ProviderClient(http)
-    this.#patienceMs = patienceMs
   }
 
-  async collect({ attempt, micros, currency, phone, returnUrl, trace }: Collection): Promise<Verdict> {
+  override async collect({ attempt, micros, currency, phone, returnUrl, trace }: Collection): Promise<Verdict> {
     const body = waveSessionBody({ amount: formatMicros(micros), currency, reference: attempt, returnUrl, phone })
     const answer = await this.#ask('POST', wavePaths.sessions, { body, timeoutMs: orderMs, trace })
     if (answer.kind === 'unsent') return { kind: 'unavailable', reason: answer.reason }
@@ -52,7 +39,7 @@ class WaveCarrier implements MobileMoney {
     return notTaken(heard.kind === 'missing' ? { kind: 'refused', code: '404' } : heard, answer.status, {})
   }
 
-  async query({ attempt, kept, trace }: Taken): Promise<Verdict> {
+  override async query({ attempt, kept, trace }: Taken): Promise<Verdict> {
     const { session: id } = kept
     const path = id === undefined ? `${wavePaths.search}?client_reference=${attempt}` : `${wavePaths.sessions}/${id}`
     const answer = await this.#ask('GET', path, { timeoutMs: queryMs, trace })
@@ -65,26 +52,17 @@ class WaveCarrier implements MobileMoney {
     return endOf(session)
   }
 
-  readCallback(): null {
-    return null
-  }
-
-  stop(): Promise<void> {
-    return this.#client.close()
-  }
-
   #ask(
     method: 'GET' | 'POST',
     path: string,
     request: Pick<ProviderRequest, 'body' | 'timeoutMs' | 'trace'>,
   ): Promise<ProviderAnswer> {
     const { base_url, wave_api_key } = this.#settings
-    return this.#client.ask({
+    return this.client.ask({
       method,
       url: `${base_url}${path}`,
       headers: { authorization: `Bearer ${wave_api_key}` },
       ...request,
-      timeoutMs: Math.min(request.timeoutMs, this.#patienceMs),
     })
   }
 }

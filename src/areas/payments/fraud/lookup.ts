@@ -162,7 +162,7 @@ function rowOf({ tally, step, start, since, item, amount, keepSeconds: keep }: T
   return { n, tally, step, start: BigInt(start), since: BigInt(since), item, amount, keep, counts }
 }
 
-/** List lookups that the rules need. */
+/** Lists lookups that the rules need. */
 function asked({ lists }: Policy, facts: Facts): Candidate[] {
   return lists.flatMap(({ field, type }) => {
     const fact = facts.get(field)

@@ -277,7 +277,7 @@ export const markOverdue = statement.tenant<One & { at: Date }, { id: string }>(
 )
 
 /**
- * Mark as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout. No row
+ * Marks as doubtful: the provider contradicts itself or us, and a person has to find out, in any state of the payout. No row
  * when it was.
  */
 export const markDoubtful = statement.tenant<One & { toldOther: boolean; at: Date }, { id: string }>(

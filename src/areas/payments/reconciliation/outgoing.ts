@@ -57,7 +57,7 @@ const matchTakenBack = (object: 'payout' | 'refund') =>
 const matchPayoutsTakenBack = matchTakenBack('payout')
 const matchRefundsTakenBack = matchTakenBack('refund')
 
-/** Match lines by payee: the only payout or refund of that amount to that number at that time, and its only line. */
+/** Matches lines by payee: the only payout or refund of that amount to that number at that time, and its only line. */
 const matchPayees = statement.everywhere<Account, object>(
   'payments.match_payees',
   `with outgoing as (

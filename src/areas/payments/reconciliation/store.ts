@@ -187,7 +187,7 @@ export const planForMany = statement.home<Record<never, never>, object>(
 const unmatched = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
   and (l.class is null or l.class = 'theirs_only')`
 
-/** Match lines whose receipt a payment has. A differing amount is left to an operator. */
+/** Matches lines whose receipt a payment has. A differing amount is left to an operator. */
 export const matchReceipts = statement.everywhere<Account, { id: string }>(
   'payments.match_receipts',
   `update payments.statement_lines l

@@ -22,7 +22,7 @@ const payDebt = statement.tenant<One & { amount: bigint; at: Date }, object>(
 )
 
 /**
- * Collect debts from an account's wallets, as far as they cover them; returns whether none is left. Lock order:
+ * Collects debts from an account's wallets, as far as they cover them; returns whether none is left. Lock order:
  * disputes, then wallets by currency, as every caller that posts to several.
  */
 export async function collectDebts(app: App, tx: Tx, tenant: Tenant, nowMs: number): Promise<boolean> {

@@ -17,7 +17,7 @@ interface NewOptOut {
   readonly reason?: string | null
 }
 
-/** Note that a number wants no messages; the first opt-out stands. */
+/** Notes that a number wants no messages; the first opt-out stands. */
 export async function optOut(
   app: App,
   tx: Tx,

@@ -8,7 +8,7 @@ import { goOn } from '../fallback/fallback.ts'
 import { whileStoring } from './handover.ts'
 import type { StoredMessage } from './load.ts'
 import { applyEarly, endUndelivered } from './receipts.ts'
-import { changeOf, commitSurely, storeFailed, storeSent, tell, transferId } from './status.ts'
+import { changeOf, storeFailed, storeSent, tell, transferId } from './status.ts'
 import { noteUnanswered, offersOf, type SubmitState, tryLater } from './submit-state.ts'
 
 /** Applies a carrier's answer; null: the next carrier may be asked. */
@@ -60,7 +60,7 @@ async function sent(
 ): Promise<Outcome> {
   const change = changeOf(app, message, 'sent', null)
   const verdict = await whileStoring(app, message, carrier, carrierIds, () =>
-    commitSurely(app, storeSent, {
+    app.commitSurely(storeSent, {
       ...tenantOf(message),
       id: message.id,
       job: state.run.id,
@@ -97,7 +97,7 @@ export async function fail(
     return { kind: 'done' }
   }
   const change = changeOf(app, message, 'failed', errorCode)
-  const verdict = await commitSurely(app, storeFailed, {
+  const verdict = await app.commitSurely(storeFailed, {
     ...tenantOf(message),
     id: message.id,
     job: run.id,

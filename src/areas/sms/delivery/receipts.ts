@@ -3,7 +3,7 @@
 // still open, and becomes an event. One that comes before its id is known waits in the database.
 import { buckets } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { operation } from '../../../platform/commit.ts'
+import { operation, surely } from '../../../platform/commit.ts'
 import { gathered } from '../../../platform/concurrency/gather.ts'
 import { statement } from '../../../platform/db.ts'
 import type { Chore } from '../../../platform/nodes/maintenance.ts'
@@ -16,7 +16,7 @@ import { takeTaken } from './handover.ts'
 import { type NamedPart, type StoredMessage, storedFrom } from './load.ts'
 import type { Undelivered } from './queue.ts'
 import { reroute } from './reroute.ts'
-import { changeOf, commitSurely, storeReceipt, surely, tell, transferId } from './status.ts'
+import { changeOf, storeReceipt, tell, transferId } from './status.ts'
 import { noteReceipt } from './trace.ts'
 
 /** Receipts come for at most a message's validity and a day; their ids are forgotten some time after that. */
@@ -216,7 +216,7 @@ async function store(
 ): Promise<void> {
   const { carrier, carrierId, status, errorCode, carrierCode } = receipt
   const change = changeOf(app, message, status, errorCode)
-  const verdict = await commitSurely(app, storeReceipt, {
+  const verdict = await app.commitSurely(storeReceipt, {
     ...tenantOf(message),
     id: message.id,
     part,

@@ -9,7 +9,6 @@ import { priorityOf } from '../message.ts'
 import { networkOf } from '../network/network.ts'
 import type { NamedPart } from './load.ts'
 import { submission } from './queue.ts'
-import { commitSurely } from './status.ts'
 
 /** Errors of one network after which another may deliver. */
 const deliverableElsewhere: ReadonlySet<string | null> = new Set(['UNDELIVERABLE', 'REJECTED'])
@@ -39,7 +38,7 @@ export async function reroute(app: App, { message, part, holder }: NamedPart, re
   const priority = priorityOf(message.type, message.batch_id !== null)
   const tenant = tenantOf(message)
   const job = submission(app, tenant, { ...message, priority, undelivered })
-  const { rerouted } = await commitSurely(app, storeRerouted, {
+  const { rerouted } = await app.commitSurely(storeRerouted, {
     ...tenant,
     id: message.id,
     carrier,

@@ -3,16 +3,11 @@
 // What the network said must not be forgotten because the database was away for a moment, so these commits are repeated.
 import { idOf, newUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
-import { type Columns, type Operation, operation, type PlainColumns, type RowOf } from '../../../platform/commit.ts'
-import { isUnavailable } from '../../../platform/db.ts'
+import { operation, type RowOf } from '../../../platform/commit.ts'
 import { eventRow, type NewEvent, occasionNow } from '../../../platform/events.ts'
 import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import { smsEvents } from '../events.ts'
 import type { StoredMessage } from './load.ts'
-
-/** Waits before a commit without confirmation is repeated, and the number of repeats. */
-const repeatMs = 500
-const maxRepeats = 120
 
 const changeColumns = { event: eventRow, narrow_type: 'text', narrow_head: 'text' } as const
 
@@ -135,24 +130,4 @@ export function tell(
 /** The price goes back with a transfer of this id. */
 export function transferId(app: App): string {
   return newUuid(app.clock.nowMs())
-}
-
-/** Commits, and does so again as long as the database is away: these operations change nothing the second time. */
-export function commitSurely<Item extends Columns, Verdict extends PlainColumns>(
-  app: App,
-  what: Operation<Item, Verdict>,
-  item: RowOf<Item>,
-): Promise<RowOf<Verdict>> {
-  return surely(() => app.commit(what, item))
-}
-
-/** Does a commit that changes nothing the second time, again as long as the database is away. */
-export async function surely<T>(commit: () => Promise<T>): Promise<T> {
-  for (let repeats = 0; ; repeats++)
-    try {
-      return await commit()
-    } catch (error) {
-      if (!isUnavailable(error) || repeats >= maxRepeats) throw error
-      await new Promise((resolve) => setTimeout(resolve, repeatMs))
-    }
 }

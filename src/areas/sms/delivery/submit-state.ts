@@ -8,7 +8,6 @@ import { tenantColumns, tenantOf } from '../../../platform/tenant.ts'
 import type { Outcome } from '../../../platform/work.ts'
 import type { StoredMessage } from './load.ts'
 import type { SubmitRun } from './queue.ts'
-import { commitSurely } from './status.ts'
 
 const maxOffers = 32_767
 /** Limit of unanswered offers: a carrier that takes a message without an answer may deliver it all the same. */
@@ -97,7 +96,7 @@ export async function mark(app: App, state: SubmitState, message: StoredMessage,
 
 /** Takes the mark back: the message did not go out. Retried, so that an outage does not leave it marked as under way. */
 export async function unmark(app: App, state: SubmitState, message: StoredMessage): Promise<void> {
-  if (state.isMarked) await commitSurely(app, markUnderWay, itemOf(state, message, null))
+  if (state.isMarked) await app.commitSurely(markUnderWay, itemOf(state, message, null))
   state.isMarked = false
 }
 

@@ -58,7 +58,7 @@ const findLinks = statement.tenant<Tenant & { tokens: readonly string[] }, LinkR
     where ${mine} and token = any($tokens::text[])`,
 )
 
-/** Note that a link was opened, by the account's clock; a HEAD request does not count. */
+/** Notes that a link was opened, by the account's clock; a HEAD request does not count. */
 const openLink = statement.everywhere<
   { buckets: readonly number[]; token: string; at: Date; opens: boolean },
   { url: string; environment: Environment }

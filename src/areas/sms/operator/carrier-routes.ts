@@ -120,7 +120,7 @@ const RouteRecord = Type.Object(
 const routeColumns = `id, environment, account_id, country, network, tiers, on_unknown, reroute_on_undelivered,
   refund_undelivered, when_down, created_at, updated_at`
 
-/** Lock binds against removal until the transaction ends. */
+/** Locks binds against removal until the transaction ends. */
 const keepBinds = statement.home<{ names: readonly string[] }, { name: string }>(
   'sms.keep_binds',
   'select name from sms.binds where name = any($names::text[]) order by name for key share',

@@ -5,7 +5,8 @@ import { idOf, newUuid } from '../../../kernel/ids.ts'
 import { formatMicros } from '../../../kernel/money.ts'
 import { momentText } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
-import { isUnavailable, type Tx } from '../../../platform/db.ts'
+import { surely } from '../../../platform/commit.ts'
+import type { Tx } from '../../../platform/db.ts'
 import type { NewEvent } from '../../../platform/events.ts'
 import { type One, tenantOf } from '../../../platform/tenant.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
@@ -148,7 +149,7 @@ export class CallRecord {
     return true
   }
 
-  /** Change fields other than the status. */
+  /** Changes fields other than the status. */
   change(change: Partial<CallRow>): void {
     this.row = { ...this.row, ...change }
     this.#save()
@@ -218,7 +219,7 @@ export class CallRecord {
     const saved = this.row
     const events = traced.some(({ sequence }) => sequence !== null) ? this.#events(saved) : []
     this.#line = this.#line
-      .then(() => withRetries(() => this.#store(saved, first, traced, events, also)))
+      .then(() => surely(() => this.#store(saved, first, traced, events, also), storeAgainMs))
       .catch((error) => {
         this.isLost = true
         this.app.log.error(
@@ -236,19 +237,8 @@ export class CallRecord {
     also: (tx: Tx) => Promise<void>,
   ): Promise<void> {
     await this.app.db.tx(this.one, async (tx) => {
-      const quality = row.quality === null ? null : JSON.stringify(row.quality)
-      const { status, phase, recordings, duration, position, sequence, cost } = row
-      const times = { ringingAt: row.ringing_at, answeredAt: row.answered_at, endedAt: row.ended_at, duration }
-      const ending = { hangupCause: row.hangup_cause, hangupBy: row.hangup_by, sipCode: row.sip_code, cost, quality }
-      const now = { status, phase, recordings, position, sequence, heldSeconds: row.held_seconds }
-      const within = {
-        agentId: row.agent_id,
-        queueId: row.queue_id,
-        ivrId: row.ivr_id,
-        conferenceId: row.conference_id,
-        disposition: row.disposition,
-      }
-      const [kept] = await tx.query(saveCall, { ...this.one, ...now, ...within, ...times, ...ending })
+      const quality = row.quality && JSON.stringify(row.quality)
+      const [kept] = await tx.query(saveCall, { ...row, ...this.one, quality })
       if (!kept) return
       for (const [i, { sequence, kind, at, data }] of traced.entries())
         await tx.query(insertEvent, {
@@ -351,7 +341,7 @@ export class CallRecord {
       const more = seconds - this.#heldSeconds
       if (more <= 0) return true
       const cost = costOf(this.row.minute_micros, more)
-      if (!(await withRetries(() => extendHold(this.app.db, this.one, cost)))) return false
+      if (!(await surely(() => extendHold(this.app.db, this.one, cost), storeAgainMs))) return false
       this.#heldSeconds += more
       return true
     })
@@ -365,19 +355,6 @@ export class CallRecord {
     if (minute_micros === 0n) return
     this.#heldSeconds = Number(((await heldFor(this.app.db, this.one)) * 60n) / minute_micros)
   }
-}
-
-/** Retries a database operation for some minutes while the database is unavailable. */
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
-  for (const waitMs of storeAgainMs) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnavailable(error)) throw error
-      await new Promise((resume) => setTimeout(resume, waitMs))
-    }
-  }
-  return work()
 }
 
 function causeOf({ hangup_cause }: CallRow): (typeof hangupCauses)[number] | null {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accept a call: validate its flow and numbers, hold the money of the first minute and queue the job that places it.
+// Accepts a call: validates its flow and numbers, holds the money of the first minute and queues the job that places it.
 import type { Static } from 'typebox'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { idOf, newUuid } from '../../../kernel/ids.ts'
@@ -44,7 +44,7 @@ export async function checkCall(app: App, wanted: Wanted, { tenant, nowMs }: Cal
   return plan
 }
 
-/** Check that an account may call a number, may show its caller id, and that a trunk leads there. */
+/** Checks that an account may call a number, may show its caller id, and that a trunk leads there. */
 export async function checkNumbers(
   app: App,
   tenant: Tenant,
@@ -181,14 +181,14 @@ export async function newCall(app: App, tx: Tx, occasion: Occasion, wanted: NewC
       conversation: id,
       parent: null,
       direction: 'outbound',
-      from: wanted.from,
-      to: wanted.to,
+      from_number: wanted.from,
+      to_number: wanted.to,
       plan: JSON.stringify(plan),
-      custom: JSON.stringify(customData),
-      eventUrl,
+      custom_data: JSON.stringify(customData),
+      event_url: eventUrl,
       record,
-      startedAt: new Date(nowMs),
-      minuteMicros: minute,
+      started_at: new Date(nowMs),
+      minute_micros: minute,
       currency,
       node: null,
     }),

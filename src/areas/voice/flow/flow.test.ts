@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Effect, type FlowInput, type FlowState, newFlow, step } from './flow.ts'
 
-/** Replay inputs; returns all effects. */
+/** Replays inputs; returns all effects. */
 function play(inputs: readonly FlowInput[]): { state: FlowState; effects: Effect[] } {
   let state = newFlow
   const effects: Effect[] = []

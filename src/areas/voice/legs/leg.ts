@@ -71,7 +71,7 @@ export class RungLeg {
     return this.#isEnding
   }
 
-  /** Ring over the telephone network. */
+  /** Rings over the telephone network. */
   ring(ways: readonly Way[], port: number): void {
     this.record.to('started')
     this.#giveUpLater()

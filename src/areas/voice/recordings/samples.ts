@@ -65,7 +65,7 @@ export async function keepSamples(
   return kept && !encoding ? makeReady(app, kept, nowMs) : kept
 }
 
-/** Hash the file as downloaded, header first, and emit that it is ready. */
+/** Hashes the file as downloaded, header first, and emits that it is ready. */
 export async function makeReady(app: App, row: RecordingRow, nowMs: number): Promise<RecordingRow | null> {
   const stored = await app.storage.open(tenantOf(row), row.file_id ?? '')
   if (!stored) return null

@@ -10,7 +10,7 @@ export interface SimulatedCarrier {
   call(from: string, to: string, at: { host: string; port: number }, token: string): void
   /** Names the phone of a call made by `call` after the call's id. */
   rename(token: string, call: string): void
-  /** Press keys on the phone of a call; false when it has none. */
+  /** Presses keys on the phone of a call; false when it has none. */
   press(call: string, digits: string): boolean
   /** Says something, once unless told; 0 says it until the call is over. */
   say(call: string, samples: Int16Array, loop?: number): boolean

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decode line probabilities into the most probable machine-readable zone. Each position offers what its field allows;
+// Decodes line probabilities into the most probable machine-readable zone. Each position offers what its field allows;
 // dynamic programming over the two check residues finds the best text whose check digits all hold, and the share of all
 // such texts. A zone whose check digits are wrong on clear print is not repaired: it is `invalid`.
 import { characters, classCount, type LineProbabilities, positionMarginals } from './marginals.ts'
