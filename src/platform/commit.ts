@@ -191,7 +191,6 @@ export class Committer {
 
 class CellCommitter {
   readonly #db: Database
-  readonly #nodeId: string
   readonly #stats: CommitStats
   readonly #queues = new Map<string, Queue>()
   readonly #ready: Queue[] = []
@@ -202,7 +201,6 @@ class CellCommitter {
 
   constructor(db: Database, cell: Cell, nodeId: string, lanes: number, stats: CommitStats) {
     this.#db = db
-    this.#nodeId = nodeId
     this.#stats = stats
     this.#lanes = Array.from({ length: lanes }, () => new Lane(cell, nodeId))
     this.#free = [...this.#lanes]
