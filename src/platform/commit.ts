@@ -7,17 +7,7 @@ import { AppError } from '../kernel/errors.ts'
 import { Calls } from './commit/call.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
 import type { Cell } from './db/cell.ts'
-import {
-  type Database,
-  isLost,
-  isMoving,
-  one,
-  type Statement,
-  settled,
-  sqlState,
-  type Tx,
-  type Where,
-} from './db.ts'
+import { type Database, isLost, isMoving, one, type Statement, settled, sqlState, type Tx, type Where } from './db.ts'
 
 export type { Columns, PlainColumns, RowOf }
 
