@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call of an operation on the wire: Bind, Execute and Sync of its prepared statement in one write, and its verdicts by their
-// place. pg keeps the connection and gives a call what comes, as it does its cursors; what it does for any statement is left
-// out here, since the columns are known: to ask for their description, and to make a query, a result and its fields.
+// place. pg keeps the connection and hands over what comes, as to its cursors. What it does for any statement is left out, since
+// the columns are known: asking for their description, and making a query, a result and its fields.
 import type pg from 'pg'
 import { writeUuid } from '../../kernel/ids.ts'
 import { getTypeParser } from '../db/cell.ts'
@@ -15,17 +15,17 @@ interface Called {
   readonly gives: PlainColumns
 }
 
-/** Bytes of a call before and after its items. */
+/** Bytes of a call before its items. */
 interface Frame {
   readonly before: Buffer
-  /** Where in it Bind begins. */
+  /** Offset of Bind in them. */
   readonly bindAt: number
 }
 
-/** How verdicts are read. */
+/** Columns of an operation's verdicts. */
 interface Reading {
   readonly names: readonly string[]
-  /** A verdict with all its columns, so that every row has the same form. */
+  /** Verdict without values, so that every row has the same form. */
   readonly blank: Readonly<Record<string, unknown>>
   readonly parsers: readonly ((text: string) => unknown)[]
 }
@@ -33,7 +33,7 @@ interface Reading {
 const readings = new WeakMap<PlainColumns, Reading>()
 
 const executing = Buffer.concat([message('E', text(''), long(0)), message('S')])
-/** The end of Bind, by which all results come as text, and what follows it. */
+/** End of Bind, by which all results come as text, and the messages after it. */
 const after = Buffer.concat([shorts(0), executing])
 
 /** Calls of one connection: a statement is prepared with its first call. */
