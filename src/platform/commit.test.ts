@@ -9,7 +9,7 @@ import { AppError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from './clock.ts'
 import { Committer, operation } from './commit.ts'
-import type { Database } from './db.ts'
+import { Database } from './db.ts'
 
 const nodeId = newUuid(systemClock.nowMs())
 let database: TestDatabase
@@ -49,7 +49,10 @@ const functions = `
     if fault = 'short' then return; end if;
     if fault = 'bad' then raise exception 'this one is bad'; end if;
     return query select i.name, pg_backend_pid() from unnest(items) i;
-  end $$`
+  end $$;
+  create type trial.prepared_item as (n int);
+  create function trial.prepared(node uuid, items trial.prepared_item[]) returns table (n int, statements int) language sql as
+    $$ select i.n, (select count(*)::int from pg_prepared_statements) from unnest(items) i $$`
 
 const echo = operation.home(
   'trial.echo',
@@ -79,6 +82,9 @@ const echo = operation.home(
 )
 const write = operation.home('trial.write', { name: 'text', fault: 'text' }, { name: 'text', pid: 'int' })
 
+/** Gives how many prepared statements its session has. */
+const prepared = operation.home('trial.prepared', { n: 'int' }, { n: 'int', statements: 'int' })
+
 const nothing = { a: null, b: null, c: null, d: null, e: null, f: null, g: null, h: null, i: null }
 
 test('every type of column arrives as it was sent', async () => {
@@ -95,6 +101,24 @@ test('every type of column arrives as it was sent', async () => {
   }
   assert.deepEqual({ ...(await committer.commit(echo, item)) }, { ...item, node: nodeId })
   assert.deepEqual({ ...(await committer.commit(echo, nothing)) }, { ...nothing, node: nodeId })
+})
+
+test('an operation is prepared once in each session, also after its first call failed', async () => {
+  const own = new Committer(db, nodeId, 1)
+  await assert.rejects(own.commit(write, { name: 'first', fault: 'bad' }), /commit trial\.write/)
+  for (const name of ['second', 'third']) assert.equal((await own.commit(write, { name, fault: null })).name, name)
+  for (const n of [1, 2]) assert.deepEqual({ ...(await own.commit(prepared, { n })) }, { n, statements: 2 })
+  await own.stop()
+})
+
+test('nothing is prepared behind a pooler that keeps no statements', async () => {
+  const { url } = database
+  const settings = { url, directUrl: url, poolSize: 1, statementTimeoutMs: 0, applicationName: 'pooled' }
+  const pooled = new Database(settings, () => undefined)
+  const own = new Committer(pooled, nodeId, 1)
+  for (const n of [1, 2]) assert.deepEqual({ ...(await own.commit(prepared, { n })) }, { n, statements: 0 })
+  await own.stop()
+  await pooled.close()
 })
 
 test('texts arrive whatever is in them', async () => {

@@ -4,6 +4,7 @@
 // the end of the current turn of the event loop, a busy one batches meanwhile.
 import type pg from 'pg'
 import { AppError } from '../kernel/errors.ts'
+import { Calls } from './commit/call.ts'
 import { type Columns, encodeItems, type PlainColumns, type RowOf } from './commit/row-encoding.ts'
 import type { Cell } from './db/cell.ts'
 import {
@@ -17,7 +18,6 @@ import {
   sqlState,
   type Tx,
   type Where,
-  within,
 } from './db.ts'
 
 export type { Columns, PlainColumns, RowOf }
@@ -61,7 +61,7 @@ function declared<Item extends Columns, Verdict extends PlainColumns, W extends 
   const made = {
     name: sqlFunction,
     where,
-    text: `select * from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
+    text: `select ${Object.keys(gives).join()} from ${sqlFunction}($1::uuid, $2::${sqlFunction}_item[])`,
     takes,
     gives,
   }
@@ -207,7 +207,6 @@ export class Committer {
 
 class CellCommitter {
   readonly #db: Database
-  readonly #nodeId: string
   readonly #stats: CommitStats
   readonly #queues = new Map<string, Queue>()
   readonly #ready: Queue[] = []
@@ -218,9 +217,8 @@ class CellCommitter {
 
   constructor(db: Database, cell: Cell, nodeId: string, lanes: number, stats: CommitStats) {
     this.#db = db
-    this.#nodeId = nodeId
     this.#stats = stats
-    this.#lanes = Array.from({ length: lanes }, () => new Lane(cell))
+    this.#lanes = Array.from({ length: lanes }, () => new Lane(cell, nodeId))
     this.#free = [...this.#lanes]
   }
 
@@ -298,13 +296,10 @@ class CellCommitter {
 
   async #send(lane: Lane, operation: Operation<Columns, PlainColumns, Where>, batch: Waiting[]): Promise<void> {
     try {
-      const rows = await lane.query(operation, [
-        this.#nodeId,
-        encodeItems(
-          operation.takes,
-          batch.map(({ item }) => item),
-        ),
-      ])
+      const rows = await lane.call(
+        operation,
+        batch.map(({ item }) => item),
+      )
       if (rows.length !== batch.length)
         throw new Error(`${operation.name} gave ${rows.length} rows for ${batch.length} items`)
       this.#stats.commits++
@@ -349,20 +344,22 @@ function unavailable(cause: unknown): AppError {
 /** Lane: a connection opened at first use and reopened when lost. */
 class Lane {
   readonly #cell: Cell
-  #client: pg.Client | null = null
+  readonly #nodeId: string
+  #open: { readonly client: pg.Client; readonly calls: Calls } | null = null
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(cell: Cell) {
+  constructor(cell: Cell, nodeId: string) {
     this.#cell = cell
+    this.#nodeId = nodeId
   }
 
-  async query({ name, text }: Operation<Columns, PlainColumns, Where>, values: (string | Buffer)[]): Promise<object[]> {
-    const client = await this.#connected()
+  async call(
+    operation: Operation<Columns, PlainColumns, Where>,
+    items: readonly RowOf<Columns>[],
+  ): Promise<readonly object[]> {
+    const { client, calls } = await this.#connected()
     try {
-      const { rows } = await client.query<object>(
-        within(this.#cell.answerMs, { ...(this.#cell.isPreparing ? { name } : {}), text, values }),
-      )
-      return rows
+      return await calls.send(client, operation, items, this.#cell.answerMs)
     } catch (error) {
       if (isLost(error)) this.#drop(client)
       throw error
@@ -370,19 +367,19 @@ class Lane {
   }
 
   async close(): Promise<void> {
-    await this.#client?.end()
-    this.#client = null
+    await this.#open?.client.end()
+    this.#open = null
   }
 
-  async #connected(): Promise<pg.Client> {
-    if (this.#client) return this.#client
+  async #connected(): Promise<{ readonly client: pg.Client; readonly calls: Calls }> {
+    if (this.#open) return this.#open
     const waitMs = this.#failedAt + reconnectMs - performance.now()
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
     try {
       const client = await this.#cell.connectLane()
       client.on('end', () => this.#drop(client))
-      this.#client = client
-      return client
+      this.#open = { client, calls: new Calls(this.#nodeId, this.#cell.isPreparing) }
+      return this.#open
     } catch (error) {
       this.#failedAt = performance.now()
       throw error
@@ -391,7 +388,7 @@ class Lane {
 
   /** An old connection may close long after it was dropped: it must not affect its successor. */
   #drop(client: pg.Client): void {
-    if (this.#client === client) this.#client = null
+    if (this.#open?.client === client) this.#open = null
     client.end().catch(() => undefined)
   }
 }

@@ -23,7 +23,6 @@ import {
   transactionOf,
 } from './db/transaction.ts'
 
-export { within } from './db/cell.ts'
 export { isLost, isMoving, isUnavailable, refusesWrites, sqlState, temporaryFailure } from './db/failures.ts'
 export { type Statement, statement, statements, type Value, type Where } from './db/statement.ts'
 export type { AcrossTx, Queryable, Tx } from './db/transaction.ts'

@@ -163,7 +163,7 @@ interface EventItem extends RowIn<typeof eventRow> {
   created_at: Date
 }
 
-/** Due delivery job; its key names the endpoint, and a callback has its data with it. */
+/** Due delivery job; its key names the endpoint, and a callback has its URL with it. */
 export interface Due {
   readonly id: string
   readonly tenant: Tenant
@@ -172,15 +172,12 @@ export interface Due {
   readonly callback: DueCallback | null
 }
 
-/** Event for the callback URL of a request. Times are the account's. */
+/** Event for the callback URL of a request, with how often it was tried and, by the account's time, when it is tried again. */
 export interface DueCallback {
   readonly event: string
-  readonly name: string
-  readonly resource: string
   readonly url: string
-  readonly created_ms: number
-  readonly next_ms: number
-  readonly attempts: number
+  readonly attempts?: number
+  readonly next_ms?: number
 }
 
 /** Courier: delivers events; implemented by the webhooks area. */

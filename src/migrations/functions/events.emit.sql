@@ -6,5 +6,5 @@ begin
          case when i.environment <> 'live' then i.created_at end
     from unnest(items) i;
   perform customers.hear(items);
-  return webhooks.fan_out(items);
+  return webhooks.fan_out(items, true);
 end $$;

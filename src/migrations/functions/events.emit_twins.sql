@@ -13,7 +13,7 @@ begin
       as i(bucket, account_id, environment, id, type, resource_id, body, request_id, within, callback_url, created_at, owner,
            twin_type, twin_head);
   if not webhooks.is_heard(items) then
-    return webhooks.fan_out(items) || array_fill(null::text, array[cardinality(items)]);
+    return webhooks.fan_out(items, false) || array_fill(null::text, array[cardinality(items)]);
   end if;
   twins := array(
     select row(i.bucket, i.account_id, i.environment, events.twin_of(i.id), i.twin_type, i.resource_id,
@@ -21,5 +21,5 @@ begin
       from rows from (unnest(items), unnest(twin_types), unnest(twin_heads))
         as i(bucket, account_id, environment, id, type, resource_id, body, request_id, within, callback_url, created_at,
              owner, twin_type, twin_head));
-  return webhooks.fan_out(items || twins);
+  return webhooks.fan_out(items || twins, true);
 end $$;

@@ -1,6 +1,7 @@
 -- Takes messages in: 'accepted', 'insufficient', 'opted_out', or 'duplicate' with the message that has the reference.
 -- Without p_charge nothing is paid: a long transaction does that last, so that the wallet is not locked meanwhile. What every
--- message of a batch has in common (nobody refused, no references, no audit) is asked once.
+-- message of a batch has in common (nobody refused, no references, no audit) is asked once, in the one statement that unpacks
+-- the items for all that follows while nothing is refused.
 create or replace function sms.accept(items sms.submit_item[], p_charge boolean) returns sms.verdict[] language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -8,19 +9,21 @@ declare
   verdicts text[];
   existing uuid[] := array_fill(null::uuid, array[many]);
   referred boolean;
-  audited  boolean;
   named    uuid[];
   paying   int[];
+  charges  ledger.charge_item[];
   charged  text[];
+  jobs     work.job_item[];
+  audits   platform.audit_item[];
   taken    sms.submit_item[] := items;
 begin
-  verdicts := array(
-    select case when i.refusal is not null or exists (
-             select from sms.opt_outs o
-              where o.bucket = i.bucket and o.account_id = i.account and o.environment = i.environment
-                and o.phone = i.recipient and o.sender_form in ('*', sms.sender_form(i.sender))) then 'opted_out' end
-      from unnest(items) i);
-  select bool_or(i.reference is not null), bool_or((i.audit).id is not null) into referred, audited from unnest(items) i;
+  select array_agg(case when i.refusal is not null or exists (
+                     select from sms.opt_outs o
+                      where o.bucket = i.bucket and o.account_id = i.account and o.environment = i.environment
+                        and o.phone = i.recipient and o.sender_form in ('*', sms.sender_form(i.sender))) then 'opted_out' end),
+         bool_or(i.reference is not null), array_agg(i.charge), array_agg(i.job),
+         array_agg(i.audit) filter (where (i.audit).id is not null)
+    into verdicts, referred, charges, jobs, audits from unnest(items) i;
   if referred then
     with made as (
       insert into sms.references (bucket, account_id, environment, reference, message_id)
@@ -41,8 +44,8 @@ begin
   end if;
 
   if array_remove(verdicts, null) = '{}' then
-    if p_charge then
-      charged := ledger.charge(array(select i.charge from unnest(items) i));
+    if p_charge then charged := ledger.charge(charges); end if;
+    if 'insufficient' = any(charged) then
       verdicts := array(select case c.verdict when 'insufficient' then 'insufficient' else 'accepted' end
                           from unnest(charged) with ordinality as c(verdict, n) order by c.n);
     else
@@ -66,6 +69,8 @@ begin
 
   if not 'accepted' = all(verdicts) then
     taken := array(select items[n] from generate_subscripts(items, 1) n where verdicts[n] = 'accepted' order by n);
+    jobs := array(select i.job from unnest(taken) i);
+    audits := array(select i.audit from unnest(taken) i where (i.audit).id is not null);
     -- Those of a batch that were refused are kept as failed ones.
     insert into sms.messages
            (bucket, account_id, environment, id, direction, status, recipient, sender, body, encoding, segments, unit_price,
@@ -88,10 +93,8 @@ begin
            coalesce(i.metadata, '{}'), i.reference, i.callback_url, i.callback_final, i.batch, i.batch_index, i.scheduled_at, i.created_at,
            i.request, (i.job).id
       from unnest(taken) i;
-    perform work.add(array(select i.job from unnest(taken) i));
-    if audited then
-      perform platform.record(array(select i.audit from unnest(taken) i where (i.audit).id is not null));
-    end if;
+    perform work.add(jobs);
+    if cardinality(audits) > 0 then perform platform.record(audits); end if;
   end if;
-  return array(select row(verdicts[n], existing[n])::sms.verdict from generate_subscripts(items, 1) n order by n);
+  return array(select row(v.verdict, v.existing)::sms.verdict from unnest(verdicts, existing) as v(verdict, existing));
 end $$;

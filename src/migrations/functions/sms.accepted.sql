@@ -16,6 +16,9 @@ declare
   held  jsonb;
   fresh int[];
   news  sms.accepted_item[] := items;
+  wides events.event_item[];
+  types text[];
+  heads text[];
   many  int;
   told  text[];
 begin
@@ -55,11 +58,13 @@ begin
   end if;
 
   if many > 0 then
-    told := events.emit_twins(
-      array(select i.event from unnest(news) i), array(select i.narrow_type from unnest(news) i),
-      array(select i.narrow_head from unnest(news) i));
+    select array_agg(i.event), array_agg(i.narrow_type), array_agg(i.narrow_head) into wides, types, heads from unnest(news) i;
+    told := events.emit_twins(wides, types, heads);
   end if;
-  if fresh is null then
+  if fresh is null and held is null then
+    return query select true, t.wide, t.narrow, null::text
+      from unnest(told[1:many], told[many + 1:many * 2]) as t(wide, narrow);
+  elsif fresh is null then
     return query select true, told[n], told[many + n], held ->> items[n].id::text
       from generate_subscripts(items, 1) n order by n;
   else

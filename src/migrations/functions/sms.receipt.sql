@@ -16,14 +16,23 @@ create or replace function sms.receipt(node uuid, items sms.receipt_item[])
   returns table (changed boolean, wide text, narrow text) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  stale int[] := '{}';
-  fresh int[];
-  gone  ledger.charge_item[];
-  news  sms.receipt_item[] := items;
-  many  int;
-  told  text[];
+  some_parted boolean;
+  some_early  boolean;
+  some_free   boolean;
+  stale       int[] := '{}';
+  fresh       int[];
+  gone        ledger.charge_item[];
+  wides       events.event_item[];
+  types       text[];
+  heads       text[];
+  many        int;
+  told        text[];
 begin
-  if exists (select from unnest(items) i where i.parts > 1 and i.status = 'delivered') then
+  -- One statement unpacks the items for all that follows, while each of them changes its message.
+  select bool_or(i.parts > 1 and i.status = 'delivered'), bool_or(i.carrier_id is not null), bool_or(i.transfer is not null),
+         array_agg(i.event), array_agg(i.narrow_type), array_agg(i.narrow_head)
+    into some_parted, some_early, some_free, wides, types, heads from unnest(items) i;
+  if some_parted then
     -- Locked, so that no message goes to another carrier between this and the next statement.
     with heard as materialized (
       select n, m.route is distinct from items[n].carrier as is_stale
@@ -58,12 +67,12 @@ begin
        and m.status = 'sent'
     returning m.status, h.speaker)
   select coalesce(array_agg(c.speaker order by c.speaker) filter (where c.status <> 'sent'), '{}') into fresh from changed c;
-  if exists (select from unnest(items) i where i.carrier_id is not null) then
+  if some_early then
     update sms.carrier_ids c set early = null from unnest(items) i
      where c.carrier = i.carrier and c.id = i.carrier_id and c.early is not null;
   end if;
 
-  if exists (select from unnest(items) i where i.transfer is not null) then
+  if some_free then
     gone := array(
       select row(m.bucket, m.account_id, m.environment, m.currency, m.cost, m.id, sms.charge_step(m.charges),
                  items[n].transfer, 'revenue:sms')::ledger.charge_item
@@ -78,13 +87,15 @@ begin
   end if;
 
   many := cardinality(fresh);
-  if many < cardinality(items) then
-    news := array(select items[n] from unnest(fresh) n order by n);
+  if many = cardinality(items) then
+    told := events.emit_twins(wides, types, heads);
+    return query select true, t.wide, t.narrow from unnest(told[1:many], told[many + 1:many * 2]) as t(wide, narrow);
+    return;
   end if;
   if many > 0 then
-    told := events.emit_twins(
-      array(select i.event from unnest(news) i), array(select i.narrow_type from unnest(news) i),
-      array(select i.narrow_head from unnest(news) i));
+    select array_agg(items[n].event order by n), array_agg(items[n].narrow_type order by n),
+           array_agg(items[n].narrow_head order by n) into wides, types, heads from unnest(fresh) n;
+    told := events.emit_twins(wides, types, heads);
   end if;
   return query
     select n = any(fresh), told[array_position(fresh, n)], told[many + array_position(fresh, n)]

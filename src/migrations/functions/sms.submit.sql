@@ -17,17 +17,17 @@ create or replace function sms.submit(node uuid, items sms.submit_item[])
   set plan_cache_mode = force_generic_plan as $$
 declare
   keys     platform.idempotency_item[];
+  keyed    boolean;
   known    text[];
   fresh    int[];
   wanted   sms.submit_item[] := items;
   verdicts sms.verdict[];
 begin
-  if not exists (select from unnest(items) i where (i.key).key is not null) then
-    return query select null::text, v.verdict, v.existing
-      from unnest(sms.accept(items, true)) with ordinality as v(verdict, existing, n) order by v.n;
+  select array_agg(i.key), bool_or((i.key).key is not null) into keys, keyed from unnest(items) i;
+  if not keyed then
+    return query select null::text, v.verdict, v.existing from unnest(sms.accept(items, true)) v;
     return;
   end if;
-  keys := array(select i.key from unnest(items) i);
   known := platform.claim_keys(keys);
   fresh := array(select n from generate_subscripts(items, 1) n where known[n] is null order by n);
   if cardinality(fresh) < cardinality(items) then
@@ -42,8 +42,7 @@ begin
     end if;
   end if;
   if cardinality(fresh) = cardinality(items) then
-    return query select null::text, v.verdict, v.existing
-      from unnest(verdicts) with ordinality as v(verdict, existing, n) order by v.n;
+    return query select null::text, v.verdict, v.existing from unnest(verdicts) v;
   else
     return query select known[n], verdicts[array_position(fresh, n)].verdict, verdicts[array_position(fresh, n)].existing
       from generate_subscripts(items, 1) n order by n;

@@ -45,7 +45,7 @@ export function rowType<C extends PlainColumns>(name: string, columns: C): RowTy
 type Cell = Cells[PlainType] | PlainRow<PlainColumns>
 
 /** Type oids, the same in every PostgreSQL. */
-const oids: Readonly<Record<PlainType, number>> = {
+export const oids: Readonly<Record<PlainType, number>> = {
   smallint: 21,
   int: 23,
   bigint: 20,
@@ -72,6 +72,8 @@ const maxItemsBytes = 256 * 1024 * 1024
 const maxKeptBytes = 1024 * 1024
 /** Maximum size of a cell without its text or bytes: oid, length, and 16 bytes of a uuid. */
 const cellBytes = 24
+/** Size of what stands before the rows of an array. */
+const headBytes = 20
 /** Texts up to this length are written character by character, which is cheaper than Buffer.write. */
 const shortText = 32
 
@@ -85,11 +87,20 @@ const layouts = new WeakMap<Columns, Layout>()
 /** Shared buffer, written and copied within one synchronous call. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** Encodes items as one parameter, an array of rows. Missing columns are null. */
-export function encodeItems<Item extends Columns>(takes: Item, items: readonly Partial<RowOf<Item>>[]): Buffer {
+const nothing = Buffer.alloc(0)
+
+/** Encodes items as one parameter, an array of rows, between other bytes. Missing columns are null. */
+export function encodeItems<Item extends Columns>(
+  takes: Item,
+  items: readonly Partial<RowOf<Item>>[],
+  before: Buffer = nothing,
+  after: Buffer = nothing,
+): Buffer {
   const layout = layoutOf(takes)
   try {
-    let at = writeInt(scratch, 0, items.length === 0 ? 0 : 1)
+    reserve(0, before.length + headBytes)
+    let at = before.copy(scratch)
+    at = writeInt(scratch, at, items.length === 0 ? 0 : 1)
     at = writeInt(scratch, at, 0)
     at = writeInt(scratch, at, recordOid)
     if (items.length > 0) {
@@ -100,6 +111,8 @@ export function encodeItems<Item extends Columns>(takes: Item, items: readonly P
       reserve(at, roomFor(layout, item))
       at = writeRow(scratch, at, layout, item)
     }
+    reserve(at, after.length)
+    at += after.copy(scratch, at)
     return Buffer.from(scratch.subarray(0, at))
   } finally {
     if (scratch.length > maxKeptBytes) scratch = Buffer.allocUnsafeSlow(maxKeptBytes)

@@ -223,7 +223,7 @@ export async function copied(
  * Type parsers: bigint is money and becomes a BigInt; counters are cast to int in SQL. Dates stay text: a day has no
  * time zone.
  */
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+export function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === pg.types.builtins.INT8) return BigInt
   if (oid === pg.types.builtins.DATE) return String
   return pg.types.getTypeParser(oid, format ?? 'text')

@@ -13,7 +13,7 @@ import { retryForMs } from '../retries.ts'
 import { type Answers, sendAndHear } from './answers.ts'
 import { type Attempt, type Delivery, judge, newDelivery } from './delivery.ts'
 import { callbackKey, deliveryOf, loadDeliveries, type StoredDelivery } from './due.ts'
-import { type Finished, finish, finished, givenUp } from './finished.ts'
+import { type Finished, finish, finished, givenUp, heard } from './finished.ts'
 import { HeldDeliveries, startByMs } from './held.ts'
 import { type Line, Lines } from './lines.ts'
 import { heardAgain } from './replays.ts'
@@ -383,6 +383,11 @@ export class Dispatcher implements Courier {
     if (isEarly && judgement.kind === 'retry') {
       const { tenant, id, jobAttempt, dueMs } = delivery
       return this.#storing.putBack(tenant, id, jobAttempt, dueMs - atMs)
+    }
+    if (isSuccess && delivery.endpoint === null) {
+      const { tenant, id } = delivery
+      const over = app.commit(heard, { bucket: tenant.bucket, id }).finally(() => this.#held.drop(id))
+      return void this.#storing.store(over)
     }
     const state = change === 'opened' ? 'failing' : change === 'closed' ? 'healthy' : null
     const item = finished(delivery, attempt, judgement, { atMs, nowMs, random: Math.random(), state })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deliveries that fell due: their job, and what is read of them before they are sent.
 import { Type } from 'typebox'
-import { idOf } from '../../../kernel/ids.ts'
+import { idOf, timeOfUuid } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import { statement } from '../../../platform/db.ts'
 import { toldBody } from '../../../platform/events/sealed.ts'
@@ -15,17 +15,14 @@ import { noEndpoint } from './finished.ts'
 /** Value in place of an endpoint's id in the job of a callback. */
 export const callbackKey = 'callback'
 
-/** A callback is all in its job; the job of any other delivery has its id and nothing else. */
+/** A callback has no row but its job and its event; the job of any other delivery has its id and nothing else. */
 const Payload = Type.Object({
   callback: Type.Optional(
     Type.Object({
       event: Type.String(),
-      name: Type.String(),
-      resource: Type.String(),
       url: Type.String(),
-      created_ms: Type.Integer(),
-      next_ms: Type.Integer(),
-      attempts: Type.Integer(),
+      attempts: Type.Optional(Type.Integer()),
+      next_ms: Type.Optional(Type.Integer()),
     }),
   ),
 })
@@ -106,7 +103,16 @@ const load = statement.everywhere<
        on e.event_id = d.event_id`,
 )
 
-/** Data of a callback that its job does not have. */
+interface ToldRow {
+  event_id: string
+  type: string
+  resource_id: string
+  body: string
+  created_at: Date | null
+  clock_offset_ms: bigint
+}
+
+/** What a callback says, which its event has and not its job. */
 const loadTold = statement.everywhere<
   {
     buckets: readonly number[]
@@ -114,10 +120,10 @@ const loadTold = statement.everywhere<
     environments: readonly string[]
     events: readonly string[]
   },
-  { event_id: string; body: string; clock_offset_ms: bigint }
+  ToldRow
 >(
   'webhooks.load_told',
-  `select distinct e.event_id, e.body, accounts.clock_offset_ms(w.account, w.environment) as clock_offset_ms
+  `select distinct e.event_id, e.type, e.resource_id, e.body, e.created_at, accounts.clock_offset_ms(w.account, w.environment) as clock_offset_ms
      from unnest($buckets::smallint[], $accounts::uuid[], $environments::text[], $events::uuid[])
        as w(bucket, account, environment, event)
      join events.bodies($buckets, $accounts, $environments, $events) e on e.event_id = w.event`,
@@ -172,21 +178,22 @@ async function loadCallbacks(app: Pick<App, 'db'>, jobs: readonly Due[]): Promis
 
 function callbackOf(
   id: string,
-  { event, name, resource, url, created_ms, next_ms, attempts }: DueCallback,
-  { body, clock_offset_ms }: { body: string; clock_offset_ms: bigint },
+  { event, url, next_ms, attempts = 0 }: DueCallback,
+  { type, resource_id, body, created_at: at, clock_offset_ms }: ToldRow,
 ): StoredDelivery {
+  const created_at = at ?? timeOfUuid(event)
   return {
     id,
     endpoint_id: noEndpoint,
     url,
     event_id: event,
-    event: name,
-    resource_id: resource,
+    event: type,
+    resource_id,
     status: 'pending',
     ordered: false,
     attempts,
-    created_at: new Date(created_ms),
-    next_attempt_at: new Date(next_ms),
+    created_at,
+    next_attempt_at: next_ms === undefined ? created_at : new Date(next_ms),
     test: false,
     replay_of: null,
     asked_for: false,

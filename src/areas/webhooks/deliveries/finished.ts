@@ -35,6 +35,9 @@ export const finish = operation.tenant(
   { failing: 'boolean' },
 )
 
+/** Ends a callback that was heard. */
+export const heard = operation.tenant('webhooks.told', { bucket: 'smallint', id: 'uuid' }, { told: 'boolean' })
+
 /** Leaves a delivery to later, without an attempt, for as long as what it waits for is not over. */
 export const putBack = operation.tenant(
   'webhooks.put_back',
