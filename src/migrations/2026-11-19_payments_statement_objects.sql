@@ -20,3 +20,6 @@ create table payments.statement_objects (
   ended_at           timestamptz,
   primary key (bucket, account_id, environment, payment_id)
 );
+-- Refunds that a line without a known receipt may belong to.
+create index refunds_without_receipt on payments.refunds (environment, provider, currency, amount)
+  where provider_reference is null and status in ('processing', 'completed');

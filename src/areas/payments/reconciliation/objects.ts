@@ -36,8 +36,8 @@ export function requireUnmoved(db: Database, house: Tenant, before: Places): voi
 
 /** Objects of some buckets. One is awaited while it has no receipt and may have moved money. */
 const objects = `
-     select 'payment' as object, p.bucket, p.account_id, p.environment, p.id, p.provider, p.currency, p.amount, p.phone,
-            p.provider_reference, p.status::text as status, p.created_at, coalesce(p.completed_at, p.expires_at) as ended_at,
+     select 'payment' as object, p.bucket, p.account_id, p.environment, p.id, p.provider, p.currency, p.amount::bigint as amount,
+            p.phone, p.provider_reference, p.status::text as status, p.created_at, coalesce(p.completed_at, p.expires_at) as ended_at,
             p.provider_reference is null and p.status in ('pending', 'processing', 'expired', 'completed') as is_awaited
        from payments.payments p
       where p.bucket = any($buckets::smallint[])
@@ -110,17 +110,19 @@ const unmatchedLines = statement.tenant<Account & { after: string; limit: number
             and id > $after::uuid`),
 )
 
+/** Objects that are looked up in an index for each line: of many lines a plan would rather read all objects. */
+const eachByItself = (condition: string) => `(select * from (${objects}) p where ${condition} offset 0)`
+
 const objectsOfLines = statement.everywhere<Asked & { lines: string }, Page>(
   'payments.page_objects_of_lines',
   `with lines as materialized (
      select * from jsonb_to_recordset($lines::jsonb) as n(environment text, provider text, currency text, receipt text,
                                                           amount bigint, phone text, occurred_at timestamptz)
    ), found as (
-     select p.* from lines l
-       join (${objects}) p
-         on p.environment = l.environment and p.provider = l.provider and p.currency = l.currency and p.provider_reference = l.receipt
+     select p.* from lines l cross join lateral ${eachByItself(`p.environment = l.environment and p.provider = l.provider
+        and p.currency = l.currency and p.provider_reference = l.receipt`)} p
      union
-     select p.* from lines l join (${objects}) p on ${isByPayer}
+     select p.* from lines l cross join lateral ${eachByItself(isByPayer)} p
    )
    ${paged('select * from found where id > $after::uuid')}`,
 )
