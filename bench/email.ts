@@ -45,7 +45,7 @@ async function liveKey(installation: Installation): Promise<string> {
   const { body } = await installation.client(0, key).post('/v1/api-keys', { name: 'Live', environment: 'live' })
   await installation.operator().patch(`/v1/operator/api-keys/${body.id}`, { rate_limit_per_second: 1_000_000 })
   await installation.client(0, body.key).post('/v1/email/domains', { domain, dkim_record: 'txt' })
-  await sayVerified(installation.databaseUrl, domain)
+  await sayVerified({ query: (text, values) => installation.sql(text, values) }, domain)
   await priced(installation, body.key)
   return body.key
 }

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import pg from 'pg'
 import { simulatedAccounts } from '../src/areas/payments/gateway/simulated.ts'
 import { uuidOf } from '../src/kernel/ids.ts'
+import { lookInto } from './looking.ts'
 import type { World } from './world.ts'
 
 interface Intent {
@@ -17,7 +17,7 @@ interface Intent {
 
 /** Intent that the acquirer has of a payment, if any. */
 export async function intentOf(world: World, payment: string): Promise<Intent | undefined> {
-  const client = new pg.Client({ connectionString: world.databaseUrl })
+  const client = lookInto(world)
   await client.connect()
   const { rows } = await client.query('select id from payments.attempts where payment_id = $1', [
     uuidOf('payment', payment),

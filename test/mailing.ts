@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What customers do with mail in tests: send it, wait for it, and read what arrived in the sandbox.
 import assert from 'node:assert/strict'
-import pg from 'pg'
+import { lookInto } from './looking.ts'
 import { priceLive } from './texting.ts'
 import { type Account, eventually, type World } from './world.ts'
 
@@ -50,7 +50,7 @@ export async function liveSender(
   world: World,
   domain: string,
 ): Promise<{ account: Account; records: readonly { name: string; value: string }[] }> {
-  const { account: opened, operator, stranger, databaseUrl } = world
+  const { account: opened, operator, stranger } = world
   const { id, client } = await opened()
   await operator.post(`/v1/operator/accounts/${id}/credit`, {
     amount: 10_000,
@@ -63,20 +63,22 @@ export async function liveSender(
   const account = { id, key: live.key, client: stranger.as(live.key) }
   const { status, body } = await account.client.post('/v1/email/domains', { domain, dkim_record: 'txt' })
   assert.equal(status, 201, JSON.stringify(body))
-  await sayVerified(databaseUrl, domain)
+  const sql = lookInto(world)
+  await sql.connect()
+  await sayVerified(sql, domain)
+  await sql.end()
   return { account, records: body.records }
 }
 
-export async function sayVerified(databaseUrl: string, domain: string): Promise<void> {
-  const sql = new pg.Client({ connectionString: databaseUrl })
-  await sql.connect()
-  try {
-    const records = { verification: 'valid', dkim: 'valid', dkim_ed25519: 'valid' }
-    await sql.query(
-      `update email.domains set status = 'verified', verified_at = now(), records = $1 where domain = $2`,
-      [JSON.stringify(records), domain],
-    )
-  } finally {
-    await sql.end()
-  }
+/** Somebody who asks the databases of an installation. */
+interface Asked {
+  query(text: string, values: unknown[]): Promise<unknown>
+}
+
+export async function sayVerified(sql: Asked, domain: string): Promise<void> {
+  const records = { verification: 'valid', dkim: 'valid', dkim_ed25519: 'valid' }
+  await sql.query(`update email.domains set status = 'verified', verified_at = now(), records = $1 where domain = $2`, [
+    JSON.stringify(records),
+    domain,
+  ])
 }

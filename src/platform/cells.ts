@@ -8,6 +8,7 @@ import { StartError } from '../kernel/start-error.ts'
 import { forgetDecisions, settleDecisions } from './db/across.ts'
 import type { Cell } from './db/cell.ts'
 import { type Database, isUnavailable, statement } from './db.ts'
+import { releaseHolds } from './moves/release.ts'
 import { Followed } from './nodes/followed.ts'
 import type { Signals } from './nodes/signals.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -25,6 +26,21 @@ const listCells = statement.home<object, { name: string }>(
 const listPlaces = statement.home<object, { bucket: number; cell: string }>(
   'platform.list_places',
   'select bucket, cell from platform.buckets',
+)
+
+const listMoving = statement.home<object, { bucket: number }>(
+  'platform.list_moving',
+  `select bucket from platform.bucket_moves where step <> 'drop' order by bucket`,
+)
+
+/** Cells for which nothing keeps the changes of home: their copies of prices, keys and routes grow old. */
+const listForgotten = statement.home<object, { name: string }>(
+  'platform.list_forgotten_cells',
+  `select c.name from platform.cells c
+     join pg_database d on d.datname = current_database()
+    where not exists (select from pg_replication_slots s
+                       where s.slot_name = format('pamoja_%s_home_%s', d.oid, replace(c.name, '-', '_')) and s.wal_status <> 'lost')
+    order by c.name`,
 )
 
 /** What is done with a database before it is used as a cell, such as bringing its tables up to date. */
@@ -48,6 +64,8 @@ export class Cells {
   #doubled: ReadonlySet<number> = new Set()
   #followed: Followed | null = null
   #isSettling = false
+  /** Cells that were found not to follow home, which is told once. */
+  #forgotten = ''
 
   constructor({ db, log, prepare }: Surroundings) {
     this.#db = db
@@ -116,13 +134,16 @@ export class Cells {
 
   /**
    * Finds buckets that two databases own, as when one was restored from before a move. Nobody knows which rows are the right ones,
-   * so their accounts get 503 until one of the two gives them up.
+   * so their accounts get 503 until one of the two gives them up. What moves lives in its old cell until the flip.
    */
   async #findDoubled(): Promise<void> {
+    const moving = (await this.#db.query(listMoving, {})).map(({ bucket }) => bucket)
     const owned = await Promise.all(
       this.#db.cells.map(async (cell) => (await cell.admitted().catch(() => [])) ?? buckets),
     )
-    const doubled = buckets.filter((bucket) => owned.filter((of) => of.includes(bucket)).length > 1)
+    const doubled = buckets.filter(
+      (bucket) => owned.filter((of) => of.includes(bucket)).length > 1 && !moving.includes(bucket),
+    )
     if (doubled.some((bucket) => !this.#doubled.has(bucket)))
       this.#log.warn(
         { buckets: doubled },
@@ -165,8 +186,36 @@ export class Cells {
   async #settle(): Promise<void> {
     if (this.#isSettling) return
     this.#isSettling = true
-    await Promise.all(this.#others.map((cell) => this.#settleIn(cell)))
+    await Promise.all([this.#release(), this.#findForgotten(), ...this.#others.map((cell) => this.#settleIn(cell))])
     this.#isSettling = false
+  }
+
+  async #findForgotten(): Promise<void> {
+    const rows = await this.#db.query(listForgotten, {}).catch(() => null)
+    const names = rows?.map(({ name }) => name) ?? []
+    if (rows !== null && names.length > 0 && names.join() !== this.#forgotten)
+      this.#log.warn(
+        { cells: names },
+        'databases do not follow home, so prices, keys and routes grow old there: `npm start -- cells add <name>` makes their copies anew',
+      )
+    if (rows !== null) this.#forgotten = names.join()
+  }
+
+  async #release(): Promise<void> {
+    try {
+      const released = await releaseHolds(this.#db.home, (name) => this.#others.find((cell) => cell.name === name))
+      if (released.length > 0)
+        this.#log.warn(
+          { buckets: released },
+          'buckets admitted again whose moves had stopped while they were held: `npm start -- cells move` goes on with them',
+        )
+    } catch (error) {
+      if (!isUnavailable(error))
+        this.#log.warn(
+          { error },
+          'buckets that are held by no command not admitted: tried again; see `npm start -- cells list`',
+        )
+    }
   }
 
   async #settleIn(cell: Cell): Promise<void> {

@@ -141,6 +141,7 @@ test('a backup that is killed, or fails, leaves the one before it as it is', asy
     await gate.query('begin; lock table work.jobs in access exclusive mode')
     const killed = command(['backup', file], 'home', cells)
     await eventually(async () => (await gate.query(`select ${waiting}`)).rowCount === 1, 'the backup to wait')
+    await assert.rejects(backup(db, file), /Another backup is being written to .*There is no backup\.$/)
     await killed.stop('SIGKILL')
     assert.deepEqual(
       (await files()).filter((name) => !name.endsWith('.part')),
@@ -184,6 +185,23 @@ test('a restore of several databases fills all of them or none', async (t) => {
   await into('home2', { east, west }, /The database of west already holds accounts or their data/)
   await server.sql('west2', 'delete from platform.data_keys')
   for (const name of ['home2', 'east2']) assert.deepEqual(await server.sql(name, 'select from ledger.wallets'), [])
+
+  const road = await openWatchedRoad(server.url('home2'))
+  road.on('Q\0\0\0\x0bcommit\0', 'before', () => road.close())
+  const cut = new Database(
+    {
+      ...{ url: road.url, poolSize: 1, statementTimeoutMs: 0, applicationName: 'test' },
+      cells: [
+        { name: 'east', url: east },
+        { name: 'west', url: west },
+      ],
+    },
+    () => undefined,
+  )
+  t.after(() => cut.close())
+  await assert.rejects(restore(cut, file))
+  assert.deepEqual(await server.sql('home2', 'select from ledger.wallets'), [], 'home is committed last')
+  assert.ok((await balanceIn('east2')) > 0, 'the others are filled: the same command fills them again')
 
   const restored = await run(['restore', file], 'home2', { east: 'east2', west: 'west2' })
   assert.equal(restored.code, 0, restored.sentence)

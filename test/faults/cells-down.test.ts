@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One of two databases is away: its accounts get 503, and all others are served as before.
+// One of two databases is away: its accounts get 503, and all others are served as before. And what is about both while they are
+// there: a provider's statement, and the clock of a test account that is held where the account lives.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { errorCode } from '../../src/kernel/error-code.ts'
 import { buckets, newUuid } from '../../src/kernel/ids.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { RunningNode } from '../../src/node/server.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { Client } from '../client.ts'
@@ -18,7 +20,7 @@ const [east] = databases.cells
 assert.ok(east)
 const road = await openRoad(east.url)
 const world: World = await startWorld(
-  { PAMOJA_DATABASE_WAIT_SECONDS: 5 },
+  { PAMOJA_DATABASE_WAIT_SECONDS: 5, PAMOJA_SANDBOX_TIME_SCALE: 0.01 },
   [],
   Promise.resolve({
     ...databases,
@@ -130,6 +132,130 @@ async function unlocked<T>(work: () => Promise<T>): Promise<T> {
       if (!['55P03', '40P01'].includes(errorCode(error))) throw error
     }
 }
+
+const statements = '/v1/operator/payments/statements'
+
+async function paid({ client }: Account, phone: string, amount: number) {
+  const { body, text: said } = await client.post('/v1/payments', { amount, currency: 'KES', phone })
+  assert.ok(body.payment_id, said)
+  const isUntold = phone.endsWith('0010')
+  return eventually(async () => {
+    const { body: after } = await client.get(`/v1/payments/${body.payment_id}`)
+    const isOver =
+      after.status === 'cancelled' || (after.status === 'completed' && (isUntold || after.provider_reference))
+    return isOver && after
+  }, 'the payment to be over')
+}
+
+async function imported(
+  rows: readonly (readonly [receipt: string, at: Date, amount: number, phone: string])[],
+  balance: object,
+) {
+  const columns = { receipt: 'Ref', time: 'When', amount: 'Sum', phone: 'Who' }
+  const made = await world.operator.post(statements, { provider: 'mpesa', environment: 'test', columns, ...balance })
+  assert.equal(made.status, 201, made.text)
+  const raw = [
+    'Ref;When;Sum;Who',
+    ...rows.map(([ref, at, sum, who]) => `${ref};${at.toISOString()};${sum};${who}`),
+  ].join('\n')
+  const headers = { 'content-type': 'text/csv' }
+  const sent = await world.operator.post(`${statements}/${made.body.id}/lines`, undefined, { raw, headers })
+  assert.equal(sent.status, 200, sent.text)
+  return statementOf(made.body.id)
+}
+
+function statementOf(id: string) {
+  return eventually(async () => {
+    const { body } = await world.operator.get(`${statements}/${id}`)
+    return body.status === 'matched' && body
+  }, 'the statement to be matched')
+}
+
+test('a statement of a provider finds what accounts of both databases did, and the float comes out even', async () => {
+  const now = () => world.app.clock.nowMs()
+  const [here, there] = [await accountIn('home'), await accountIn('east')]
+  const began = new Date(now())
+  const [told, afar] = [await paid(here, '+254700000001', 1_000), await paid(there, '+254700000001', 900)]
+  const untold = await paid(there, '+254700000010', 300)
+  const [gap, declined] = [await paid(there, '+254700000020', 200), await paid(there, '+254700000004', 450)]
+  assert.deepEqual([untold.provider_reference, declined.status], [null, 'cancelled'])
+  const ended = new Date(now() + 1_000)
+  const first = await imported(
+    [
+      [told.provider_reference, began, 1_000, told.phone],
+      [afar.provider_reference, began, 900, afar.phone],
+      ['UNTOLD0001', ended, 300, untold.phone],
+      ['NOBODY0001', ended, 450, '+254711111111'],
+    ],
+    { closing_balance: 2_650, closing_at: ended.toISOString() },
+  )
+  const lines = ({ classes }: { classes: Record<string, { lines: number; amount: number }> }) =>
+    ['matched', 'theirs_only', 'amount_differs', 'ours_only'].map((name) => [
+      classes[name]?.lines,
+      classes[name]?.amount,
+    ])
+  assert.deepEqual(lines(first), [
+    [3, 2_200],
+    [1, 450],
+    [0, 0],
+    [1, 200],
+  ])
+  assert.deepEqual([first.float_balance, first.difference], [2_850, -200])
+  const listed = async (kind: string) =>
+    (await world.operator.get(`${statements}/${first.id}/lines?class=${kind}&order=asc`)).body.data
+  const found = (await listed('matched')).map((line: Record<string, string>) => [line.matched_by, line.account_id])
+  assert.deepEqual(found, [
+    ['receipt', here.id],
+    ['receipt', there.id],
+    ['payer', there.id],
+  ])
+  const [missing] = await listed('ours_only')
+  assert.deepEqual([missing.payment_id, missing.account_id, missing.amount], [gap.payment_id, there.id, 200])
+  const { body: named } = await there.client.get(`/v1/payments/${untold.payment_id}`)
+  assert.equal(named.provider_reference, 'UNTOLD0001', 'what polling cannot tell, the statement does')
+
+  const [line] = await listed('theirs_only')
+  const right = { account_id: there.id, payment_id: declined.payment_id }
+  const assigned = await world.operator.post(`${statements}/${first.id}/lines/${line.id}/assign`, right)
+  assert.deepEqual(
+    [assigned.status, assigned.body.class, assigned.body.matched_by],
+    [200, 'matched', 'hand'],
+    assigned.text,
+  )
+  const { body: completed } = await there.client.get(`/v1/payments/${declined.payment_id}`)
+  assert.deepEqual([completed.status, completed.provider_reference], ['completed', 'NOBODY0001'])
+
+  await eventually(async () => now() > ended.getTime(), 'the statement to be over')
+  await paid(there, '+254700000001', 70)
+  const second = await imported([[gap.provider_reference, ended, 200, gap.phone]], {
+    closing_balance: 2_850,
+    closing_at: ended.toISOString(),
+  })
+  assert.deepEqual([second.float_balance, second.difference], [2_850, 0], 'what came after it is not in its balance')
+  assert.deepEqual(lines(await statementOf(first.id)).at(-1), [0, 0], 'what a later one names is missing no longer')
+  assert.deepEqual((await verifyLedger(world.app.db)).problems, [])
+})
+
+test('the clock of a test account moves once nobody holds it where the account lives', async () => {
+  const there = await accountIn('east')
+  const { account } = tenantOf(there)
+  const holder = new pg.Client({ connectionString: east.url })
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    const held = `select accounts.hold_clock($1, 'test')::int as ms`
+    assert.deepEqual((await holder.query(held, [account])).rows, [{ ms: 0 }])
+    const moved = there.client.post('/v1/sandbox/clock', { advance_seconds: 60 })
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+                        and pg_backend_pid() = any(pg_blocking_pids(pid))`
+    await eventually(async () => (await holder.query(waiting)).rowCount === 1, 'the clock to wait')
+    await holder.query('commit')
+    assert.equal((await moved).status, 200)
+    assert.deepEqual((await holder.query(held, [account])).rows, [{ ms: 60_000 }])
+  } finally {
+    await holder.end()
+  }
+})
 
 function start(cells: typeof databases.cells): Promise<RunningNode> {
   return world.another({ PAMOJA_DATABASE_WAIT_SECONDS: 5, PAMOJA_CELLS: cells })

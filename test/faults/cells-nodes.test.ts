@@ -116,6 +116,43 @@ test('an account moves under load to a cell that is added while nodes run, and b
   assert.deepEqual(installation.crashes, [])
 })
 
+test('a bucket that is held when the command of its move is killed is admitted again by a node', async () => {
+  const home = new pg.Client({ connectionString: installation.databaseUrl })
+  await home.connect()
+  try {
+    const { rows: places } = await home.query<{ bucket: number }>(
+      `select bucket from platform.buckets where cell = 'east'`,
+    )
+    const [account, bucket] = await accountBeside(places.map((place) => place.bucket))
+    // As the command leaves it behind: its session, which has the lock of the bucket, is over.
+    await home.query(
+      `insert into platform.bucket_moves (bucket, from_cell, to_cell, step) values ($1, 'home', 'east', 'hold')`,
+      [bucket],
+    )
+    await home.query('select platform.admit_buckets(array_remove(buckets, $1::smallint)) from platform.this_cell', [
+      bucket,
+    ])
+    const text = { to: '+254722301000', from: 'PAMOJA', message: 'Habari' }
+    const send = () => installation.client(0, account.key).post('/v1/sms/send', text)
+    await eventually(async () => (await send()).status === 200, 'its texts to be accepted')
+    const { rows } = await home.query<{ step: string }>('select step from platform.bucket_moves where bucket = $1', [
+      bucket,
+    ])
+    assert.deepEqual(rows, [{ step: 'follow' }], 'the command goes on with the move when it is run again')
+  } finally {
+    await home.end()
+  }
+})
+
+/** An account in none of these buckets, and its own. */
+async function accountBeside(buckets: readonly number[]): Promise<[Account, number]> {
+  for (;;) {
+    const account = await installation.account()
+    const bucket = bucketOf(uuidOf('account', account.id) ?? '')
+    if (!buckets.includes(bucket)) return [account, bucket]
+  }
+}
+
 /** All texts of an account that the API calls delivered. */
 async function delivered(account: Account): Promise<string[]> {
   const found: string[] = []

@@ -46,7 +46,7 @@ async function liveKey(): Promise<string> {
     .client(0, body.key)
     .post('/v1/email/domains', { domain: 'duka.example', dkim_record: 'txt' })
   assert.equal(made.status, 201, made.text)
-  await sayVerified(installation.databaseUrl, 'duka.example')
+  await sayVerified({ query: (text, values) => installation.sql(text, values) }, 'duka.example')
   return body.key
 }
 

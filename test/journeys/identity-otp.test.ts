@@ -2,7 +2,7 @@
 // One-time codes as a customer meets them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { lookInto } from '../looking.ts'
 import { type Account, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -160,7 +160,7 @@ test('a code is spoken by a call, which knows no more than its id', async () => 
   }, 'the call to end')
   assert.deepEqual([call.to, call.status], ['+254711000121', 'completed'], JSON.stringify(call))
   assert.ok(call.duration > 0, 'it was spoken')
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   const { rows } = await db.query('select c::text as text from voice.calls c')
   await db.end()

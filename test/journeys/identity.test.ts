@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
 import sharp from 'sharp'
 import { prepareZXingModule, writeBarcode } from 'zxing-wasm/writer'
 import { identity } from '../../src/areas/identity/area.ts'
@@ -12,6 +11,7 @@ import { dueReviews } from '../../src/areas/identity/verify/store.ts'
 import { buckets, idOf, uuidOf } from '../../src/kernel/ids.ts'
 import { root } from '../../src/platform/program/root.ts'
 import { type Reply, refusal } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { type Account, doChores, eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -457,7 +457,7 @@ test('a reviewer sees the pictures for a minute, and deciding, the audit and era
 test('a record under legal hold stays; an erased one cannot be read again, not even from a raw copy of the database', async () => {
   const person = { first_name: 'Amina', last_name: 'Wanjiku', external_id: 'erase-me' }
   const { body } = await verify({ subject: person, selfie: 'sandbox:face_a', reference: 'erased-ref' })
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   const hold = (isHeld: boolean) =>
     db.query('update identity.verifications set is_held = $1 where id = $2', [
@@ -530,7 +530,7 @@ test('an audit holds while entries are added to it', async () => {
 
 test('a changed audit entry is found out', async () => {
   const { body } = await ada.client.post('/v1/identity/risk-score', { email: 'x@mailinator.com', account_id: 'a' })
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   await db.query(`update identity.audit set details = '{"risk_score": 0}' where resource_id = $1`, [body.risk_id])
   await db.end()
@@ -544,7 +544,7 @@ test('entries that were taken from the end of an audit are missed, also after ot
   const path = `/v1/identity/audit/${shown.verification_id}`
   const held = async () => (await ada.client.get(path)).body.chain_valid
   assert.equal(await held(), true)
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   await db.query(
     `delete from identity.audit a where resource_id = $1
@@ -561,7 +561,7 @@ test('entries that were taken from the end of an audit are missed, also after ot
 test('a chain from before, without a key, is taken over as it is and goes on with one', async () => {
   const { body } = await ada.client.post('/v1/identity/phone/send-otp', { phone: '+254711000191' })
   const id = body.otp_id
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   // As the release before wrote it, and as the migration leaves it.
   const { rows } = await db.query('select * from identity.audit where resource_id = $1 order by sequence', [id])
@@ -658,7 +658,7 @@ test('a verification with the check risk_score counts phone and email, and waits
 
 test('who shares a phone is known for a day, and forgotten with the person', async () => {
   const una = await world.account({ balance: 10_000 })
-  const db = new pg.Client(world.databaseUrl)
+  const db = lookInto(world)
   await db.connect()
   const account = [uuidOf('account', una.id)]
   const seen = async () => (await db.query('select from identity.sightings where account_id = $1', account)).rowCount

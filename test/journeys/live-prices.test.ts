@@ -3,6 +3,7 @@
 // there is one. Texts, calls, sessions and chat messages have this in journeys of their own.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { lookInto } from '../looking.ts'
 import { sayVerified } from '../mailing.ts'
 import { priceLive } from '../texting.ts'
 import { startWorld } from '../world.ts'
@@ -19,7 +20,10 @@ const balance = async () => (await live.get('/v1/wallet/balance')).body.balances
 
 test('live mail without a price is not sent', async () => {
   await live.post('/v1/email/domains', { domain: 'duka.example', dkim_record: 'txt' })
-  await sayVerified(world.databaseUrl, 'duka.example')
+  const sql = lookInto(world)
+  await sql.connect()
+  await sayVerified(sql, 'duka.example')
+  await sql.end()
   const mail = { from: 'duka@duka.example', to: 'amina@shop.example', subject: 'Habari', text: 'Karibu' }
   const refused = await live.post('/v1/email/send', mail)
   assert.deepEqual([refused.status, refused.body.error?.code], [403, 'DESTINATION_NOT_ALLOWED'], refused.text)

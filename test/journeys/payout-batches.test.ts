@@ -2,10 +2,10 @@
 // Many payouts at once: what is accepted of them, the one hold that they share, and how the batch ends.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
 import { spreadJob } from '../../src/areas/payments/payouts/bulk.ts'
 import { uuidOf } from '../../src/kernel/ids.ts'
 import type { Client } from '../client.ts'
+import { lookInto } from '../looking.ts'
 import { startMarket } from '../market.ts'
 import { wallet } from '../paying.ts'
 import { eventually, startWorld, tenantOf } from '../world.ts'
@@ -257,7 +257,7 @@ test('more than are handed on at a time are all paid, each once', async () => {
 
 test('a payout that somebody holds while the batch is handed on is waited for', async () => {
   const alone = await startWorld({ PAMOJA_ROLES: ['api'] })
-  const holder = new pg.Client({ connectionString: alone.databaseUrl })
+  const holder = lookInto(alone)
   await holder.connect()
   try {
     const { client, id } = await alone.account({ balance: 1_000 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { lookInto } from '../looking.ts'
 import { eventually, startWorld, type World } from '../world.ts'
 
 let world: World
@@ -196,7 +197,8 @@ test('a key whose request died with its node is free again after a minute', asyn
   const ada = await world.account()
   const headers = { 'idempotency-key': randomUUID() }
   const ask = () => ada.client.post('/v1/api-keys', { name: 'One' }, { headers })
-  const gate = await world.app.db.connect()
+  const gate = lookInto(world)
+  await gate.connect()
   const mine = `from platform.idempotency where key = '${headers['idempotency-key']}'`
   const claimed = async () => (await gate.query(`select (running_until - created_at)::text as held ${mine}`)).rows[0]
   try {

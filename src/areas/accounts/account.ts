@@ -22,6 +22,7 @@ import {
   findPlan,
   insertAccount,
   lockAccount,
+  noteClock,
   resetClock,
   updateAccount,
 } from './store.ts'
@@ -123,16 +124,19 @@ export async function moveClock(
   ms: number,
   caller: Caller,
 ): Promise<{ now: Date; offset_seconds: number }> {
-  const { offset_ms } = await one(tx.query(advanceClock, { account: caller.tenant.account, ms }))
+  const { bucket, account } = caller.tenant
+  const { offset_ms } = await one(tx.query(advanceClock, { account, ms }))
+  await tx.query(noteClock, { bucket, account, ms: offset_ms })
   await app.work.bringForward(tx, caller.tenant, ms)
-  await forget(app, tx, caller.tenant.account)
+  await forget(app, tx, account)
   return { now: new Date(caller.receivedMs + Number(offset_ms)), offset_seconds: Number(offset_ms) / 1000 }
 }
 
 /** Sets a test account's clock back to the real time. What was made while it was ahead keeps its time. */
 export async function setClockBack(app: App, tx: Tx, caller: Caller): Promise<{ now: Date; offset_seconds: number }> {
-  const { account } = caller.tenant
+  const { bucket, account } = caller.tenant
   const before = await maybe(tx.query(resetClock, { account }))
+  await tx.query(noteClock, { bucket, account, ms: 0n })
   if (before) await app.work.putOffCalendar(tx, caller.tenant, Number(before.offset_ms))
   await forget(app, tx, account)
   return { now: new Date(caller.receivedMs), offset_seconds: 0 }

@@ -435,6 +435,13 @@ export const resetClock = statement.home<{ account: string }, { offset_ms: bigin
    returning b.offset_ms`,
 )
 
+/** Sets the clock that transactions of the account hold where its bucket lives, once none of them holds it. */
+export const noteClock = statement.tenant<{ bucket: number; account: string; ms: bigint }, object>(
+  'accounts.note_clock',
+  `insert into accounts.held_clocks (bucket, account_id, offset_ms) values ($bucket, $account, $ms)
+   on conflict (bucket, account_id) do update set offset_ms = excluded.offset_ms`,
+)
+
 export function keyOf(row: KeyRow, nowMs: number): ApiKey {
   return {
     id: idOf('apiKey', row.id),

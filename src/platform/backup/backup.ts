@@ -6,6 +6,7 @@
 // The file does not hold the secret key, without which the secrets in it are as closed as they are in the database.
 // A restored installation does again what was still to be done when the backup was made.
 import { randomUUID } from 'node:crypto'
+import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
@@ -29,6 +30,8 @@ import {
 import { beginTogether, prepareSession, sessionsOf } from './moment.ts'
 
 const lockTimeoutMs = 10_000
+/** First key of the advisory lock of a file that is being written. */
+const fileLock = 7_266_565
 
 /** Tables of running nodes only; a restored database fills its own. */
 const transientTables: ReadonlySet<string> = new Set([
@@ -47,6 +50,7 @@ export async function backup(db: Database, file: string): Promise<string> {
   const cells = sessions.map(({ cell }) => cell.name)
   const id = randomUUID()
   try {
+    await requireAlone(sessions[0]?.client, file)
     await beginTogether(sessions)
     const parts = sessions.map(({ cell, client }) => {
       const part = cells.length === 1 ? undefined : { backup: id, cell: cell.name, cells }
@@ -62,6 +66,16 @@ export async function backup(db: Database, file: string): Promise<string> {
   } finally {
     for (const { client } of sessions) await client.end()
   }
+}
+
+/** Refuses a second backup into the same file: one of the two would name a file that the other is still writing. */
+async function requireAlone(client: pg.Client | undefined, file: string): Promise<void> {
+  const asked = await client?.query<{ mine: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as mine', [
+    fileLock,
+    resolve(file),
+  ])
+  if (asked?.rows[0]?.mine !== true)
+    throw new BackupError(`Another backup is being written to ${file}: wait until it has ended. There is no backup.`)
 }
 
 /**
@@ -86,7 +100,9 @@ export async function restore(
     }
     // Last, because a rollback does not undo it.
     for (const [{ client }, { sequences }] of loads) await writeSequences(client, sequences)
+    for (const { client } of others) await client.query(noteUnfinished, [home.begin.part?.backup])
     for (const { client } of loads.keys()) await client.query('commit')
+    for (const { client } of others) await client.query(forgetUnfinished, [home.begin.part?.backup])
     const left = loads.get(home)?.left ?? []
     const omitted = left.length === 0 ? '' : ` Left out, because this version has no use for them: ${left.join(', ')}.`
     return `Restored ${amount(totals)} from ${file}, made at ${home.begin.made_at}.${omitted} Before you start, put the secret key of that installation in place (PAMOJA_SECRET_KEY, or the file secret-key in PAMOJA_HOME).`
@@ -94,6 +110,18 @@ export async function restore(
     // Transactions that are open end with their connections.
     for (const client of clients) await client.end()
   }
+}
+
+/**
+ * Note in a database beside home that it was filled and home perhaps not, because the restore was killed between the two. The next
+ * one fills it again. Only home's own decisions count.
+ */
+const noteUnfinished = 'insert into platform.decisions (id, commits) values ($1, false) on conflict (id) do nothing'
+const forgetUnfinished = 'delete from platform.decisions where id = $1 and not commits'
+
+async function isUnfinished(client: pg.Client, backup: string): Promise<boolean> {
+  const { rowCount } = await client.query('select from platform.decisions where id = $1 and not commits', [backup])
+  return rowCount === 1
 }
 
 /** A database that is restored into, empty and locked, and its file, which is intact. */
@@ -111,6 +139,7 @@ async function open(
   name: string,
   file: string,
   prepare: (client: pg.Client) => Promise<void> = async () => undefined,
+  backup: string | null = null,
 ): Promise<Target> {
   const client = await database.connect()
   clients.push(client)
@@ -119,7 +148,7 @@ async function open(
   await prepareSession(client)
   const tables = await ourTables(client)
   await lock(client, name, tables)
-  await requireEmpty(client, name, tables)
+  if (backup === null || !(await isUnfinished(client, backup))) await requireEmpty(client, name, tables)
   const { begin } = await readBackup(file)
   await requireVersion(client, begin.migrations)
   return { name, client, file, begin, tables: new Map(tables.map((table) => [table.name, table])) }
@@ -143,11 +172,12 @@ async function openOthers(
         `The backup is of several databases: add ${name} to PAMOJA_CELLS, with an empty one. Nothing was restored.`,
       )
     await cell.find()
-    const other = await open(clients, cell, name, fileOf(file, name, part.backup), async (client) => {
+    const prepared = async (client: pg.Client): Promise<void> => {
       // What two names of one database would wait for is locked already.
       await requireCell({ name: homeName, client: home }, { name, client })
       await prepare(cell)
-    })
+    }
+    const other = await open(clients, cell, name, fileOf(file, name, part.backup), prepared, part.backup)
     if (other.begin.part?.backup !== part.backup || other.begin.part.cell !== name)
       throw new BackupError(`${other.file} belongs to another backup than ${file}. Nothing was restored.`)
     others.push(other)

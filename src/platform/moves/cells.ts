@@ -12,7 +12,7 @@ export const homeName = 'home'
 
 const lockWaitMs = 30_000
 /** First key of the advisory locks, the same in every version. */
-const lockSpace = 7_266_563
+export const lockSpace = 7_266_563
 
 /** A connection to a cell, and the address by which other databases reach it. */
 export interface Cell {

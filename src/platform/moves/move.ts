@@ -23,7 +23,7 @@ import {
   unsubscribe,
   whenUnlocked,
 } from './replication.ts'
-import { requireMovable } from './requirements.ts'
+import { type Connected, requireMovable } from './requirements.ts'
 
 /** How far behind the copy may be when the bucket is held: what is left is applied in a fraction of a second. */
 const followedBytes = 8_000_000
@@ -249,14 +249,14 @@ function refuse(cell: Cell, bucket: number): Promise<void> {
   })
 }
 
-function admit(cell: Cell, bucket: number): Promise<void> {
+export function admit(cell: Connected, bucket: number): Promise<void> {
   return alone(cell, async () => {
     const owned = await ownedBy(cell)
     if (!owned.includes(bucket)) await own(cell, [...owned, bucket])
   })
 }
 
-async function own({ client }: Cell, owned: readonly number[]): Promise<void> {
+async function own({ client }: Connected, owned: readonly number[]): Promise<void> {
   await client.query('select platform.admit_buckets($1)', [[...owned].sort((a, b) => a - b)])
 }
 
@@ -305,7 +305,7 @@ async function writersEnd(cell: Cell, withinMs: number): Promise<void> {
 }
 
 /** Commands that are about other buckets change what this cell owns before or after. */
-export async function alone(cell: Cell, work: () => Promise<void>): Promise<void> {
+export async function alone(cell: Connected, work: () => Promise<void>): Promise<void> {
   await cell.client.query(`select pg_advisory_lock(${ownersLock})`)
   try {
     await work()
@@ -314,7 +314,7 @@ export async function alone(cell: Cell, work: () => Promise<void>): Promise<void
   }
 }
 
-async function ownedBy(cell: Cell): Promise<readonly number[]> {
+async function ownedBy(cell: Connected): Promise<readonly number[]> {
   const [row] = await rowsOf<{ buckets: number[] | null }>(cell, 'select buckets from platform.this_cell')
   if (!row) throw new StartError(`${cell.name} is no cell yet: \`npm start -- cells add <name>\` first.`)
   return row.buckets ?? buckets

@@ -3,7 +3,7 @@
 import { StartError } from '../../kernel/start-error.ts'
 import { type Cell, rowsOf } from './cells.ts'
 
-type Connected = Pick<Cell, 'name' | 'client'>
+export type Connected = Pick<Cell, 'name' | 'client'>
 
 interface Server {
   wal_level: string

@@ -49,8 +49,7 @@ export const mailInvoiceJob: Job<App, typeof mailing.payload> = {
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')
     const invoice = await maybe(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
-    const { account, environment } = tenant
-    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
+    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, tenant))
     if (!invoice || is_suspended) return { kind: 'done' }
     const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }
     // The space keeps the key apart from the idempotency keys of requests.

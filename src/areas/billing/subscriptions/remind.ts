@@ -77,9 +77,8 @@ export const remindJob: Job<App, typeof reminding.payload> = {
   calendar: {},
   async handle(app, { tenant, payload, failures }) {
     if (!tenant) throw new Error('an invoice belongs to an account')
-    const { account, environment } = tenant
     const invoice = await maybe(app.db.query(findInvoice, { ...tenant, id: payload.invoice }))
-    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, { account, environment }))
+    const { offset_ms, is_suspended } = await one(app.db.query(holdClock, tenant))
     // No reminder when the bill was paid or closed meanwhile.
     if (invoice?.status !== 'open' || is_suspended) return { kind: 'done' }
     const sending = { ...occasionNow(app.clock, tenant, offset_ms), actor: '', ip: '' }

@@ -99,8 +99,7 @@ function aloneJobs(app: App, tenant: Tenant, runs: readonly Renewal[]): NewJob[]
 }
 
 async function renewBatch(app: App, tx: Tx, tenant: Tenant, runs: readonly Renewal[]): Promise<void> {
-  const { account, environment } = tenant
-  const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
+  const { offset_ms, is_suspended } = await one(tx.query(holdClock, tenant))
   if (is_suspended)
     return settleAndAdd(
       app,

@@ -55,8 +55,7 @@ export const renewAloneJob: Job<App, typeof renewalAlone.payload> = {
 /** Does one due step. Returns the delay in milliseconds until the next, or null when another job has it. */
 export async function step(app: App, tenant: Tenant, id: string, at: number): Promise<number | null> {
   return app.db.tx(tenant, async (tx) => {
-    const { account, environment } = tenant
-    const { offset_ms, is_suspended } = await one(tx.query(holdClock, { account, environment }))
+    const { offset_ms, is_suspended } = await one(tx.query(holdClock, tenant))
     // Suspended accounts bill nobody; due steps run after the suspension.
     if (is_suspended) return suspendedMs
     const occasion = occasionNow(app.clock, tenant, offset_ms)

@@ -50,8 +50,7 @@ async function dueAt(tx: Tx, tenant: Tenant, row: SubscriptionRow): Promise<Date
 }
 
 async function waitFor(app: App, tx: Tx, tenant: Tenant, subscription: string, at: Date): Promise<void> {
-  const { account, environment } = tenant
-  const { offset_ms } = await one(tx.query(holdClock, { account, environment }))
+  const { offset_ms } = await one(tx.query(holdClock, tenant))
   const delayMs = Math.max(0, at.getTime() - app.clock.nowMs() - Number(offset_ms))
   const job = jobAt(app, tenant, delayMs === 0 ? renewalAlone : renewal, subscription, at, delayMs)
   await app.work.add(tx, job)

@@ -34,7 +34,7 @@ const deskOf = onePerApp(() => new DrawingDesk<ReportPaper>(workerFile))
 /** Queues the mailing of a report at a time, in the given transaction. */
 export async function mailAt(app: App, tx: Tx, schedule: One, at: Date): Promise<void> {
   const { bucket, account, environment, id } = schedule
-  const { ms } = await one(tx.query(holdClock, { account, environment }))
+  const { ms } = await one(tx.query(holdClock, { bucket, account, environment }))
   const delayMs = Math.max(0, at.getTime() - app.clock.nowMs() - Number(ms))
   const payload = { schedule: id, atMs: at.getTime() }
   const job = app.work.prepare(mailReport, { bucket, account, environment }, payload, { key: id, delayMs })

@@ -2,7 +2,7 @@
 // SQL of reports by mail, and the job that mails one.
 import { Type } from 'typebox'
 import { statement } from '../../../platform/db.ts'
-import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
+import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Brand } from '../../../platform/web/brand.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -86,7 +86,7 @@ export const reportingAccount = statement.home<{ account: string }, { name: stri
 )
 
 /** The account's clock, kept from moving until the transaction ends. */
-export const holdClock = statement.home<{ account: string; environment: Environment }, { ms: bigint }>(
+export const holdClock = statement.tenant<Tenant, { ms: bigint }>(
   'callcenter.hold_clock',
   'select accounts.hold_clock($account::uuid, $environment::text) as ms',
 )

@@ -175,8 +175,7 @@ async function storeIn(
   change: Change,
 ): Promise<PaymentRow | null> {
   const { completed, failed, holdsClock } = purposeOf(payment)
-  const { account, environment } = occasion.tenant
-  if (holdsClock) await tx.query(holdClock, { account, environment })
+  if (holdsClock) await tx.query(holdClock, occasion.tenant)
   const { after, event, item } = itemOf(app, occasion, payment, attempt, change)
   const verdict = await commitIn(tx, app.nodeId, settleOperation, item)
   if (!verdict.stored) return null

@@ -8,7 +8,7 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { paymentUuid } from '../records/payment.ts'
 import { lockPayment, open, type PaymentRow } from '../records/store.ts'
-import { accountOf, book, houseKey, matchJob, requireOneCell } from './match.ts'
+import { accountOf, book, houseKey, matchJob } from './match.ts'
 import { assignLine, type LineRow, lineOfPayment, lockLine, type StatementRow } from './store.ts'
 
 /** Books the line to the payment, which the request then settles, or the job if the node dies first. */
@@ -19,7 +19,6 @@ export async function assign(
   lineId: string,
   named: { account_id: string; payment_id: string },
 ): Promise<LineRow> {
-  requireOneCell(app)
   const line = await unclaimedLine(tx, statement, lineId)
   const payment = await paymentFor(tx, line, named)
   await requireUnknown(tx, line, payment)

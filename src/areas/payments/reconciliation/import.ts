@@ -10,7 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, type Tx } from '../../../platform/db.ts'
 import { rowsOf } from '../../../platform/http/csv-rows.ts'
 import { type Line, linesIn, type Places, placesIn } from './columns.ts'
-import { matchJob, requireOneCell, statementId } from './match.ts'
+import { matchJob, statementId } from './match.ts'
 import { insertLines, noteImport, type StatementRow } from './store.ts'
 
 const maxBytes = 512 * 1024 * 1024
@@ -26,7 +26,6 @@ export async function importFile(
   statement: StatementRow,
   file: AsyncIterable<Buffer>,
 ): Promise<StatementRow> {
-  requireOneCell(app)
   const job = app.work.prepare(matchJob, houseOf(statement.environment), { statement: statement.id })
   return app.db.acrossTx(async (tx) => {
     const counted = new Tally()

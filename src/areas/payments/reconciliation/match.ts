@@ -3,17 +3,19 @@
 // a payment with an unknown outcome is settled by its line, as by a callback. A node that takes over finds what is
 // done.
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, idOf, newUuid, nilUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import { type ContraMove, debitedInAll, houseOf, postContra } from '../../../ledger/house.ts'
 import type { App } from '../../../platform/app.ts'
-import { maybe, one, type Tx } from '../../../platform/db.ts'
+import { type AcrossTx, maybe, one, type Tx } from '../../../platform/db.ts'
 import type { Environment, Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { settle } from '../collect/settle.ts'
 import { attemptOfPayment } from '../records/store.ts'
+import { countClasses, noteGaps } from './gaps.ts'
+import { movedSince } from './movements.ts'
+import { type Account, fetchObjects, forgetObjects, type Places, placesOf, requireUnmoved } from './objects.ts'
 import { matchOutgoing, settleOutgoing } from './outgoing.ts'
 import type { Booked, LineRow, StatementRow } from './store.ts'
 import * as store from './store.ts'
@@ -29,18 +31,11 @@ export const matchJob: Job<App, typeof Payload> = {
   concurrency: 2,
   retrySeconds: [5, 30, 300],
   async handle(app, { payload, tenant }) {
-    requireOneCell(app)
     const house = houseOf(tenant?.environment ?? 'live')
     const statement = await maybe(app.db.query(store.findStatement, { ...houseKey(house), id: payload.statement }))
     if (statement) await match(app, statement)
     return { kind: 'done' }
   },
-}
-
-/** Lines would find the payments of their own cell alone, and miss all others. */
-export function requireOneCell({ db }: App): void {
-  if (!db.hasOneCell)
-    throw new AppError('VALIDATION_ERROR', 'statements are not matched yet where accounts are divided among databases')
 }
 
 /** Adding up a large book takes longer than any customer may wait. */
@@ -49,27 +44,67 @@ const ample = { statementTimeoutMs: 10 * minuteMs }
 /** Matches everything that waits on the account of a statement, and says how the statement stands then. */
 async function match(app: App, statement: StatementRow): Promise<void> {
   const account = accountOf(statement)
-  const { environment, provider, country, currency, id } = statement
+  const { environment, provider, country, id } = statement
   const house = houseOf(environment)
+  const ofAccount = { ...house, provider, country }
   await app.db.acrossTx(async (tx) => {
-    await tx.query(store.planForMany, {})
-    await tx.query(store.lockAccount, { account: account.name })
-    await tx.query(store.matchReceipts, { ...house, provider, country })
-    await tx.query(store.matchPayers, { ...house, provider, country })
-    await tx.query(store.noteReceipts, { ...house, provider, country })
-    await matchOutgoing(tx, { ...house, provider, country })
-    await tx.query(store.classifyRest, { ...house, provider, country })
+    const places = await begin(app, tx, account)
+    const here = { ...ofAccount, buckets: places.here }
+    await fetchObjects(tx, ofAccount, places)
+    await tx.query(store.matchReceipts, here)
+    await tx.query(store.matchPayers, here)
+    await nameReceipts(tx, ofAccount)
+    await matchOutgoing(tx, here)
+    await tx.query(forgetObjects, house)
+    await tx.query(store.classifyRest, ofAccount)
     await book(app, tx, account)
+    requireUnmoved(app.db, house, places)
   }, ample)
   await settleLines(app, account)
   await app.db.acrossTx(async (tx) => {
-    await tx.query(store.planForMany, {})
-    await tx.query(store.lockAccount, { account: account.name })
+    const places = await begin(app, tx, account)
     await book(app, tx, account)
-    await tx.query(store.insertGaps, { ...house, provider, country, currency, id })
-    await finish(app, tx, statement)
+    // As it is by now: another file may have come.
+    const after = await one(tx.query(store.findStatement, { ...houseKey(house), id }))
+    await noteGaps(tx, house, after, places)
+    await finish(app, tx, after, places)
+    requireUnmoved(app.db, house, places)
   }, ample)
   await alert(app, statement)
+}
+
+/** Locks a provider's account; gives the databases that are asked. */
+async function begin(app: App, tx: Tx, { environment, name }: ProviderAccount): Promise<Places> {
+  const house = houseOf(environment)
+  await tx.query(store.planForMany, { bucket: house.bucket })
+  await tx.query(store.lockAccount, { bucket: house.bucket, account: name })
+  return placesOf(app.db, house)
+}
+
+/** Gives payments that were completed without a receipt the one of their line: nothing else is to be settled of them. */
+async function nameReceipts(tx: Tx, account: Account): Promise<void> {
+  let after = nilUuid
+  for (;;) {
+    const lines = await tx.query(store.unsettled, { ...account, after, limit: linesAtOnce })
+    const ofPayments = lines.flatMap(({ object, receipt, payment_bucket, payment_account, payment_id }) =>
+      object !== 'payment' || payment_bucket === null || payment_account === null || payment_id === null
+        ? []
+        : [{ receipt, bucket: payment_bucket, account: payment_account, id: payment_id }],
+    )
+    for (const part of tx.apart(ofPayments, ({ bucket }) => bucket)) {
+      const named = await tx.query(store.nameReceipts, {
+        environment: account.environment,
+        buckets: part.map(({ bucket }) => bucket),
+        accounts: part.map((line) => line.account),
+        ids: part.map(({ id }) => id),
+        receipts: part.map(({ receipt }) => receipt),
+      })
+      await tx.query(store.noteNamed, { ...account, ids: named.map(({ id }) => id) })
+    }
+    const last = lines.at(-1)
+    if (!last) return
+    after = last.id
+  }
 }
 
 /** An account with a provider, as lines name it. */
@@ -165,15 +200,14 @@ function floatsOf({ provider, covers }: StatementRow): string[] {
 }
 
 /** The provider's closing balance beside what the ledger has for it, but for what happened after the statement. */
-async function finish(app: App, tx: Tx, statement: StatementRow): Promise<void> {
+async function finish(app: App, tx: AcrossTx, statement: StatementRow, places: Places): Promise<void> {
   const { environment, provider, currency, covers, id } = statement
   if (!isCurrency(currency)) throw new Error(`a statement in an unknown currency: ${currency}`)
   const house = houseOf(environment)
   const names = floatsOf(statement)
   const closing = await one(tx.query(store.closingBalances, { ...house, provider, currency, covers }))
   const since = firstUuidAt((closing.closing_at ?? new Date(app.clock.nowMs())).getTime())
-  const later = await one(tx.query(store.movedSince, { ...house, names, currency, since }))
-  let floatBalance = -later.micros
+  let floatBalance = -(await movedSince(tx, house, { names, currency, since }, places))
   for (const name of names) floatBalance += await debitedInAll(tx, environment, name, currency)
   const difference = closing.micros === null ? null : closing.micros - floatBalance
   await tx.query(store.finishStatement, { ...house, id, floatBalance, difference, at: new Date(app.clock.nowMs()) })
@@ -182,7 +216,7 @@ async function finish(app: App, tx: Tx, statement: StatementRow): Promise<void> 
 /** Logs the differences that an operator must resolve; the metric shows them until they are. */
 async function alert(app: App, { environment, provider, id }: StatementRow): Promise<void> {
   const house = houseOf(environment)
-  const counts = await app.db.query(store.countClasses, { ...house, id })
+  const counts = await countClasses(app.db, house, id)
   const lines = Object.fromEntries(counts.map((row) => [row.class, row.lines]))
   const after = await one(app.db.query(store.findStatement, { ...houseKey(house), id }))
   const difference = after.difference === null ? null : formatMicros(after.difference)

@@ -26,18 +26,16 @@ import { kinds } from '../carriers/kinds.ts'
 import { offered } from '../methods/mobile-money-providers.ts'
 import { assign } from './assign.ts'
 import { Columns, maxAmount, utcOffsetOf } from './columns.ts'
+import { countClasses, type GapRow, listGaps } from './gaps.ts'
 import { importFile } from './import.ts'
 import { accountOf, houseKey, settleLines, statementId } from './match.ts'
 import {
   classes,
-  countClasses,
   covers,
   findStatement,
-  type GapRow,
   insertStatement,
   type LineObject,
   type LineRow,
-  listGaps,
   listLines,
   listStatements,
   lockLine,
@@ -279,10 +277,10 @@ const lines = list({
   errors: ['NOT_FOUND'],
   handle: async (app, { params, query }) => {
     const { environment, id } = await known(app.db, params.id)
-    const window = windowOf(query)
-    const wanted = { ...houseOf(environment), ...window, id }
-    if (query.class === 'ours_only') return pageOf(window, await app.db.query(listGaps, wanted), gapOf)
-    return pageOf(window, await app.db.query(listLines, { ...wanted, class: query.class ?? null }), lineOf)
+    const [window, tenant] = [windowOf(query), houseOf(environment)]
+    if (query.class === 'ours_only') return pageOf(window, await listGaps(app.db, tenant, id, window), gapOf)
+    const wanted = { ...tenant, ...window, id, class: query.class ?? null }
+    return pageOf(window, await app.db.query(listLines, wanted), lineOf)
   },
 })
 
@@ -340,7 +338,7 @@ async function known(queryable: Queryable, id: string): Promise<StatementRow> {
 }
 
 async function wholeOf(queryable: Queryable, row: StatementRow): Promise<Static<typeof StatementWhole>> {
-  const counts = await queryable.query(countClasses, { ...houseOf(row.environment), id: row.id })
+  const counts = await countClasses(queryable, houseOf(row.environment), row.id)
   const of = (name: (typeof classes)[number]) => {
     const { lines = 0, micros = 0n, net = 0n } = counts.find((count) => count.class === name) ?? {}
     return { lines, amount: micros, net }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All SQL of reconciliation. Statements and their lines belong to the house; payments of every account are held against
-// them, in statements that take all lines of a provider's account at once.
+// SQL of reconciliation. Statements and their lines belong to the house; payments of every account are held against them
+// (objects.ts), in statements that take all lines of a provider's account at once.
 import { statement } from '../../../platform/db.ts'
 import { type Environment, mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Columns, Kind } from './columns.ts'
+import { type Account, candidates, isByPayer } from './objects.ts'
 
 type StatementStatus = 'open' | 'matching' | 'matched'
 export const classes = ['matched', 'theirs_only', 'amount_differs', 'booked', 'ours_only'] as const
@@ -59,7 +60,8 @@ export interface LineRow {
   turn: number
 }
 
-export type Account = Tenant & { provider: string; country: string }
+/** Account of a provider, and the buckets whose payments are in the database of the house. */
+export type Here = Account & { buckets: readonly number[] }
 
 /** Condition for the lines of a tenant, in statements that also name payments. */
 export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
@@ -173,57 +175,61 @@ export const noteImport = statement.tenant<
 )
 
 /** Lock of a provider's account: one run at a time. */
-export const lockAccount = statement.everywhere<{ account: string }, object>(
+export const lockAccount = statement.tenant<{ bucket: number; account: string }, object>(
   'payments.lock_statements',
   `select pg_advisory_xact_lock(hashtextextended('payments.statements ' || $account::text, 0))`,
 )
 
 /** A file brings more lines than the planner has ever seen: it takes them for a handful, and each for a look at all others. */
-export const planForMany = statement.home<Record<never, never>, object>(
+export const planForMany = statement.tenant<{ bucket: number }, object>(
   'payments.plan_for_many',
   'set local enable_nestloop = off',
 )
 
-const unmatched = `${ours} and l.provider = $provider and l.country = $country and l.kind = 'collection'
+/** Condition for lines of any kind without a match. */
+export const looseLines = `${ours} and l.provider = $provider and l.country = $country
   and (l.class is null or l.class = 'theirs_only')`
+const unmatched = `${looseLines} and l.kind = 'collection'`
 
 /** Matches lines whose receipt a payment has. A differing amount is left to an operator. */
-export const matchReceipts = statement.everywhere<Account, { id: string }>(
+export const matchReceipts = statement.tenant<Here, { id: string }>(
   'payments.match_receipts',
   `update payments.statement_lines l
       set class = case when p.amount = l.amount then 'matched' else 'amount_differs' end, matched_by = 'receipt',
           payment_bucket = p.bucket, payment_account = p.account_id, payment_id = p.id,
           is_settled = p.status = 'completed' or p.amount <> l.amount
-     from payments.payments p
-    where ${unmatched} and p.environment = l.environment and p.provider = l.provider and p.currency = l.currency
-      and p.provider_reference = l.receipt
+     from ${candidates}
+    where ${unmatched} and p.object = 'payment' and p.environment = l.environment and p.provider = l.provider
+      and p.currency = l.currency and p.provider_reference = l.receipt
    returning l.id`,
 )
 
 /**
  * Lines without a known receipt: the one payment of that amount from that number at that time, when it has no other line
- * and the line no other payment. The last digits are compared first, since they can be looked up.
+ * and the line no other payment. Outgoing lines find their payout or refund in the same way.
  */
-export const matchPayers = statement.everywhere<Account, { id: string }>(
-  'payments.match_payers',
-  `with pairs as (
-     select l.id, p.bucket as payment_bucket, p.account_id as payment_account, p.id as payment_id, p.status,
-            count(*) over (partition by l.id) as payments, count(*) over (partition by p.id) as lines
-       from payments.statement_lines l
-       join payments.payments p
-         on p.environment = l.environment and p.provider = l.provider and p.currency = l.currency and p.amount = l.amount
-        and right(p.phone, 3) = right(l.phone, 3) and p.phone like l.phone
-        and l.occurred_at between p.created_at - interval '10 minutes'
-                              and coalesce(p.completed_at, p.expires_at) + interval '10 minutes'
-      where ${unmatched} and p.provider_reference is null and p.status in ('pending', 'processing', 'expired', 'completed')
-        and not exists (select from payments.statement_lines other where other.payment_id = p.id)
-   )
-   update payments.statement_lines l
-      set class = 'matched', matched_by = 'payer', payment_bucket = c.payment_bucket, payment_account = c.payment_account,
-          payment_id = c.payment_id, is_settled = false
-     from pairs c
-    where ${ours} and l.id = c.id and c.payments = 1 and c.lines = 1
-   returning l.id`,
+const matchByPayer = (name: string, lines: string, objects: string) =>
+  statement.tenant<Here, { id: string }>(
+    name,
+    `with pairs as (
+       select l.id, p.object, p.bucket as payment_bucket, p.account_id as payment_account, p.id as payment_id,
+              count(*) over (partition by l.id) as objects, count(*) over (partition by p.id) as lines
+         from payments.statement_lines l
+         join ${candidates} on ${isByPayer} and p.object in (${objects})
+        where ${lines} and not exists (select from payments.statement_lines other where other.payment_id = p.id)
+     )
+     update payments.statement_lines l
+        set class = 'matched', matched_by = 'payer', object = c.object, payment_bucket = c.payment_bucket,
+            payment_account = c.payment_account, payment_id = c.payment_id, is_settled = false
+       from pairs c
+      where ${ours} and l.id = c.id and c.objects = 1 and c.lines = 1
+     returning l.id`,
+  )
+export const matchPayers = matchByPayer('payments.match_payers', unmatched, `'payment'`)
+export const matchPayees = matchByPayer(
+  'payments.match_payees',
+  `${looseLines} and l.kind = 'other'`,
+  `'payout', 'refund'`,
 )
 
 /** Classifies the rest: unmatched lines are the provider's alone; charges and transfers to the bank are our own. */
@@ -272,19 +278,28 @@ export const noteReleased = statement.tenant<Tenant & { ids: readonly string[] }
   `update payments.statement_lines set booking = null, turn = turn + 1 where ${mine} and id = any($ids::uuid[])`,
 )
 
-/** Payments that were completed without a receipt have it now: nothing else is to be settled of them. */
-export const noteReceipts = statement.everywhere<Account, object>(
-  'payments.note_receipts',
-  `with noted as (
-     update payments.payments p set provider_reference = l.receipt
-       from payments.statement_lines l
-      where ${ours} and l.provider = $provider and l.country = $country and not l.is_settled
-        and l.object = 'payment' and p.bucket = l.payment_bucket and p.account_id = l.payment_account
-        and p.environment = l.environment and p.id = l.payment_id and p.status = 'completed' and p.provider_reference is null
-     returning p.id)
-   update payments.statement_lines l set is_settled = true
-     from noted n
-    where ${ours} and l.payment_id = n.id and not l.is_settled`,
+/** Payments of one database that were completed without a receipt have it now: nothing else is to be settled of them. */
+export const nameReceipts = statement.tenant<
+  {
+    buckets: readonly number[]
+    environment: string
+    accounts: readonly string[]
+    ids: readonly string[]
+    receipts: readonly string[]
+  },
+  { id: string }
+>(
+  'payments.name_receipts',
+  `update payments.payments p set provider_reference = n.receipt
+     from unnest($buckets::smallint[], $accounts::uuid[], $ids::uuid[], $receipts::text[]) as n(bucket, account_id, id, receipt)
+    where p.bucket = n.bucket and p.account_id = n.account_id and p.environment = $environment and p.id = n.id
+      and p.status = 'completed' and p.provider_reference is null
+   returning p.id`,
+)
+
+export const noteNamed = statement.tenant<Tenant & { ids: readonly string[] }, object>(
+  'payments.note_named',
+  `update payments.statement_lines set is_settled = true where ${mine} and payment_id = any($ids::uuid[]) and not is_settled`,
 )
 
 export const unsettled = statement.tenant<Account & { after: string; limit: number }, LineRow>(
@@ -305,40 +320,6 @@ export const noteSettled = statement.tenant<One & { class: string; keeps: boolea
     where ${mine} and id = $id and not is_settled`,
 )
 
-/** Payments, payouts and refunds completed with a provider, which its statements should name. */
-const completed = `(
-     select 'payment' as object, p.bucket, p.account_id, p.environment, p.id, p.provider, a.country, p.currency, p.amount,
-            p.provider_reference, p.completed_at, p.phone, 'collections' as kept
-       from payments.payments p
-       join payments.attempts a
-         on a.bucket = p.bucket and a.account_id = p.account_id and a.environment = p.environment and a.payment_id = p.id
-      where p.status = 'completed'
-     union all
-     select 'payout', p.bucket, p.account_id, p.environment, p.id, p.provider, p.country, p.currency, p.amount,
-            p.provider_reference, p.completed_at, p.phone, 'payouts'
-       from payments.payouts p where p.status = 'completed'
-     union all
-     select 'refund', r.bucket, r.account_id, r.environment, r.id, r.provider, r.country, r.currency, r.amount,
-            r.provider_reference, r.completed_at, null, case r.way when 'payout' then 'payouts' else 'collections' end
-       from payments.refunds r where r.status = 'completed')`
-
-/** Payments completed within the statement's time that have no line. */
-export const insertGaps = statement.tenant<Account & { id: string; currency: string }, { payment_id: string }>(
-  'payments.insert_gaps',
-  `insert into payments.statement_gaps (bucket, account_id, environment, statement_id, payment_id, payment_bucket,
-     payment_account, object)
-   select s.bucket, s.account_id, s.environment, s.id, p.id, p.bucket, p.account_id, p.object
-     from payments.statements s
-     join ${completed} p
-       on p.environment = s.environment and p.provider = s.provider and p.currency = s.currency and p.country = s.country
-      and p.completed_at between s.first_at and s.last_at and s.covers in ('everything', p.kept)
-    where s.bucket = $bucket and s.account_id = $account and s.environment = $environment and s.id = $id
-      and s.provider = $provider and s.country = $country and s.currency = $currency
-      and not exists (select from payments.statement_lines l where l.payment_id = p.id)
-   on conflict do nothing
-   returning payment_id`,
-)
-
 /** The sum of the last closing balances of a provider's accounts in one currency. */
 export const closingBalances = statement.tenant<
   Tenant & { provider: string; currency: string; covers: string },
@@ -350,19 +331,6 @@ export const closingBalances = statement.tenant<
             where ${mine} and provider = $provider and currency = $currency and covers = $covers
               and closing_balance is not null
             order by country, closing_at desc, id desc) c`,
-)
-
-/** Movements of the float after the statement. */
-export const movedSince = statement.tenant<
-  Tenant & { names: readonly string[]; currency: string; since: string },
-  { micros: bigint }
->(
-  'payments.moved_since',
-  `select coalesce(sum(m.amount), 0)::bigint as micros
-     from ledger.object_moves_since($environment::text, $names::text[], $currency::text, $since::uuid) m
-    where (m.bucket, m.account_id) <> ($bucket::smallint, $account::uuid)
-      and not exists (select from payments.statement_lines l
-                       where l.payment_id = m.object_id and (l.kind = 'collection') = (m.amount > 0))`,
 )
 
 export const finishStatement = statement.tenant<
@@ -388,26 +356,21 @@ export const latestDifferences = statement.tenant<
     order by environment, provider, currency, covers, matched_at desc`,
 )
 
+export interface ClassCount {
+  class: (typeof classes)[number]
+  lines: number
+  micros: bigint
+  net: bigint
+}
+
 /** Lines of a statement by class. */
-export const countClasses = statement.tenant<
-  Tenant & { id: string },
-  { class: (typeof classes)[number]; lines: number; micros: bigint; net: bigint }
->(
+export const countLines = statement.tenant<Tenant & { id: string }, ClassCount>(
   'payments.count_classes',
   `select class, count(*)::int as lines, sum(amount)::bigint as micros,
           sum(case kind when 'collection' then amount else -amount end)::bigint as net
      from payments.statement_lines
     where ${mine} and statement_id = $id and class is not null
-    group by class
-   union all
-   select 'ours_only', count(*)::int, coalesce(sum(p.amount), 0)::bigint,
-          coalesce(sum(case p.object when 'payment' then p.amount else -p.amount end), 0)::bigint
-     from payments.statement_gaps g
-     join ${completed} p
-       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment
-      and p.id = g.payment_id and p.object = g.object
-    where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
-      and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)`,
+    group by class`,
 )
 
 export const listLines = statement.tenant<
@@ -419,34 +382,6 @@ export const listLines = statement.tenant<
     where ${mine} and statement_id = $id and ($class::text is null or class = $class)
       and ($after::uuid is null or (case when $descending::boolean then id < $after else id > $after end))
     order by case when $descending then id end desc, id
-    limit $limit::int + 1`,
-)
-
-export interface GapRow {
-  id: string
-  object: LineObject
-  payment_account: string
-  provider_reference: string | null
-  completed_at: Date
-  amount: bigint
-  currency: string
-  phone: string | null
-}
-
-export const listGaps = statement.tenant<
-  Tenant & { id: string; after: string | null; descending: boolean; limit: number },
-  GapRow
->(
-  'payments.list_statement_gaps',
-  `select p.id, p.object, g.payment_account, p.provider_reference, p.completed_at, p.amount, p.currency, p.phone
-     from payments.statement_gaps g
-     join ${completed} p
-       on p.bucket = g.payment_bucket and p.account_id = g.payment_account and p.environment = g.environment
-      and p.id = g.payment_id and p.object = g.object
-    where g.bucket = $bucket and g.account_id = $account and g.environment = $environment and g.statement_id = $id
-      and not exists (select from payments.statement_lines l where l.payment_id = g.payment_id)
-      and ($after::uuid is null or (case when $descending::boolean then p.id < $after else p.id > $after end))
-    order by case when $descending then p.id end desc, p.id
     limit $limit::int + 1`,
 )
 

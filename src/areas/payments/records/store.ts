@@ -290,7 +290,7 @@ export const withdrawAttempt = statement.tenant<One & { at: Date }, { id: string
 )
 
 /** Locks the account's clock until this transaction ends. */
-export const holdClock = statement.home<Pick<Tenant, 'account' | 'environment'>, object>(
+export const holdClock = statement.tenant<Tenant, object>(
   'payments.hold_clock',
   'select accounts.hold_clock($account::uuid, $environment::text)',
 )
