@@ -211,7 +211,8 @@ export async function knownConsents(
 ): Promise<ReadonlyMap<string, string>> {
   const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
   const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
-  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs))
+  const channels = [...new Set(wanted.map(({ wish }) => wish.channel))]
+  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs), channels)
   return new Map(known.flat().map((one) => [keyOf(one), one.from === null ? one.state : 'partly']))
 }
 

@@ -45,6 +45,18 @@ export const findCustomers = statement.tenant<Tenant & { ids: readonly string[] 
   `select ${columns} from customers.customers where ${mine} and id = any($ids::uuid[])`,
 )
 
+/** What a message to a customer needs. */
+export type Person = Pick<
+  CustomerRow,
+  'id' | 'external_id' | 'name' | 'language' | 'country' | 'timezone' | 'phones' | 'emails' | 'attributes' | 'merged_into'
+>
+
+export const findPeople = statement.tenant<Tenant & { ids: readonly string[] }, Person>(
+  'customers.find_people',
+  `select id, external_id, name, language, country, timezone, phones, emails, attributes, merged_into
+     from customers.customers where ${mine} and id = any($ids::uuid[])`,
+)
+
 /** Keeps a customer from being merged until the transaction ends. */
 export const holdCustomer = statement.tenant<One, CustomerRow>(
   'customers.hold',

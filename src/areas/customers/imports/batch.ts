@@ -31,6 +31,8 @@ export interface BatchResult {
   readonly unchanged: number
   readonly withdrawn: number
   readonly problems: readonly RowProblem[]
+  /** Owners of the addresses that the rows are the first to have. */
+  readonly claimed: Owners
 }
 
 /** Customer as the rows of a batch leave them. */
@@ -56,9 +58,19 @@ type Done =
     })
   | { readonly problem: RowProblem }
 
-/** Imports rows in a transaction in which nobody else changes customers of the account. */
-export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
-  const people = await People.of(app, tx, caller, rows, lockCustomers)
+/**
+ * Imports rows in a transaction in which nobody else changes customers of the account. `owners` are those that were looked up before it,
+ * null for none: who owns an address is read again where it turns out to have changed.
+ */
+export async function importBatch(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  rows: readonly Row[],
+  owners: Owners | null,
+): Promise<BatchResult> {
+  const looked = owners && (await People.of(app, tx, caller, rows, lockCustomers, owners))
+  const people = looked?.isCurrent() ? looked : await People.of(app, tx, caller, rows, lockCustomers)
   const done: Done[] = []
   // The database writes some while others are applied; nothing is written any more when this is left.
   let writing: Promise<void> = Promise.resolve()
@@ -87,7 +99,29 @@ export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readon
   for (const one of done)
     if ('outcome' in one)
       counted[one.outcome === 'unchanged' && consenting.has(one.draft.id) ? 'updated' : one.outcome]++
-  return { ...counted, withdrawn, problems: done.flatMap((one) => ('problem' in one ? one.problem : [])) }
+  const problems = done.flatMap((one) => ('problem' in one ? one.problem : []))
+  return { ...counted, withdrawn, problems, claimed: people.claimed }
+}
+
+/** Owners of addresses by their keys. */
+export type Owners = ReadonlyMap<string, string>
+
+/** Those of some owners that rows name. */
+export function claimedOf(rows: readonly Row[], claimed: Owners): Owners {
+  return new Map(
+    namedIn(rows).flatMap(({ key }) => {
+      const owner = claimed.get(key)
+      return owner === undefined ? [] : [[key, owner] as const]
+    }),
+  )
+}
+
+/** Looks up whose the addresses of rows are. */
+export async function ownersOf(queryable: Queryable, { tenant }: Caller, rows: readonly Row[]): Promise<Owners> {
+  const named = namedIn(rows)
+  const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
+  const found = await queryable.query(findOwners, { ...tenant, ...asked })
+  return new Map(found.map(({ kind, address, customer_id }) => [keyOf(kind, address), customer_id]))
 }
 
 /** What rows would do, consents aside; nothing is written. */
@@ -121,15 +155,17 @@ interface Claim extends Named {
 /** Customers that the rows of a batch are about. */
 class People {
   readonly #caller: Caller
-  readonly #owners = new Map<string, string>()
+  readonly #owners: Map<string, string>
+  readonly claimed = new Map<string, string>()
   /** Addresses of persons who were erased. */
   readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
   readonly #claims: Claim[] = []
   readonly #created: Draft[] = []
 
-  private constructor(caller: Caller) {
+  private constructor(caller: Caller, owners: Owners) {
     this.#caller = caller
+    this.#owners = new Map(owners)
   }
 
   /** Reads those whom the rows name. */
@@ -139,14 +175,11 @@ class People {
     caller: Caller,
     rows: readonly Row[],
     find: typeof findCustomers | typeof lockCustomers,
+    owners?: Owners,
   ): Promise<People> {
-    const people = new People(caller)
-    const named = rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
     const { tenant } = caller
-    const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
-    for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, ...asked }))
-      people.#owners.set(keyOf(kind, address), customer_id)
-    const free = named.filter(({ key }) => !people.#owners.has(key))
+    const people = new People(caller, owners ?? (await ownersOf(queryable, caller, rows)))
+    const free = namedIn(rows).filter(({ key }) => !people.#owners.has(key))
     for (const { kind, address } of await erasedAmong(app, queryable, tenant, free))
       people.#erased.add(keyOf(kind, address))
     const ids = [...new Set(people.#owners.values())]
@@ -154,6 +187,16 @@ class People {
       for (const row of await queryable.query(find, { ...tenant, ids }))
         people.#drafts.set(row.id, { id: row.id, isNew: false, isChanged: false, fields: row })
     return people
+  }
+
+  /** Whether the addresses are still those of their owners. One that got an owner meanwhile fails to be claimed. */
+  isCurrent(): boolean {
+    const has = new Set<string>()
+    for (const { id, fields } of this.#drafts.values()) {
+      for (const { key } of namesOf(fields)) has.add(`${id} ${key}`)
+    }
+    for (const [key, owner] of this.#owners) if (!has.has(`${owner} ${key}`)) return false
+    return true
   }
 
   /** Applies a row, if there is nothing wrong with it. */
@@ -184,6 +227,7 @@ class People {
     const id = known?.id ?? newUuid(this.#caller.receivedMs)
     for (const named of fresh) {
       this.#owners.set(named.key, id)
+      this.claimed.set(named.key, id)
       this.#claims.push({ ...named, customer: id })
     }
     if (known === null) {
@@ -285,14 +329,20 @@ interface Named {
 
 const namedOf = new WeakMap<Imported, readonly Named[]>()
 
+function namedIn(rows: readonly Row[]): Named[] {
+  return rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
+}
+
 function namedBy(input: Imported): readonly Named[] {
-  const known = namedOf.get(input)
-  if (known) return known
-  const { external_id, phones = [], emails = [] } = input
+  const known = namedOf.get(input) ?? namesOf(input)
+  namedOf.set(input, known)
+  return known
+}
+
+function namesOf({ external_id, phones = [], emails = [] }: Pick<Imported, 'external_id' | 'phones' | 'emails'>): Named[] {
   const named: Named[] = external_id ? [nameOf('external', external_id)] : []
   for (const phone of phones) named.push(nameOf('phone', phone))
   for (const email of emails) named.push(nameOf('email', email))
-  namedOf.set(input, named)
   return named
 }
 
@@ -303,8 +353,6 @@ function nameOf(kind: AddressKind, address: string): Named {
 /** Fields of a customer after a row: what it says, with its numbers, addresses and tags beside those that they have. */
 function withRow(before: Fields, input: Imported): Fields {
   const { name, language, country, timezone } = { ...before, ...input }
-  const joined = (own: string[], more: string[] = []): string[] =>
-    more.length === 0 ? own : own.length === 0 ? more : [...new Set([...own, ...more])]
   const phones = joined(before.phones, input.phones)
   const emails = joined(before.emails, input.emails)
   const tags = joined(before.tags, input.tags)
@@ -315,10 +363,15 @@ function withRow(before: Fields, input: Imported): Fields {
   ] as const)
     if (list.length > max) throw invalid(field, `must be at most ${max}, including those of the customer`)
   return {
-    ...{ ...before, name, language, country, timezone, phones, emails, tags },
+    ...before,
+    ...{ name, language, country, timezone, phones, emails, tags },
     external_id: input.external_id ?? before.external_id,
     attributes: changed(before.attributes, input.attributes),
   }
+}
+
+function joined(own: string[], more: string[] = []): string[] {
+  return more.length === 0 ? own : own.length === 0 ? more : [...new Set([...own, ...more])]
 }
 
 function isSame(one: Fields, other: Fields): boolean {
@@ -351,5 +404,6 @@ function columnsOf(drafts: readonly Draft[]) {
 
 /** List as PostgreSQL writes an array. */
 function arrayOf(list: readonly string[]): string {
-  return `{${list.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+  if (list.length === 0) return '{}'
+  return `{${list.map((one) => `"${/["\\]/.test(one) ? one.replaceAll(/["\\]/g, '\\$&') : one}"`).join(',')}}`
 }
