@@ -118,7 +118,12 @@ test('a thousand invented customers, of whom seven in ten agreed to marketing, c
   assert.deepEqual((await client.post('/v1/sandbox/customers', {})).body, { created: 1_000 })
   assert.deepEqual((await client.post('/v1/sandbox/customers', { count: 10 })).body, { created: 10 })
   for (const field of ['consent.sms', 'consent.email']) {
-    const filter = { and: [{ field: 'tags', op: 'eq', value: 'invented' }, { field, op: 'eq', value: 'granted' }] }
+    const filter = {
+      and: [
+        { field: 'tags', op: 'eq', value: 'invented' },
+        { field, op: 'eq', value: 'granted' },
+      ],
+    }
     const { body } = await client.post(`${segments}/count`, { filter })
     assert.deepEqual(body, { count: 707, estimated: false, margin: 0 })
   }

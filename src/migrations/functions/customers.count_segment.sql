@@ -9,7 +9,7 @@ begin
   if p_to is null then few := customers.few(p_bucket, p_account, p_environment, p_filter, p_segment, p_at, 11000); end if;
   execute format('select count(*)::int from (select 1 from %s c where %s limit %s) found',
       customers.segment_people(
-        case when p_to is not null then format('(uuid_hash(c.id) & 1023) = any(%L::int[])', array(select generate_series(p_from, p_to - 1)))
+        case when p_to is not null then format('(uuid_hash(c.id) & 1023) >= %s and (uuid_hash(c.id) & 1023) < %s', p_from, p_to)
              when few is not null then 'c.id = any($5)' else 'true' end,
         case when p_to is not null or few is not null then 'offset 0' else '' end),
       customers.segment_condition(p_filter, p_segment), p_most)

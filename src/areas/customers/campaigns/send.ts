@@ -58,11 +58,11 @@ export async function sendSome(app: App, caller: Caller, row: CampaignRow, limit
   const found = await app.db.query(findPeople, { ...tenant, ids: due.map(({ customer_id }) => customer_id) })
   const later = new Map<string, Date>()
   if (row.quiet_hours !== null)
-  for (const customer of found) {
-    const zone = zoneFor(customer, caller.principal.facts.country)
-    const atMs = afterQuiet(zone, row.quiet_hours, nowMs)
-    if (atMs > nowMs) later.set(customer.id, new Date(atMs))
-  }
+    for (const customer of found) {
+      const zone = zoneFor(customer, caller.principal.facts.country)
+      const atMs = afterQuiet(zone, row.quiet_hours, nowMs)
+      if (atMs > nowMs) later.set(customer.id, new Date(atMs))
+    }
   const known = new Set(found.filter(({ merged_into }) => merged_into === null).map(({ id }) => id))
   const verdicts = await chosen(
     app,
