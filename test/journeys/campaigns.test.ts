@@ -115,8 +115,8 @@ test('a segment has the customers that its filter says, by what is known, wished
 
 test('a thousand invented customers, of whom seven in ten agreed to marketing, come by one request', async () => {
   const { client } = await world.account({ balance: 1 })
-  assert.deepEqual((await client.post('/v1/sandbox/customers', {})).body, { created: 1_000 })
-  assert.deepEqual((await client.post('/v1/sandbox/customers', { count: 10 })).body, { created: 10 })
+  assert.equal((await client.post('/v1/sandbox/customers', {})).body.created, 1_000)
+  assert.equal((await client.post('/v1/sandbox/customers', { count: 10 })).body.created, 10)
   for (const field of ['consent.sms', 'consent.email']) {
     const filter = {
       and: [
@@ -125,7 +125,7 @@ test('a thousand invented customers, of whom seven in ten agreed to marketing, c
       ],
     }
     const { body } = await client.post(`${segments}/count`, { filter })
-    assert.deepEqual(body, { count: 707, estimated: false, margin: 0 })
+    assert.deepEqual([body.count, body.estimated, body.margin], [707, false, 0])
   }
 })
 
@@ -136,7 +136,7 @@ test('a segment of a large account is counted exactly up to 10,000 customers, an
     `insert into customers.customers (bucket, account_id, environment, id, name, tags, created_at, updated_at)
      select c.bucket, c.account_id, c.environment, gen_random_uuid(), 'Other',
             case when n % 20 = 0 then array['some', 'many'] when n % 2 = 0 then array['many'] else '{}' end, now(), now()
-       from customers.customers c, generate_series(1, 64000) n where c.id = $1`,
+       from customers.customers c, generate_series(1, 60000) n where c.id = $1`,
     [uuidOf('customer', id)],
   )
   const counted = async (tag: string) => {
@@ -150,11 +150,11 @@ test('a segment of a large account is counted exactly up to 10,000 customers, an
     const found = await counted('some')
     return found.estimated ? null : found
   }, 'an exact count')
-  assert.deepEqual([exact.count, exact.margin], [3_200, 0])
+  assert.deepEqual([exact.count, exact.margin], [3_000, 0])
   const many = await counted('many')
   assert.equal(many.estimated, true)
   assert.ok(many.margin > 0 && many.margin < many.count * 0.15, `± ${many.margin}`)
-  assert.ok(Math.abs(many.count - 32_000) < many.margin * 3, `${many.count} ± ${many.margin} of 32,000`)
+  assert.ok(Math.abs(many.count - 30_000) < many.margin * 3, `${many.count} ± ${many.margin} of 30,000`)
 })
 
 test('the few of a large account are found whatever tells them, in their order, page by page', async () => {
