@@ -62,6 +62,8 @@ export function isPast(month: number, year: number, nowMs: number): boolean {
   return nowMs - dateLineMs >= Date.UTC(fullYear(year), month, 1)
 }
 
+/** Digits of the shortest number. */
+const shortest = 13
 /** Digits in a row, or in groups with a blank between. */
 const run = /(?<!\d)\d(?: ?\d){12,18}(?!\d)/g
 const groups = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g
@@ -83,6 +85,7 @@ export function lineWithoutCardNumbers(line: string): string {
 
 /** Whether a text holds the number of a card: of a known brand, with its check digit. */
 export function holdsCardNumber(text: string): boolean {
+  if (text.length < shortest) return false
   for (const [found] of text.matchAll(groups)) {
     const digits = found.replace(/[ -]/g, '')
     if (passesLuhn(digits) && brandOf(digits) !== null) return true

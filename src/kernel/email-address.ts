@@ -19,6 +19,8 @@ const atoms = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}\p{M}!#$%&'
 /** Content of a quoted local part: printable ASCII without what would end it, or an address, early. */
 const quotable = /^[ !#-;=?-[\]-~]+$/
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
+/** Domain that is its own A-labels, as nearly all are. */
+const plainDomain = /^(?:(?!-|xn--)[a-z0-9-]{1,63}(?<!-)\.)+(?!xn--)[a-z]{2,63}$/i
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const controls = /[\u0000-\u001f\u007f\u2028\u2029]/
 
@@ -56,6 +58,7 @@ function localOf(text: string): string | null {
 /** A name in the DNS with at least two labels, as lower-case A-labels; null when it is none. */
 export function parseDomain(text: string): string | null {
   if (text.length === 0 || text.length > 253 || /[\s/@:[\]%\\]/.test(text)) return null
+  if (plainDomain.test(text)) return text.toLowerCase()
   const ascii = domainToASCII(text).toLowerCase().replace(/\.$/, '')
   const labels = ascii.split('.')
   if (ascii.length > 253 || labels.length < 2 || !labels.every((one) => label.test(one))) return null

@@ -134,7 +134,9 @@ test('a person is erased everywhere, and the report says what was kept and why',
   const bystander = await ok(client.post('/v1/customers', { name: 'Juma', phones: ['+254733000077'] }))
   await ok(client.post('/v1/sandbox/sms/inbound', { from: '+254733000077', to: '22003', message: 'Mimi Juma' }))
 
-  const { customer, entries, is_complete } = await ok(client.get(`/v1/customers/${id}/data`))
+  const { customer, entries, history, is_complete } = await ok(client.get(`/v1/customers/${id}/data`))
+  const told = new Set(history.map((one: { type: string }) => one.type))
+  for (const kind of ['payment', 'invoice', 'ussd_session']) assert.ok(told.has(kind), kind)
   assert.deepEqual([customer.name, is_complete], [name, true])
   const texts = entries.map((one: { text: string | null }) => one.text)
   for (const said of ['Habari', 'Karibu', 'Swali', 'Jibu', 'Note', 'Sawa'])

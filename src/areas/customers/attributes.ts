@@ -46,10 +46,10 @@ export function changed(
   changes: Readonly<Record<string, AttributeValue | null>> | undefined,
 ): Attributes {
   if (changes === undefined || Object.keys(changes).length === 0) return before
-  const merged = Object.entries({ ...before, ...changes })
-  const kept: Attributes = Object.fromEntries(
-    merged.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
-  )
+  const kept: Record<string, AttributeValue> = { ...before }
+  for (const [name, value] of Object.entries(changes))
+    if (value === null) delete kept[name]
+    else kept[name] = value
   if (Object.keys(kept).length > maxOfCustomer)
     throw invalid('attributes', `must be at most ${maxOfCustomer}, including those of the customer`)
   if (Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
@@ -70,8 +70,7 @@ function isDate(text: string): boolean {
 
 /** Whether a value may be given to an attribute of a type: what looks like a date is text too. */
 function fits(value: AttributeValue, type: AttributeType): boolean {
-  const own = typeOf(value)
-  return own === type || (own === 'date' && type === 'text')
+  return type === 'text' ? typeof value === 'string' : typeOf(value) === type
 }
 
 /** Checks the types of attributes, and decides those of new ones. Throws ATTRIBUTE_TYPE. */

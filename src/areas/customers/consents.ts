@@ -74,10 +74,10 @@ export async function consentsOf(
   channels: readonly ConsentChannel[] = consentChannels,
 ): Promise<ShownConsent[][]> {
   const said = await saidBy(queryable, tenant, customers, at, channels)
-  const stopped = new Set(said.filter(({ state }) => state === 'withdrawn').map(keyOf))
+  const stopped = new Set(said.flatMap((one) => (one.state === 'withdrawn' ? keyOf(one, one.address) : [])))
   const byAddress = new Map<string, ShownConsent[]>()
   for (const one of said)
-    if (one.state === 'withdrawn' || !stopped.has(keyOf(one)))
+    if (one.state === 'withdrawn' || !stopped.has(keyOf(one, one.address)))
       byAddress.set(one.address, [...(byAddress.get(one.address) ?? []), one])
   return customers.map((one) => [...one.phones, ...one.emails].flatMap((address) => byAddress.get(address) ?? []))
 }
@@ -105,7 +105,7 @@ export async function saidBy(
   ]
 }
 
-function keyOf({ channel, purpose, address }: Pick<ShownConsent, 'channel' | 'purpose' | 'address'>): string {
+function keyOf({ channel, purpose }: Pick<ShownConsent, 'channel' | 'purpose'>, address: string): string {
   return `${channel} ${purpose} ${address}`
 }
 
@@ -195,6 +195,7 @@ export interface ImportedWish {
 
 /** Wishes of an imported customer by address. Throws VALIDATION_ERROR. */
 export function importedWishes(addresses: Addresses, wishes: readonly Wish[], customer: string): ImportedWish[] {
+  if (wishes.length === 0) return []
   return wishes.flatMap((wish, i) => addressesOf(addresses, wish, i).map((address) => ({ wish, address, customer })))
 }
 
@@ -211,8 +212,9 @@ export async function knownConsents(
 ): Promise<ReadonlyMap<string, string>> {
   const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
   const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
-  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs))
-  return new Map(known.flat().map((one) => [keyOf(one), one.from === null ? one.state : 'partly']))
+  const channels = [...new Set(wanted.map(({ wish }) => wish.channel))]
+  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs), channels)
+  return new Map(known.flat().map((one) => [keyOf(one, one.address), one.from === null ? one.state : 'partly']))
 }
 
 /**
@@ -227,7 +229,7 @@ export async function importConsents(
   states: ReadonlyMap<string, string>,
 ): Promise<{ changed: Set<string>; withdrawn: number }> {
   const changed = new Set<string>()
-  const wishes = new Map(wanted.map((one) => [keyOf({ ...one.wish, address: one.address }), one]))
+  const wishes = new Map(wanted.map((one) => [keyOf(one.wish, one.address), one]))
   const granted: ImportedWish[] = []
   let withdrawn = 0
   for (const [key, one] of wishes) {

@@ -75,7 +75,12 @@ const insertMany = statement.tenant<
    phones as (
      insert into customers.addresses (bucket, account_id, environment, kind, address, customer_id)
      select $bucket::smallint, $account::uuid, $environment::text, k.kind, k.address, w.id
-       from wanted w cross join lateral (values ('phone', w.phone), ('email', w.email)) k(kind, address))
+       from wanted w cross join lateral (values ('phone', w.phone), ('email', w.email)) k(kind, address)),
+   agreed as (
+     insert into customers.grants (bucket, account_id, environment, channel, address, purpose, source, granted_at)
+     select $bucket::smallint, $account::uuid, $environment::text, k.channel, k.address, 'marketing', 'sandbox', $at::timestamptz
+       from wanted w cross join lateral (values ('sms', w.phone), ('email', w.email)) k(channel, address)
+      where right(w.phone, 1) < '7' on conflict do nothing)
    insert into customers.customers (bucket, account_id, environment, id, name, language, country, timezone, phones, emails, phone,
      email, attributes, tags, created_at, updated_at)
    select $bucket::smallint, $account::uuid, $environment::text, w.id, w.name, 'sw', 'KE', 'Africa/Nairobi', array[w.phone],
@@ -90,7 +95,7 @@ export const invent = write({
   operation: 'sandbox.inventCustomers',
   summary: 'Create sample customers',
   description:
-    'Creates customers with invented names, numbers, addresses and attributes, tagged `invented`. Test keys only.',
+    'Creates customers with invented names, numbers, addresses and attributes, tagged `invented`. Seven of ten agreed to marketing by text and mail. Test keys only.',
   scope: 'sandbox:write',
   body: Type.Object({
     count: Type.Optional(

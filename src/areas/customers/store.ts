@@ -45,6 +45,36 @@ export const findCustomers = statement.tenant<Tenant & { ids: readonly string[] 
   `select ${columns} from customers.customers where ${mine} and id = any($ids::uuid[])`,
 )
 
+/** What a message to a customer needs, and a row of a file changes. */
+export type Person = Pick<
+  CustomerRow,
+  | 'id'
+  | 'external_id'
+  | 'name'
+  | 'language'
+  | 'country'
+  | 'timezone'
+  | 'phones'
+  | 'emails'
+  | 'attributes'
+  | 'tags'
+  | 'merged_into'
+>
+
+const personal = 'id, external_id, name, language, country, timezone, phones, emails, attributes, tags, merged_into'
+
+export const findPeople = statement.tenant<Tenant & { ids: readonly string[] }, Person>(
+  'customers.find_people',
+  `select ${personal} from customers.customers where ${mine} and id = any($ids::uuid[])`,
+)
+
+/** Lock people, in the order of their ids, until the transaction ends. */
+export const lockPeople = statement.tenant<Tenant & { ids: readonly string[] }, Person>(
+  'customers.lock_people',
+  `select c.* from (select unnest($ids::uuid[]) as id order by 1) w
+    cross join lateral (select ${personal} from customers.customers where ${mine} and id = w.id for update) c`,
+)
+
 /** Keeps a customer from being merged until the transaction ends. */
 export const holdCustomer = statement.tenant<One, CustomerRow>(
   'customers.hold',

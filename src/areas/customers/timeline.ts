@@ -2,16 +2,20 @@
 // Timeline of a customer: what was written, called, dialled, paid, billed, checked, agreed to and noted, over all areas, newest first. Each area
 // gives its newest entries by its index, and the newest of those make the page.
 import { createHash } from 'node:crypto'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { firstUuidAt } from '../../kernel/ids.ts'
 import { list } from '../../platform/api/route.ts'
+import type { App } from '../../platform/app.ts'
 import { allows } from '../../platform/auth/scopes.ts'
+import type { History } from '../../platform/operator/history.ts'
 import { Amount, At, Nullable, OneOf, pageQuery } from '../../platform/schema/fields.ts'
-import { pageOf, timeWindow, windowOf } from '../../platform/schema/lists.ts'
+import { type Page, pageOf, timeWindow, type Window, windowOf } from '../../platform/schema/lists.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { customerWith } from './change.ts'
 import { saidBy } from './consents.ts'
 import { CustomerParam } from './schema.ts'
+import type { CustomerRow } from './store.ts'
 
 const types = [
   'message',
@@ -27,7 +31,7 @@ const types = [
   'consent',
 ] as const
 
-const Entry = Type.Object(
+export const TimelineEntry = Type.Object(
   {
     type: OneOf(types, { description: 'Kind of the entry' }),
     id: Type.String({ description: 'Id of the record' }),
@@ -64,31 +68,45 @@ export const timeline = list({
     ),
     before: Type.Optional(Type.String({ maxLength: 40, description: 'Only entries before this day or RFC 3339 time' })),
   }),
-  row: Entry,
+  row: TimelineEntry,
   errors: ['NOT_FOUND', 'INVALID_DATE_RANGE'],
   handle: async (app, { params, query }, { tenant, principal, nowMs }) => {
-    const { id, phones, emails } = await customerWith(app.db, tenant, params.customer_id)
+    const row = await customerWith(app.db, tenant, params.customer_id)
     const window = windowOf(query)
-    const wanted = wantedTypes(query.types)
     const before = query.before === undefined ? null : timeWindow({ from: query.before }).from
-    const place = window.after ?? (before && firstUuidAt(before.getTime()))
-    const histories = app.histories.filter((one) => wanted.has(one.kind) && allows(principal.scopes, one.scope))
-    const found = await Promise.all(
-      histories.map(async (one) => {
-        const rows = await one.newest(app.db, tenant, { phones, emails, customers: [id] }, window.limit + 1, place)
-        return rows.map((row) => ({ ...row, type: typeOf(one.kind), entry: row.id, id: row.place }))
-      }),
-    )
-    const consents = wanted.has('consent')
-      ? toldBy(await saidBy(app.db, tenant, [{ phones, emails }], new Date(nowMs)), place)
-      : []
-    const newest = [...found.flat(), ...consents].sort((a, b) => (a.id < b.id ? 1 : -1))
-    return pageOf(window, newest, ({ type, entry, direction, created_at, title, status, amount, currency, path }) => ({
-      ...{ type, id: entry, direction, at: created_at, title, state: status, amount, currency },
-      url: path && `${app.publicUrl}/api/v1${path}`,
-    }))
+    const after = window.after ?? (before && firstUuidAt(before.getTime()))
+    const mayRead = ({ scope }: History) => allows(principal.scopes, scope)
+    return entriesOf(app, tenant, row, wantedTypes(query.types), { ...window, after }, nowMs, mayRead)
   },
 })
+
+/** Entries of some kinds about a customer, newest first, those of the histories that may be read. */
+export async function entriesOf(
+  app: App,
+  tenant: Tenant,
+  { id, phones, emails }: CustomerRow,
+  wanted: ReadonlySet<string>,
+  window: Window,
+  nowMs: number,
+  mayRead: (history: History) => boolean = () => true,
+): Promise<Page<Static<typeof TimelineEntry>>> {
+  const histories = app.histories.filter((one) => wanted.has(one.kind) && mayRead(one))
+  const found = await Promise.all(
+    histories.map(async (one) => {
+      const known = { phones, emails, customers: [id] }
+      const rows = await one.newest(app.db, tenant, known, window.limit + 1, window.after)
+      return rows.map((row) => ({ ...row, type: typeOf(one.kind), entry: row.id, id: row.place }))
+    }),
+  )
+  const consents = wanted.has('consent')
+    ? toldBy(await saidBy(app.db, tenant, [{ phones, emails }], new Date(nowMs)), window.after)
+    : []
+  const newest = [...found.flat(), ...consents].sort((a, b) => (a.id < b.id ? 1 : -1))
+  return pageOf(window, newest, ({ type, entry, direction, created_at, title, status, amount, currency, path }) => ({
+    ...{ type, id: entry, direction, at: created_at, title, state: status, amount, currency },
+    url: path && `${app.publicUrl}/api/v1${path}`,
+  }))
+}
 
 /** Consents as entries before a place: what was said at one time about a channel is one. */
 function toldBy(said: Awaited<ReturnType<typeof saidBy>>, before: string | null) {

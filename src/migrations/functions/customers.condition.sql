@@ -71,8 +71,9 @@ begin
       when 'withdrawn' then format(said, since)
       when 'unknown' then format('not (%s or exists (%s offset 0))', format(said, since), whose) end;
   elsif field = 'paid' then
+    -- Looked up by number, not by time: each customer would read all payments of the days.
     said := format('exists (select from payments.paid(%s) p where p.address = any(c.phones)%s offset 0)', whose,
-      case when since is null then '' else ' and p.at > ' || since end);
+      case when since is null then '' else format(' and (p.at > %s) is true', since) end);
     return case when given = 'false' then 'not ' else '' end || said;
   elsif field = 'paid_total' then
     return format('(select coalesce(sum(p.amount), 0) from payments.paid(%s) p where p.address = any(c.phones)

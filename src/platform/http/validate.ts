@@ -184,6 +184,13 @@ function schemaAt(schema: unknown, pointer: string): Plain {
   return isPlain(here.judgedApart) ? here.judgedApart : here
 }
 
+/** Schema of the entries of a list. */
+function itemsOf(schema: unknown): Plain {
+  const items = isPlain(schema) ? schema.items : null
+  if (!isPlain(items)) return {}
+  return isPlain(items.judgedApart) ? items.judgedApart : items
+}
+
 /** Schema of one property. Its name comes from the customer: it may contain a slash or be an inherited property's. */
 function memberOf(properties: Plain, name: string): Plain {
   const member = Object.hasOwn(properties, name) ? properties[name] : undefined
@@ -254,7 +261,7 @@ function holdsNull(value: unknown): boolean {
 /** Removes nulls of optional fields, which count as absent, and of objects that treat all members so. */
 function withoutNulls(schema: TSchema | Plain, value: unknown): unknown {
   if (Array.isArray(value)) {
-    const items = schemaAt(schema, 'items')
+    const items = itemsOf(schema)
     return value.map((item) => withoutNulls(items, item))
   }
   if (!isPlain(value)) return value
@@ -315,7 +322,7 @@ function unknownFields(schema: TSchema, value: unknown): UnknownField[] {
 /** Every list entry is checked: a strict caller wants the ten-thousandth too. */
 function findUnknown(schema: TSchema | Plain, value: unknown, path: string, found: UnknownField[]): void {
   if (Array.isArray(value)) {
-    const items = schemaAt(schema, 'items')
+    const items = itemsOf(schema)
     if (!isPlain(items.properties)) return
     for (let i = 0; i < value.length && found.length < maxUnknown; i++)
       findUnknown(items, value[i], `${path}[${i}]`, found)
@@ -339,7 +346,7 @@ function findUnknown(schema: TSchema | Plain, value: unknown, path: string, foun
 /** Removes unknown fields, so that they are not stored with the object, and no shared code obeys them. */
 function withoutUnknown(schema: unknown, value: unknown): unknown {
   if (Array.isArray(value)) {
-    const items = schemaAt(schema, 'items')
+    const items = itemsOf(schema)
     return isPlain(items.properties) ? value.map((item) => withoutUnknown(items, item)) : value
   }
   if (!isPlain(value) || !isPlain(schema) || !isPlain(schema.properties)) return value

@@ -80,7 +80,7 @@ function Conditions({ segment, onDone }: { segment: Segment; onDone(): Promise<v
         figures={[
           [
             t('Customers'),
-            value ? `${value.estimated ? '≈ ' : ''}${count(value.count)}` : null,
+            value ? (value.estimated ? `≈ ${count(value.count)} ± ${count(value.margin)}` : count(value.count)) : null,
             <Link key="all" to={`/customers?segment=${id}`}>
               {t('Show them')}
             </Link>,

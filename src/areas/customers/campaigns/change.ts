@@ -7,12 +7,13 @@ import { currencyOf, microsOf } from '../../../ledger/currencies.ts'
 import { record } from '../../../platform/api/audit.ts'
 import type { App } from '../../../platform/app.ts'
 import { type Caller, makerOf } from '../../../platform/auth.ts'
-import { maybe, one, statement, type Tx } from '../../../platform/db.ts'
+import { one, type Tx } from '../../../platform/db.ts'
 import { segmentNamed } from '../segments/segment.ts'
-import { findCustomers } from '../store.ts'
+import { findPeople } from '../store.ts'
 import { customersNamedIn } from './audience.ts'
 import { lockedCampaign, type Move, move, requireUnchanged, shown } from './campaign.ts'
 import { campaignEvents } from './events.ts'
+import { aboveFor } from './four-eyes.ts'
 import { chosen } from './recipients.ts'
 import { audiencePage, campaignJob } from './run.ts'
 import type { ChangedCampaign, NewCampaign, State } from './schema.ts'
@@ -177,18 +178,12 @@ async function addCustomers(tx: Tx, { tenant, nowMs }: Caller, id: string, input
   if (duplicates > 0) await tx.query(noteDuplicates, { ...tenant, id, duplicates })
 }
 
-const fourEyesAbove = statement.home<{ account: string }, { above: number }>(
-  'customers.four_eyes_above',
-  `select (value #>> '{}')::int as above from accounts.with_setting('campaign_four_eyes')
-    where account_id = $account and value <> 'null'`,
-)
-
 /** Whether the audience is so large that the account asks for a second person to start the campaign. */
 export async function needsFourEyes(app: App, caller: Caller, row: CampaignRow): Promise<boolean> {
-  const setting = await maybe(app.db.query(fourEyesAbove, { account: caller.tenant.account }))
-  if (setting === null) return false
-  const ids = await audiencePage(app, caller, { ...row, cursor: null }, setting.above + 1)
-  return ids.length > setting.above
+  const above = await aboveFor(app.db, caller.tenant.account)
+  if (above === null) return false
+  const ids = await audiencePage(app, caller, { ...row, cursor: null }, above + 1)
+  return ids.length > above
 }
 
 /** What was found of a draft before it is started. */
@@ -208,7 +203,7 @@ export async function startable(app: App, caller: Caller, row: CampaignRow): Pro
 async function requireRecipients(app: App, caller: Caller, row: CampaignRow): Promise<void> {
   const ids = await audiencePage(app, caller, { ...row, cursor: null })
   if (ids.length === 0) throw new AppError('NO_RECIPIENTS', 'the audience of the campaign is empty')
-  const customers = await app.db.query(findCustomers, { ...caller.tenant, ids })
+  const customers = await app.db.query(findPeople, { ...caller.tenant, ids })
   const verdicts = await chosen(app, caller, row, customers)
   if (ids.length < 1_000 && verdicts.every((one) => 'reason' in one && one.reason === 'no_consent'))
     throw new AppError('CONSENT_REQUIRED', 'no customer in the audience has agreed to marketing on these channels')

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Content of a campaign: what each channel says, with what is known of the customer put in.
-import type { CustomerRow } from '../store.ts'
+import type { Person } from '../store.ts'
 
 const placeholder = /\{\{\s*([A-Za-z][A-Za-z0-9_.-]*)\s*(?:\|([^}]*))?\}\}/g
 /** Placeholder that the SMS area puts a link into. */
 const optOut = 'optout'
 
 /** What may be put into a message: the name, and every attribute. */
-export function variablesOf({ name, language, country, external_id, attributes }: CustomerRow): Record<string, string> {
+export function variablesOf({ name, language, country, external_id, attributes }: Person): Record<string, string> {
   const known = Object.entries({ name, language, country, external_id, ...attributes })
   const first = name === null ? {} : { first_name: name.split(/\s+/)[0] ?? name }
   const texts = known.flatMap(([key, value]) => (value === null ? [] : [[key, String(value)] as const]))

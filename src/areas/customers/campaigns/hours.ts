@@ -22,8 +22,8 @@ export interface Whereabouts {
 /** Time zone of a customer: theirs, or that of their country, their number's, or the account's. */
 export function zoneFor({ timezone, country, phones }: Whereabouts, homeCountry: string): string {
   const [phone] = phones
-  const ofNumber = phone === undefined ? null : zoneOf(placeOf(phone).country)
-  return timezone ?? zoneOf(country) ?? ofNumber ?? zoneOf(homeCountry) ?? 'UTC'
+  const ofNumber = () => (phone === undefined ? null : zoneOf(placeOf(phone).country))
+  return timezone ?? zoneOf(country) ?? ofNumber() ?? zoneOf(homeCountry) ?? 'UTC'
 }
 
 /** First moment from one on that is not in the quiet hours of a zone. */
@@ -47,8 +47,23 @@ function minutesOf(text: string): number {
   return hours * 60 + minutes
 }
 
-/** What the clock of a zone shows, as if it were UTC. */
+const maxShown = 1_000
+/** What clocks showed lately, by zone and minute: many recipients are asked for at one time. */
+const shown = new Map<string, number>()
+
+/** What the clock of a zone shows, as if it were UTC, to the minute. */
 function localMs(zone: string, atMs: number): number {
+  const key = `${zone} ${Math.floor(atMs / minuteMs)}`
+  let known = shown.get(key)
+  if (known === undefined) {
+    known = readMs(zone, atMs)
+    if (shown.size >= maxShown) shown.clear()
+    shown.set(key, known)
+  }
+  return known
+}
+
+function readMs(zone: string, atMs: number): number {
   let clock = clocks.get(zone)
   if (!clock) {
     const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { idOf } from '../../../kernel/ids.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { findCustomers } from '../store.ts'
+import { findPeople } from '../store.ts'
 import { needsFourEyes } from './change.ts'
 import { unknownIn, variablesOf } from './content.ts'
 import { type Chosen, chosen, contentFor, variantNames } from './recipients.ts'
@@ -31,7 +31,7 @@ export async function previewOf(app: App, caller: Caller, row: CampaignRow): Pro
     const ids: string[] = await audiencePage(app, caller, { ...row, cursor })
     isWhole = ids.length === 0
     cursor = ids.at(-1) ?? cursor
-    const customers = await app.db.query(findCustomers, { ...tenant, ids })
+    const customers = await app.db.query(findPeople, { ...tenant, ids })
     seen.audience += customers.length
     for (const one of await chosen(app, caller, row, customers)) {
       if ('reason' in one) {

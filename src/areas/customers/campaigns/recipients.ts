@@ -8,7 +8,7 @@ import { mailPrice } from '../../email/area.ts'
 import { chatPrices } from '../../messenger/area.ts'
 import { draftedEntries } from '../../sms/area.ts'
 import { consentsOf } from '../consents.ts'
-import type { CustomerRow } from '../store.ts'
+import type { Person } from '../store.ts'
 import { rendered, variablesOf, variantOf } from './content.ts'
 import type { Channel, ContentOf } from './schema.ts'
 import type { CampaignRow } from './store.ts'
@@ -17,7 +17,7 @@ type TextEntry = Awaited<ReturnType<typeof draftedEntries>>[number]
 
 /** Customer who gets nothing. */
 interface LeftOut {
-  readonly customer: CustomerRow
+  readonly customer: Person
   readonly reason: 'no_consent' | 'no_address' | 'blocked' | 'duplicate'
   /** Code of the error that stands against a text. */
   readonly code?: string
@@ -25,7 +25,7 @@ interface LeftOut {
 
 /** Customer who gets a message. */
 export interface Chosen {
-  readonly customer: CustomerRow
+  readonly customer: Person
   readonly channel: Channel
   /** Number of the variant; 0 is the content of the campaign. */
   readonly variant: number
@@ -55,7 +55,7 @@ export function variantNames({ variants }: CampaignRow): string[] {
 }
 
 /** Values of a template's placeholders, filled in. */
-export function chatTemplate(row: CampaignRow, variant: number, customer: CustomerRow | null) {
+export function chatTemplate(row: CampaignRow, variant: number, customer: Person | null) {
   const chat = contentFor(row, variant, 'messenger')
   if (!chat) throw new Error('a campaign has no template for the messenger')
   const variables = customer === null ? {} : variablesOf(customer)
@@ -70,7 +70,7 @@ export async function chosen(
   app: App,
   caller: Caller,
   row: CampaignRow,
-  customers: readonly CustomerRow[],
+  customers: readonly Person[],
 ): Promise<Verdict[]> {
   const consents = await consentsOf(app.db, caller.tenant, customers, new Date(caller.nowMs), row.channels)
   const shares = [
@@ -113,7 +113,7 @@ type Consents = Awaited<ReturnType<typeof consentsOf>>[number]
 /** First channel, in the order of preference, by which a customer may be written to. */
 function addressOf(
   channels: readonly Channel[],
-  { phones, emails }: CustomerRow,
+  { phones, emails }: Person,
   consents: Consents,
 ): { channel: Channel; address: string } | { reason: LeftOut['reason'] } {
   let isKnown = false
@@ -136,7 +136,7 @@ async function textDrafts(
   app: App,
   caller: Caller,
   row: CampaignRow,
-  picked: readonly { customer: CustomerRow; variant: number; channel?: Channel; address?: string }[],
+  picked: readonly { customer: Person; variant: number; channel?: Channel; address?: string }[],
 ): Promise<Map<string, TextEntry>> {
   const texted = picked.flatMap(({ customer, variant, channel, address }) =>
     channel === 'sms' && address !== undefined ? [{ customer, variant, address }] : [],

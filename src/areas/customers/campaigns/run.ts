@@ -5,19 +5,21 @@ import { AppError } from '../../../kernel/errors.ts'
 import { minuteMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe, one } from '../../../platform/db.ts'
+import { maybe, one, type Tx } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Job, Outcome } from '../../../platform/work.ts'
 import { callerOf } from '../caller.ts'
 import { audienceOf, pageOfAudience } from '../segments/segment.ts'
 import { findSegment } from '../segments/store.ts'
-import { findCustomers } from '../store.ts'
+import { findPeople } from '../store.ts'
 import { move } from './campaign.ts'
-import { afterQuiet, momentIn, zoneFor } from './hours.ts'
+import { aboveFor } from './four-eyes.ts'
+import { afterQuiet, momentIn, type Whereabouts, zoneFor } from './hours.ts'
 import { sendSome } from './send.ts'
 import {
   type CampaignRow,
+  deleteRecipients,
   findCampaign,
   insertRecipients,
   listRecipients,
@@ -77,11 +79,12 @@ async function step(app: App, tenant: Tenant, row: CampaignRow): Promise<Outcome
 async function gather(app: App, caller: Caller, row: CampaignRow): Promise<null> {
   const { tenant, nowMs } = caller
   const ids = await audiencePage(app, caller, row, gatheredAtOnce)
-  const customers = await app.db.query(findCustomers, { ...tenant, ids })
+  const { at, local_at } = row.schedule
+  const isEverywhere = local_at === undefined && row.quiet_hours === null
+  const customers = isEverywhere ? ids.map(placeless) : await app.db.query(findPeople, { ...tenant, ids })
   const home = caller.principal.facts.country
   const dues = customers.map((customer) => {
     const zone = zoneFor(customer, home)
-    const { at, local_at } = row.schedule
     const startMs =
       local_at !== undefined ? momentIn(zone, Date.parse(`${local_at}:00Z`)) : at === undefined ? nowMs : Date.parse(at)
     return new Date(afterQuiet(zone, row.quiet_hours, Math.max(startMs, nowMs))).toISOString()
@@ -92,9 +95,26 @@ async function gather(app: App, caller: Caller, row: CampaignRow): Promise<null>
     await tx.query(insertRecipients, { ...tenant, id: row.id, customers: customers.map(({ id }) => id), dues })
     const isLast = ids.length < gatheredAtOnce
     await tx.query(noteGathered, { ...tenant, id: row.id, cursor: ids.at(-1) ?? row.cursor, gathered: isLast })
-    if (isLast) await move(app, tx, caller, now, { state: 'scheduled', job: row.job })
+    if (!isLast) return
+    if (!(await isBeyondOne(tx, now, tenant))) return move(app, tx, caller, now, { state: 'scheduled', job: row.job })
+    await tx.query(deleteRecipients, { ...tenant, id: row.id })
+    await tx.query(noteGathered, { ...tenant, id: row.id, cursor: null, gathered: false })
+    await move(app, tx, caller, now, { state: 'draft', reason: 'FOUR_EYES' })
   })
   return null
+}
+
+/** Whether one person started it, and its segment has grown to more customers since than one person may write to. */
+async function isBeyondOne(tx: Tx, { id, asked_by, segment_id }: CampaignRow, tenant: Tenant): Promise<boolean> {
+  if (asked_by !== null || segment_id === null) return false
+  const above = await aboveFor(tx, tenant.account)
+  if (above === null) return false
+  return (await tx.query(listRecipients, { ...tenant, id, after: null, limit: above + 1 })).length > above
+}
+
+/** Somebody of whom it does not matter where they are. */
+function placeless(id: string): Whereabouts & { readonly id: string } {
+  return { id, timezone: 'UTC', country: null, phones: [] }
 }
 
 /** Next customers of the audience. */

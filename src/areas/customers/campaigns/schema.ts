@@ -162,7 +162,10 @@ export const Campaign = Type.Object(
     id: Type.String({ description: 'Id of the campaign, such as `cmp_…`' }),
     name: Type.String({ description: 'Name of the campaign' }),
     state: OneOf(states, { description: 'State of the campaign' }),
-    reason: Nullable(Type.String(), { description: 'Reason for an automatic pause, such as `INSUFFICIENT_BALANCE`' }),
+    reason: Nullable(Type.String(), {
+      description:
+        'Reason for an automatic pause, such as `INSUFFICIENT_BALANCE`; `FOUR_EYES` for a draft whose segment grew after one person had started it',
+    }),
     segment_id: Nullable(Type.String(), { description: 'Segment of the audience; null for a list of customers' }),
     channel: Type.Array(OneOf(channels), { description: 'Channels in the order of preference' }),
     content: Content,

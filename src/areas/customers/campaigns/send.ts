@@ -12,7 +12,7 @@ import { acceptBulk, prepareBulk } from '../../email/area.ts'
 import { chatForAccount, outcomesOfChats } from '../../messenger/area.ts'
 import { acceptBatch } from '../../sms/area.ts'
 import { callerOf } from '../caller.ts'
-import { findCustomer, findCustomers } from '../store.ts'
+import { findCustomer, findPeople } from '../store.ts'
 import { move } from './campaign.ts'
 import { variablesOf } from './content.ts'
 import { afterQuiet, zoneFor } from './hours.ts'
@@ -55,13 +55,14 @@ export async function sendSome(app: App, caller: Caller, row: CampaignRow, limit
   const { tenant, nowMs } = caller
   const due = await app.db.query(dueRecipients, { ...tenant, id: row.id, at: new Date(nowMs), limit })
   if (due.length === 0) return false
-  const found = await app.db.query(findCustomers, { ...tenant, ids: due.map(({ customer_id }) => customer_id) })
+  const found = await app.db.query(findPeople, { ...tenant, ids: due.map(({ customer_id }) => customer_id) })
   const later = new Map<string, Date>()
-  for (const customer of found) {
-    const zone = zoneFor(customer, caller.principal.facts.country)
-    const atMs = afterQuiet(zone, row.quiet_hours, nowMs)
-    if (atMs > nowMs) later.set(customer.id, new Date(atMs))
-  }
+  if (row.quiet_hours !== null)
+    for (const customer of found) {
+      const zone = zoneFor(customer, caller.principal.facts.country)
+      const atMs = afterQuiet(zone, row.quiet_hours, nowMs)
+      if (atMs > nowMs) later.set(customer.id, new Date(atMs))
+    }
   const known = new Set(found.filter(({ merged_into }) => merged_into === null).map(({ id }) => id))
   const verdicts = await chosen(
     app,

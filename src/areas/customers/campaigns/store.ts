@@ -43,6 +43,11 @@ export interface CampaignRow {
   updated_at: Date
 }
 
+/** Recipients that are a customer, by the key: one for each campaign at most. */
+const recipientOf = (customer: string): string =>
+  `${mine} and campaign_id = any(array(select c.id from customers.campaigns c
+      where c.bucket = $bucket and c.account_id = $account and c.environment = $environment)) and customer_id = ${customer}`
+
 const columns = `id, name, segment_id, channels, content, variants, schedule, quiet_hours, rate, budget, currency, state, reason,
   spent, cursor, gathered, asked_by, asked_at, duplicates, job, started_by, started_at, finished_at, created_at, updated_at`
 
@@ -276,7 +281,7 @@ export const chatsOf = statement.tenant<One, { message_id: string; variant: numb
 export const moveRecipients = statement.tenant<Tenant & { from: string; into: string }, object>(
   'customers.move_campaign_recipients',
   `with gone as (
-     delete from customers.campaign_recipients where ${mine} and customer_id = $from::uuid returning *)
+     delete from customers.campaign_recipients where ${recipientOf('$from::uuid')} returning *)
    insert into customers.campaign_recipients as r (bucket, account_id, environment, campaign_id, customer_id, state, due_at, reason, channel,
      variant, address, message_id, cost, sent_at)
    select g.bucket, g.account_id, g.environment, g.campaign_id, $into::uuid, g.state, g.due_at, g.reason, g.channel, g.variant, g.address,
@@ -291,7 +296,7 @@ export const moveRecipients = statement.tenant<Tenant & { from: string; into: st
 export const eraseRecipient = statement.tenant<One, { n: number }>(
   'customers.erase_campaign_recipient',
   `with gone as (
-     delete from customers.campaign_recipients where ${mine} and customer_id = $id and state <> 'sent' returning 1)
+     delete from customers.campaign_recipients where ${recipientOf('$id')} and state <> 'sent' returning 1)
    select count(*)::int as n from gone`,
 )
 
@@ -300,7 +305,7 @@ export const emptyRecipient = statement.tenant<One, { n: number }>(
   'customers.empty_campaign_recipient',
   `with emptied as (
      update customers.campaign_recipients set address = null
-      where ${mine} and customer_id = $id and state = 'sent' and address is not null returning 1)
+      where ${recipientOf('$id')} and state = 'sent' and address is not null returning 1)
    select count(*)::int as n from emptied`,
 )
 

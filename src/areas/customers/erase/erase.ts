@@ -10,6 +10,7 @@ import type { Caller } from '../../../platform/auth.ts'
 import { one, statement, type Tx } from '../../../platform/db.ts'
 import { type Erased, eraseLogs, eraseTraces } from '../../../platform/operator/erasing.ts'
 import { At, Nullable } from '../../../platform/schema/fields.ts'
+import type { Page, Window } from '../../../platform/schema/lists.ts'
 import { mine, type One, type Tenant } from '../../../platform/tenant.ts'
 import type { Job } from '../../../platform/work.ts'
 import { emptyRecipient, eraseRecipient } from '../campaigns/store.ts'
@@ -20,6 +21,7 @@ import { Entry } from '../conversations/schema.ts'
 import { customerEvents, toldOf } from '../events.ts'
 import { Customer, CustomerParam } from '../schema.ts'
 import { lockAccount } from '../store.ts'
+import { entriesOf, TimelineEntry } from '../timeline.ts'
 import { suppress } from './erased.ts'
 
 const removals = (
@@ -172,12 +174,21 @@ function plain(kind: string, erased: number): Erased {
 }
 
 const maxEntries = 10_000
+/** Kinds of the timeline that are no messages. */
+const historyKinds: ReadonlySet<string> = new Set([
+  ...['payment', 'refund', 'invoice', 'ussd_session', 'identity_check', 'consent'],
+])
 
 const CustomerData = Type.Object(
   {
     customer: Type.Object(Customer.properties, { description: 'The record with its consents' }),
     entries: Type.Array(Entry, { description: 'Messages, calls and notes with whole texts, newest first' }),
-    is_complete: Type.Boolean({ description: `False where there are more than ${maxEntries} entries` }),
+    history: Type.Array(TimelineEntry, {
+      description: 'Payments, refunds, invoices, USSD sessions, identity checks and consents, newest first',
+    }),
+    is_complete: Type.Boolean({
+      description: `False where there are more than ${maxEntries} entries, or as many in the history`,
+    }),
   },
   { title: 'CustomerData' },
 )
@@ -188,7 +199,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'Returns all stored data of one person, for a data access request. Payments and invoices are in the timeline.',
+    'Returns all stored data of one person, for a data access request. Recordings and files are at the `url` of their entry.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },
@@ -196,16 +207,23 @@ const exportData = read({
   handle: async (app, { params }, caller) => {
     const row = await customerWith(app.db, caller.tenant, params.customer_id)
     const consents = await one(consentsOf(app.db, caller.tenant, [row], new Date(caller.nowMs)))
-    const entries: Static<typeof Entry>[] = []
-    let after: string | null = null
-    for (;;) {
-      const page = await messagesWith(app, caller, row, { limit: 500, descending: true, after })
-      entries.push(...page.rows)
-      after = page.nextCursor === null ? null : Buffer.from(page.nextCursor, 'base64url').toString()
-      if (after === null || entries.length >= maxEntries) break
-    }
-    return { customer: { ...toldOf(row), consents }, entries, is_complete: after === null }
+    const { rows: entries, isWhole } = await allOf((window) => messagesWith(app, caller, row, window))
+    const history = await allOf((window) => entriesOf(app, caller.tenant, row, historyKinds, window, caller.nowMs))
+    const customer = { ...toldOf(row), consents }
+    return { customer, entries, history: history.rows, is_complete: isWhole && history.isWhole }
   },
 })
+
+/** Rows of all pages, as far as an export goes. */
+async function allOf<R>(pageAt: (window: Window) => Promise<Page<R>>): Promise<{ rows: R[]; isWhole: boolean }> {
+  const rows: R[] = []
+  let after: string | null = null
+  for (;;) {
+    const page = await pageAt({ limit: 500, descending: true, after })
+    rows.push(...page.rows)
+    after = page.nextCursor === null ? null : Buffer.from(page.nextCursor, 'base64url').toString()
+    if (after === null || rows.length >= maxEntries) return { rows, isWhole: after === null }
+  }
+}
 
 export const eraseRoutes: readonly Route[] = [erase, exportData]

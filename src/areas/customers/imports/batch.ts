@@ -9,10 +9,9 @@ import type { Queryable, Tx } from '../../../platform/db.ts'
 import { copyField } from '../../../platform/http/request-log.ts'
 import { maxAddresses } from '../addresses.ts'
 import { changed } from '../attributes.ts'
-import { type Fields, nothingKnown } from '../change.ts'
 import { type ImportedWish, importConsents, importedWishes, knownConsents } from '../consents.ts'
 import { erasedAmong } from '../erase/erased.ts'
-import { type AddressKind, findCustomers, findOwners, lockCustomers } from '../store.ts'
+import { type AddressKind, findOwners, findPeople, lockPeople, type Person } from '../store.ts'
 import { type Imported, problemOf, type Row, type RowProblem } from './rows.ts'
 import { changeMany, claimedColumns, createdColumns } from './store.ts'
 
@@ -31,6 +30,15 @@ export interface BatchResult {
   readonly unchanged: number
   readonly withdrawn: number
   readonly problems: readonly RowProblem[]
+  /** Owners of the addresses that the rows are the first to have. */
+  readonly claimed: Owners
+}
+
+type Fields = Omit<Person, 'id' | 'merged_into'>
+
+const nothingKnown: Fields = {
+  ...{ external_id: null, name: null, language: null, country: null, timezone: null },
+  ...{ phones: [], emails: [], attributes: {}, tags: [] },
 }
 
 /** Customer as the rows of a batch leave them. */
@@ -56,9 +64,19 @@ type Done =
     })
   | { readonly problem: RowProblem }
 
-/** Imports rows in a transaction in which nobody else changes customers of the account. */
-export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readonly Row[]): Promise<BatchResult> {
-  const people = await People.of(app, tx, caller, rows, lockCustomers)
+/**
+ * Imports rows in a transaction in which nobody else changes customers of the account. `owners` are those that were looked up before it,
+ * null for none: who owns an address is read again where it turns out to have changed.
+ */
+export async function importBatch(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  rows: readonly Row[],
+  owners: Owners | null,
+): Promise<BatchResult> {
+  const looked = owners && (await People.of(app, tx, caller, rows, lockPeople, owners))
+  const people = looked?.isCurrent(rows) ? looked : await People.of(app, tx, caller, rows, lockPeople)
   const done: Done[] = []
   // The database writes some while others are applied; nothing is written any more when this is left.
   let writing: Promise<void> = Promise.resolve()
@@ -87,12 +105,34 @@ export async function importBatch(app: App, tx: Tx, caller: Caller, rows: readon
   for (const one of done)
     if ('outcome' in one)
       counted[one.outcome === 'unchanged' && consenting.has(one.draft.id) ? 'updated' : one.outcome]++
-  return { ...counted, withdrawn, problems: done.flatMap((one) => ('problem' in one ? one.problem : [])) }
+  const problems = done.flatMap((one) => ('problem' in one ? one.problem : []))
+  return { ...counted, withdrawn, problems, claimed: people.claimed }
+}
+
+/** Owners of addresses by their keys. */
+export type Owners = ReadonlyMap<string, string>
+
+/** Those of some owners that rows name. */
+export function claimedOf(rows: readonly Row[], claimed: Owners): Owners {
+  const found = new Map<string, string>()
+  for (const { key } of namedIn(rows)) {
+    const owner = claimed.get(key)
+    if (owner !== undefined) found.set(key, owner)
+  }
+  return found
+}
+
+/** Looks up whose the addresses of rows are. */
+export async function ownersOf(queryable: Queryable, { tenant }: Caller, rows: readonly Row[]): Promise<Owners> {
+  const named = namedIn(rows)
+  const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
+  const found = await queryable.query(findOwners, { ...tenant, ...asked })
+  return new Map(found.map(({ kind, address, customer_id }) => [keyOf(kind, address), customer_id]))
 }
 
 /** What rows would do, consents aside; nothing is written. */
 export async function rehearsed(app: App, caller: Caller, rows: readonly Row[]): Promise<Done[]> {
-  const people = await People.of(app, app.db, caller, rows, findCustomers)
+  const people = await People.of(app, app.db, caller, rows, findPeople)
   return rows.map((row) => people.apply(row))
 }
 
@@ -114,22 +154,26 @@ function returning(field: string): AppError {
 
 const fieldOf = { external: 'external_id', phone: 'phones', email: 'emails' } as const
 
-interface Claim extends Named {
+interface Claim {
+  readonly kind: AddressKind
+  readonly address: string
   readonly customer: string
 }
 
 /** Customers that the rows of a batch are about. */
 class People {
   readonly #caller: Caller
-  readonly #owners = new Map<string, string>()
+  readonly #owners: Map<string, string>
+  readonly claimed = new Map<string, string>()
   /** Addresses of persons who were erased. */
   readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
   readonly #claims: Claim[] = []
   readonly #created: Draft[] = []
 
-  private constructor(caller: Caller) {
+  private constructor(caller: Caller, owners: Owners) {
     this.#caller = caller
+    this.#owners = new Map(owners)
   }
 
   /** Reads those whom the rows name. */
@@ -138,15 +182,12 @@ class People {
     queryable: Queryable,
     caller: Caller,
     rows: readonly Row[],
-    find: typeof findCustomers | typeof lockCustomers,
+    find: typeof findPeople,
+    owners?: Owners,
   ): Promise<People> {
-    const people = new People(caller)
-    const named = rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
     const { tenant } = caller
-    const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
-    for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, ...asked }))
-      people.#owners.set(keyOf(kind, address), customer_id)
-    const free = named.filter(({ key }) => !people.#owners.has(key))
+    const people = new People(caller, owners ?? (await ownersOf(queryable, caller, rows)))
+    const free = namedIn(rows).filter(({ key }) => !people.#owners.has(key))
     for (const { kind, address } of await erasedAmong(app, queryable, tenant, free))
       people.#erased.add(keyOf(kind, address))
     const ids = [...new Set(people.#owners.values())]
@@ -156,13 +197,24 @@ class People {
     return people
   }
 
+  /** Whether the addresses are still those of their owners. One that got an owner meanwhile fails to be claimed. */
+  isCurrent(rows: readonly Row[]): boolean {
+    return namedIn(rows).every(({ kind, address, key }) => {
+      const owner = this.#owners.get(key)
+      if (owner === undefined) return true
+      const fields = this.#drafts.get(owner)?.fields
+      if (kind === 'external') return fields?.external_id === address
+      return (kind === 'phone' ? fields?.phones : fields?.emails)?.includes(address) === true
+    })
+  }
+
   /** Applies a row, if there is nothing wrong with it. */
   apply(row: Row): Done {
     if ('problem' in row) return row
     try {
-      const applied = this.#take(row.input)
-      const { id, fields } = applied.draft
-      return { ...applied, fields, wishes: importedWishes(fields, row.input.consents ?? [], id) }
+      const { draft, outcome } = this.#take(row.input)
+      const { id, fields } = draft
+      return { draft, outcome, fields, wishes: importedWishes(fields, row.input.consents ?? [], id) }
     } catch (error) {
       return { problem: problemOf(row.line, error, error instanceof Taker ? error.customer : null) }
     }
@@ -184,7 +236,8 @@ class People {
     const id = known?.id ?? newUuid(this.#caller.receivedMs)
     for (const named of fresh) {
       this.#owners.set(named.key, id)
-      this.#claims.push({ ...named, customer: id })
+      this.claimed.set(named.key, id)
+      this.#claims.push({ kind: named.kind, address: named.address, customer: id })
     }
     if (known === null) {
       const draft = { id, isNew: true, isChanged: false, fields }
@@ -202,16 +255,13 @@ class People {
   #knownBy({ external_id, phones = [], emails = [] }: Imported): Draft | null {
     const named = external_id ? this.#owned('external', external_id) : null
     if (named) return named
-    for (const [kind, list] of [
-      ['phone', phones],
-      ['email', emails],
-    ] as const)
-      for (const address of list) {
-        const draft = this.#owned(kind, address)
-        if (!draft) continue
-        if (external_id && draft.fields.external_id !== null) throw new Taker(fieldOf[kind], draft.id)
-        return draft
-      }
+    const kind = phones.some((one) => this.#owned('phone', one) !== null) ? 'phone' : 'email'
+    for (const address of kind === 'phone' ? phones : emails) {
+      const draft = this.#owned(kind, address)
+      if (!draft) continue
+      if (external_id && draft.fields.external_id !== null) throw new Taker(fieldOf[kind], draft.id)
+      return draft
+    }
     return null
   }
 
@@ -224,10 +274,14 @@ class People {
   takeCreated(): Created {
     const { tenant, nowMs } = this.#caller
     const own = `${tenant.bucket}\t${tenant.account}\t${tenant.environment}`
-    const addresses = this.#claims
-      .splice(0)
-      .sort(byOrder)
-      .map(({ kind, address, customer }) => `${own}\t${kind}\t${copyField(address)}\t${customer}\n`)
+    const claims = this.#claims.splice(0)
+    // External ids first, and each kind in the order of its addresses, so that two who take several never wait for each other.
+    const addresses = claimOrder.flatMap((kind) =>
+      claims
+        .flatMap((one) => (one.kind === kind ? `${copyField(one.address)}\t${one.customer}\n` : []))
+        .sort()
+        .map((line) => `${own}\t${kind}\t${line}`),
+    )
     const stamp = new Date(nowMs).toISOString()
     const customers = this.#created.splice(0).map((draft) => {
       draft.isNew = false
@@ -257,13 +311,7 @@ interface Created {
   readonly customers: readonly string[]
 }
 
-/** Order in which addresses are taken, by whoever takes several: external ids first, so that two never wait for each other. */
-function byOrder(one: Claim, other: Claim): number {
-  if (one.kind !== other.kind) return rank[one.kind] - rank[other.kind]
-  return one.address < other.address ? -1 : 1
-}
-
-const rank: Readonly<Record<AddressKind, number>> = { external: 0, email: 1, phone: 2 }
+const claimOrder: readonly AddressKind[] = ['external', 'email', 'phone']
 
 function createdLine({ id, fields }: Draft): string {
   const { external_id, name, language, country, timezone, phones, emails, attributes, tags } = fields
@@ -285,14 +333,28 @@ interface Named {
 
 const namedOf = new WeakMap<Imported, readonly Named[]>()
 
+const namedInRows = new WeakMap<readonly Row[], readonly Named[]>()
+
+function namedIn(rows: readonly Row[]): readonly Named[] {
+  const known = namedInRows.get(rows) ?? rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
+  namedInRows.set(rows, known)
+  return known
+}
+
 function namedBy(input: Imported): readonly Named[] {
-  const known = namedOf.get(input)
-  if (known) return known
-  const { external_id, phones = [], emails = [] } = input
+  const known = namedOf.get(input) ?? namesOf(input)
+  namedOf.set(input, known)
+  return known
+}
+
+function namesOf({
+  external_id,
+  phones = [],
+  emails = [],
+}: Pick<Imported, 'external_id' | 'phones' | 'emails'>): Named[] {
   const named: Named[] = external_id ? [nameOf('external', external_id)] : []
   for (const phone of phones) named.push(nameOf('phone', phone))
   for (const email of emails) named.push(nameOf('email', email))
-  namedOf.set(input, named)
   return named
 }
 
@@ -302,23 +364,32 @@ function nameOf(kind: AddressKind, address: string): Named {
 
 /** Fields of a customer after a row: what it says, with its numbers, addresses and tags beside those that they have. */
 function withRow(before: Fields, input: Imported): Fields {
-  const { name, language, country, timezone } = { ...before, ...input }
-  const joined = (own: string[], more: string[] = []): string[] =>
-    more.length === 0 ? own : own.length === 0 ? more : [...new Set([...own, ...more])]
   const phones = joined(before.phones, input.phones)
   const emails = joined(before.emails, input.emails)
   const tags = joined(before.tags, input.tags)
-  for (const [field, list, max] of [
-    ['phones', phones, maxAddresses],
-    ['emails', emails, maxAddresses],
-    ['tags', tags, maxTags],
-  ] as const)
-    if (list.length > max) throw invalid(field, `must be at most ${max}, including those of the customer`)
+  requireFew('phones', phones, maxAddresses)
+  requireFew('emails', emails, maxAddresses)
+  requireFew('tags', tags, maxTags)
+  const attributes = changed(before.attributes, input.attributes)
   return {
-    ...{ ...before, name, language, country, timezone, phones, emails, tags },
     external_id: input.external_id ?? before.external_id,
-    attributes: changed(before.attributes, input.attributes),
+    name: input.name === undefined ? before.name : input.name,
+    language: input.language === undefined ? before.language : input.language,
+    country: input.country === undefined ? before.country : input.country,
+    timezone: input.timezone === undefined ? before.timezone : input.timezone,
+    phones,
+    emails,
+    attributes,
+    tags,
   }
+}
+
+function requireFew(field: string, list: readonly string[], max: number): void {
+  if (list.length > max) throw invalid(field, `must be at most ${max}, including those of the customer`)
+}
+
+function joined(own: string[], more: string[] = []): string[] {
+  return more.length === 0 ? own : own.length === 0 ? more : [...new Set([...own, ...more])]
 }
 
 function isSame(one: Fields, other: Fields): boolean {
@@ -351,5 +422,6 @@ function columnsOf(drafts: readonly Draft[]) {
 
 /** List as PostgreSQL writes an array. */
 function arrayOf(list: readonly string[]): string {
-  return `{${list.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`
+  if (list.length === 0) return '{}'
+  return `{${list.map((one) => `"${/["\\]/.test(one) ? one.replaceAll(/["\\]/g, '\\$&') : one}"`).join(',')}}`
 }

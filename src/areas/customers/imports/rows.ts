@@ -6,7 +6,7 @@ import { parseAddress } from '../../../kernel/email-address.ts'
 import { AppError, invalid } from '../../../kernel/errors.ts'
 import { formulaForm } from '../../../platform/http/csv.ts'
 import { rowsOf } from '../../../platform/http/csv-rows.ts'
-import { bodyChecker } from '../../../platform/http/validate.ts'
+import { bodyChecker, fitter } from '../../../platform/http/validate.ts'
 import { type AttributeType, type AttributeTypes, attributeTypes } from '../attributes.ts'
 import { ConsentIn, CustomerChange } from '../schema.ts'
 import type { AttributeValue } from '../store.ts'
@@ -23,6 +23,7 @@ const ImportedRow = Type.Object({
 })
 export type Imported = Static<typeof ImportedRow>
 const check = bodyChecker(ImportedRow)
+const fits = fitter(ImportedRow)
 
 export interface RowProblem {
   readonly line: number
@@ -258,7 +259,7 @@ function fromJson(text: string, types: AttributeTypes): Imported {
         const { from: _, at, source, ...rest } = Object(one)
         return { ...rest, source: source ?? (at === undefined ? undefined : notRecorded) }
       })
-  return accepted(given, types, new Map())
+  return accepted(checkedFields(given), types, new Map())
 }
 
 function fromCells(cells: readonly string[], columns: readonly Column[], types: AttributeTypes): Imported {
@@ -268,40 +269,51 @@ function fromCells(cells: readonly string[], columns: readonly Column[], types: 
   const attributes: Record<string, AttributeValue> = {}
   const wanted = new Map<string, AttributeType>()
   const consents: { channel: string; purpose: string; state: string; source?: string }[] = []
-  let source: string | undefined
-  columns.forEach((column, i) => {
-    const cell = cellText(cells[i] ?? '')
-    if (cell === '') return
+  let source: string | null = null
+  for (let i = 0; i < cells.length; i++) {
+    const [column, cell] = [columns[i], cellText(cells[i] ?? '')]
+    if (cell === '' || column === undefined) continue
     if (column.kind === 'plain') given[column.field] = cell
-    else if (column.kind === 'list')
-      given[column.field] = [...listIn(given[column.field]), ...cell.split(/[\s,;|]+/).filter(Boolean)]
-    else if (column.kind === 'source') source = cell
+    else if (column.kind === 'list') {
+      const words = between.test(cell) ? cell.split(between).filter(Boolean) : [cell]
+      given[column.field] = [...listIn(given[column.field]), ...words]
+    } else if (column.kind === 'source') source = cell
     else if (column.kind === 'consent')
       consents.push({ channel: column.channel, purpose: column.purpose, state: cell.toLowerCase() })
     else if (column.kind === 'attribute') {
       attributes[column.name] = types.valueOf(column.name, cell, column.type)
       if (column.type !== null) wanted.set(column.name, column.type)
+      given.attributes = attributes
     }
-  })
-  if (Object.keys(attributes).length > 0) given.attributes = attributes
-  if (consents.length > 0)
-    given.consents = source === undefined ? consents : consents.map((one) => ({ ...one, source }))
-  return accepted(given, types, wanted)
+  }
+  if (source !== null) for (const one of consents) one.source = source
+  if (consents.length > 0) given.consents = consents
+  // Columns fill no other fields: what fits needs no second look.
+  return accepted(fits(given) ? given : checkedFields(given), types, wanted)
 }
+
+/** What is between the entries of a cell. */
+const between = /[\s,;|]+/
+
+const apostrophe = 39
 
 /** Cell without the quote that CSV files have before what a spreadsheet would take for a formula. */
 function cellText(cell: string): string {
-  return cell.startsWith("'") && formulaForm.test(cell.slice(1)) ? cell.slice(1) : cell
+  return cell.charCodeAt(0) === apostrophe && formulaForm.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
 function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function accepted(given: Cells, types: AttributeTypes, wanted: ReadonlyMap<string, AttributeType>): Imported {
+function checkedFields(given: Cells): Imported {
   const { value, unknown } = check(given)
   const [first] = unknown
   if (first) throw invalid(first.field, 'is not a field of a customer')
+  return value
+}
+
+function accepted(value: Imported, types: AttributeTypes, wanted: ReadonlyMap<string, AttributeType>): Imported {
   const { name, attributes = {}, phones, emails, tags, consents = [] } = value
   refuseCardNumbers({ name, ...attributes })
   if (!value.external_id && !phones?.length && !emails?.length)
@@ -317,10 +329,14 @@ function accepted(given: Cells, types: AttributeTypes, wanted: ReadonlyMap<strin
   types.check(attributes, wanted)
   return {
     ...value,
-    ...(phones && { phones: [...new Set(phones)] }),
-    ...(emails && { emails: [...new Set(emails.map(addressOf))] }),
-    ...(tags && { tags: [...new Set(tags.map((tag) => tag.toLowerCase()))] }),
+    ...(phones && { phones: distinct(phones) }),
+    ...(emails && { emails: distinct(emails.map(addressOf)) }),
+    ...(tags && { tags: distinct(tags.map((tag) => tag.toLowerCase())) }),
   }
+}
+
+function distinct(list: string[]): string[] {
+  return list.length < 2 ? list : [...new Set(list)]
 }
 
 function addressOf(text: string): string {

@@ -16,7 +16,7 @@ import type { Job, Outcome } from '../../../platform/work.ts'
 import { AttributeTypes, declareFresh, type FreshTypes } from '../attributes.ts'
 import { callerOf } from '../caller.ts'
 import { lockAccount } from '../store.ts'
-import { type BatchResult, Collided, importBatch } from './batch.ts'
+import { type BatchResult, Collided, claimedOf, importBatch, type Owners, ownersOf } from './batch.ts'
 import { importEvents, importOf } from './events.ts'
 import { importedRows, maxRows, type Row } from './rows.ts'
 import { findImport, finishImport, type ImportRow, insertErrors, lockImport, noteProgress } from './store.ts'
@@ -62,41 +62,78 @@ export const importJob: Job<App, typeof Payload> = {
 }
 
 /**
- * Imports rows after those that are done, for a while; true when there are no more. Rows are read while those before them are
- * written. Throws what the file is refused for.
+ * Imports rows after those that are done, for a while and some at least; true when there are no more. While some are written, the next are read, and looked
+ * up whose their addresses are. Throws what the file is refused for.
  */
 async function readSome(app: App, caller: Caller, row: ImportRow, { read }: OpenedFile): Promise<boolean> {
   const untilMs = performance.now() + runMs
   const types = await AttributeTypes.of(app.db, caller.tenant)
   const counted = { bytes: 0 }
-  let done = row.rows_read
-  const waiting: Row[] = []
-  let writing: Promise<void> = Promise.resolve()
-  const store = async (): Promise<void> => {
-    const rows = waiting.splice(0, rowsAtOnce)
-    if (done + rows.length > maxRows) throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxRows} rows`)
-    const some = { rows, done, bytes: counted.bytes, fresh: types.takeFresh() }
-    await writing
-    done += rows.length
-    writing = importSome(app, caller, row, some)
-    // Told by whoever waits for it.
-    writing.catch(() => undefined)
-  }
   const refused: { error: AppError | null } = { error: null }
+  const rows = readable(importedRows(counting(read(), counted), row.format, types, row.rows_read), refused)
+  const batches = batchesOf(rows, types, counted)
+  let done = row.rows_read
+  let claimed: Owners = new Map()
+  let next = lookedUp(app, caller, batches.next())
   try {
-    for await (const rows of readable(importedRows(counting(read(), counted), row.format, types, done), refused)) {
-      // What the database has answered goes first.
-      await nextTurn()
-      waiting.push(...rows)
-      while (waiting.length >= rowsAtOnce) await store()
+    for (;;) {
+      const now = await next
+      if (now === null) break
+      if (done + now.batch.rows.length > maxRows)
+        throw new AppError('PAYLOAD_TOO_LARGE', `a file has at most ${maxRows} rows`)
+      next = lookedUp(app, caller, batches.next())
+      // Told by whoever waits for it.
+      next.catch(() => undefined)
+      const owners = now.owners && new Map([...now.owners, ...claimedOf(now.batch.rows, claimed)])
+      claimed = await importSome(app, caller, row, { ...now.batch, done, owners })
+      done += now.batch.rows.length
       if (performance.now() > untilMs) return false
     }
-    if (waiting.length > 0) await store()
   } finally {
-    await writing
+    await next.catch(() => undefined)
+    await batches.return()
   }
   if (refused.error) throw refused.error
   return true
+}
+
+interface Batch {
+  readonly rows: readonly Row[]
+  /** Bytes that are read up to its end. */
+  readonly bytes: number
+  /** Attributes that these rows are the first to have. */
+  readonly fresh: FreshTypes
+}
+
+async function* batchesOf(
+  rows: AsyncIterable<Row[]>,
+  types: AttributeTypes,
+  counted: { readonly bytes: number },
+): AsyncGenerator<Batch, void, void> {
+  const waiting: Row[] = []
+  const cut = (): Batch => ({
+    ...{ rows: waiting.splice(0, rowsAtOnce), bytes: counted.bytes, fresh: types.takeFresh() },
+  })
+  for await (const some of rows) {
+    // What the database has answered goes first.
+    await nextTurn()
+    waiting.push(...some)
+    while (waiting.length >= rowsAtOnce) yield cut()
+  }
+  if (waiting.length > 0) yield cut()
+}
+
+/** Rows that come next, with whose their addresses are, as far as it is committed; null after the last. */
+async function lookedUp(
+  app: App,
+  caller: Caller,
+  coming: Promise<IteratorResult<Batch, void>>,
+): Promise<{ batch: Batch; owners: Owners | null } | null> {
+  const { value: batch, done } = await coming
+  if (done) return null
+  // Looked up again in the transaction, if it fails here.
+  const owners = await ownersOf(app.db, caller, batch.rows).catch(() => null)
+  return { batch, owners }
 }
 
 /** Rows before whatever the file is refused for. */
@@ -116,29 +153,31 @@ async function* counting(file: AsyncIterable<Buffer>, counted: { bytes: number }
   }
 }
 
-interface Some {
-  readonly rows: readonly Row[]
+interface Some extends Batch {
   /** Rows that are done before. */
   readonly done: number
-  readonly bytes: number
-  /** Attributes that these rows are the first to have. */
-  readonly fresh: FreshTypes
+  /** Whose the addresses of the rows are, as far as they have been looked up. */
+  readonly owners: Owners | null
 }
 
-/** Imports some rows; at once again when somebody took one of their numbers or addresses meanwhile. Throws Collided. */
-async function importSome(app: App, caller: Caller, row: ImportRow, some: Some): Promise<void> {
+/**
+ * Imports some rows; at once again when somebody took one of their numbers or addresses meanwhile. Returns whose the addresses are that
+ * they are the first to have. Throws Collided.
+ */
+async function importSome(app: App, caller: Caller, row: ImportRow, some: Some): Promise<Owners> {
   for (let tries = 1; ; tries++)
     try {
-      return await importOnce(app, caller, row, some)
+      return await importOnce(app, caller, row, tries === 1 ? some : { ...some, owners: null })
     } catch (error) {
       if (sqlState(error) !== taken) throw error
       if (tries === maxTries) throw new Collided()
     }
 }
 
-async function importOnce(app: App, caller: Caller, row: ImportRow, { rows, done, bytes, fresh }: Some): Promise<void> {
+async function importOnce(app: App, caller: Caller, row: ImportRow, some: Some): Promise<Owners> {
   const { tenant } = caller
-  await app.db.tx(
+  const { rows, done, bytes, fresh, owners } = some
+  return app.db.tx(
     tenant,
     async (tx) => {
       await tx.query(lockAccount, tenant)
@@ -146,10 +185,11 @@ async function importOnce(app: App, caller: Caller, row: ImportRow, { rows, done
       // Another node that took this for dead has gone on.
       if (now.state !== 'running' || now.rows_read !== done) throw new Collided()
       if (!(await declareFresh(tx, tenant, fresh))) throw new Collided()
-      const { problems, ...counts } = await importBatch(app, tx, caller, rows)
+      const { problems, claimed, ...counts } = await importBatch(app, tx, caller, rows, owners)
       await noteErrors(tx, tenant, row.id, problems)
       const noted = { bytes: BigInt(bytes), rows: rows.length, failed: problems.length, ...counts }
       await tx.query(noteProgress, { ...tenant, id: row.id, ...noted })
+      return claimed
     },
     { statementTimeoutMs: minuteMs },
   )

@@ -10,7 +10,7 @@ import { one, type Tx } from '../../../platform/db.ts'
 import { At, listQuery, Nullable } from '../../../platform/schema/fields.ts'
 import { pageOf, windowOf } from '../../../platform/schema/lists.ts'
 import { checkedFilter, filterFields } from './filter.ts'
-import { audienceOf, countAudience, maxExact, segmentWith } from './segment.ts'
+import { audienceOf, type Counted, countAudience, maxExact, segmentWith } from './segment.ts'
 import {
   deleteMembers,
   deleteSegment,
@@ -60,6 +60,9 @@ const Count = Type.Object(
   {
     count: Type.Integer({ description: 'Customers in the segment' }),
     estimated: Type.Boolean({ description: `True if the count is an estimate, as it is above ${maxExact}` }),
+    margin: Type.Integer({
+      description: 'The count is right within this number, in 19 of 20 estimates; 0 if it is exact',
+    }),
   },
   { title: 'SegmentCount' },
 )
@@ -196,8 +199,7 @@ const count = read({
   errors: ['NOT_FOUND'],
   handle: async (app, { params, query }, { tenant, nowMs }) => {
     const audience = audienceOf(await segmentWith(app.db, tenant, params.id))
-    const counted = await countAudience(app, tenant, audience, new Date(nowMs), query.exact)
-    return { count: counted.count, estimated: counted.isEstimated }
+    return told(await countAudience(app, tenant, audience, new Date(nowMs), query.exact))
   },
 })
 
@@ -214,10 +216,13 @@ const tryFilter = read({
   examples: [{ name: 'Customers in Kenya', body: { filter: { field: 'country', op: 'eq', value: 'KE' } } }],
   handle: async (app, { body }, { tenant, nowMs }) => {
     const audience = { filter: checkedFilter(body.filter), segment: null }
-    const counted = await countAudience(app, tenant, audience, new Date(nowMs))
-    return { count: counted.count, estimated: counted.isEstimated }
+    return told(await countAudience(app, tenant, audience, new Date(nowMs)))
   },
 })
+
+function told({ count, margin }: Counted): Static<typeof Count> {
+  return { count, estimated: margin !== null, margin: margin ?? 0 }
+}
 
 function requireOne({ filter, customer_ids }: Static<typeof SegmentChange>): void {
   if ((filter === undefined) === (customer_ids === undefined))

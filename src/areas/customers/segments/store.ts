@@ -86,10 +86,14 @@ export const countSlices = statement.tenant<Tenant & { slices: number }, { count
     where ${mine} and merged_into is null and (uuid_hash(id) & 1023) < $slices::int`,
 )
 
-export const countSegment = statement.tenant<Asked & { slices: number | null; most: number }, { count: number }>(
+/** Customers of a segment: in slices from one to before another, or all of them. */
+export const countSegment = statement.tenant<
+  Asked & { from: number | null; to: number | null; most: number },
+  { count: number }
+>(
   'customers.count_segment',
   `select customers.count_segment($bucket::smallint, $account::uuid, $environment::text, $filter::jsonb, $segment::uuid,
-     $at::timestamptz, $slices::int, $most::int) as count`,
+     $at::timestamptz, $from::int, $to::int, $most::int) as count`,
 )
 
 export const segmentPage = statement.tenant<
