@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
+import { getServers, setServers } from 'node:dns'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -12,7 +13,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { selectTrunks } from '../../src/areas/voice/trunks/store.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { withheldNumber } from '../../src/kernel/phone.ts'
 import { serverIdentity } from '../../src/platform/http/certificates.ts'
+import { DnsServer } from '../../src/protocols/dns/server.ts'
 import { answerAudio, offerAudio } from '../../src/protocols/sdp/session-description.ts'
 import type { SipCall } from '../../src/protocols/sip/call.ts'
 import { challengeWith, proves } from '../../src/protocols/sip/digest.ts'
@@ -244,6 +247,9 @@ test('a trunk registers with its password, is told when it is refused, and unreg
       const isKnown = proof !== null && proves(proof, 'REGISTER', nonce, (name) => (name === 'me' ? 'right' : null))
       const response = makeResponse(request, isKnown ? 200 : proof === null ? 401 : 403, 'registrar')
       if (proof === null) response.headers.add('www-authenticate', challengeWith('example', nonce))
+      // A network that keeps a registration for two seconds, and shows another one that it keeps for longer.
+      const [contact] = request.headers.all('contact')
+      if (isKnown) response.headers.add('contact', `<sip:me@192.0.2.9>;expires=3600, ${contact};expires=2`)
       if (isKnown) heard.push(request.headers.get('expires') ?? '')
       transaction.respond(response)
       return true
@@ -262,7 +268,8 @@ test('a trunk registers with its password, is told when it is refused, and unreg
   assert.match(stopped.steps[3].detail, /REGISTER was answered with 403/)
   assert.equal((await world.operator.patch(`${path}/strict`, { password: 'right' })).status, 200)
   await trunk('strict', ({ is_registered, is_up }) => is_registered === true && is_up === true)
-  assert.deepEqual(heard, ['300'])
+  await eventually(async () => heard.length > 2, 'the registration to be refreshed before it ends')
+  assert.ok(heard.every((seconds) => seconds === '300'))
   const good = await tested()
   assert.ok(good.is_good && /^OPTIONS was answered with \d+/.test(good.steps[4].detail), JSON.stringify(good))
   // A change of something else leaves the sealed password alone, whether or not it can be opened just now.
@@ -359,15 +366,19 @@ test('a trunk over TLS carries calls both ways, and none where the certificate i
 })
 
 /** A network by hand: it answers each number as told, and keeps the addresses that calls were made to. */
-async function plainNetwork(statusOf: (number: string) => number | null) {
+async function plainNetwork(statusOf: (number: string) => number | null, { at = '127.0.0.3', isShut = false } = {}) {
   const called: string[] = []
   const from: string[] = []
   const calls: SipCall[] = []
   const handlers: CallHandlers = {}
   const network = { contacts: [] as string[] }
   const endpoint = await SipEndpoint.open({
-    host: '127.0.0.3',
+    host: at,
     ports: { udp: 0 },
+    asked: (transaction) => {
+      if (isShut) transaction.reply(503, 'shut')
+      return isShut
+    },
     invited: (call) => {
       const user = /sip:([^@]*)@/.exec(call.requestUri)?.[1] ?? ''
       called.push(user)
@@ -376,9 +387,9 @@ async function plainNetwork(statusOf: (number: string) => number | null) {
       const status = statusOf(user)
       queueMicrotask(() => {
         if (status === 180) return call.ring()
-        if (status === 302) return call.redirect(network.contacts)
+        if (status === 302) return call.reject(302, undefined, network.contacts)
         if (status !== null) return call.reject(status)
-        call.answer(answerAudio(call.offer ?? '', { host: '127.0.0.3', port: 40_010, version: 1 }) ?? '')
+        call.answer(answerAudio(call.offer ?? '', { host: at, port: 40_010, version: 1 }) ?? '')
       })
       return handlers
     },
@@ -417,6 +428,98 @@ test('one destination without a line shuts no trunk, five in a row do; numbers a
   assert.match(trunks.stateOf('plain')?.lastError ?? '', /5 numbers in a row/)
   await remove('plain')
   await plain.endpoint.close()
+})
+
+test('a network that does not want us, or is broken, leaves the call to the next; the callee is not called again', async () => {
+  const [broken, whole] = [await plainNetwork((user) => Number(user.slice(-3))), await plainNetwork(() => null)]
+  const where = { host: '127.0.0.3', prefixes: ['+254'] }
+  await enter({ name: 'broken', ...where, port: broken.port, priority: 1 })
+  await enter({ name: 'whole', ...where, port: whole.port, priority: 2 })
+  for (const name of ['broken', 'whole']) await trunk(name, ({ is_up }) => is_up === true)
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.rateOf(wanted.to, 'KES') !== null, 'the rate to be known')
+  const actions = [{ action: 'wait', timeout: 0.1 }]
+  for (const [status, end] of [
+    [401, 'completed'],
+    [402, 'completed'],
+    [407, 'completed'],
+    [500, 'completed'],
+    [403, 'rejected'],
+    [502, 'completed'],
+    [504, 'completed'],
+    [486, 'busy'],
+  ] as const) {
+    whole.called.length = 0
+    const to = `+254711000${status}`
+    const { body } = await live.post('/v1/voice/calls', { ...wanted, to, actions })
+    const ended = await over(body.call_id)
+    assert.deepEqual([ended.status, whole.called], [end, end === 'completed' ? [to] : []], `${status}`)
+  }
+  await remove('broken', 'whole')
+  await Promise.all([broken, whole].map(({ endpoint }) => endpoint.close()))
+})
+
+test('the DNS says where a trunk is: its services in order, as they move; what was known holds while it is silent', async (t) => {
+  const at = '127.0.0.1'
+  const [first, second, third] = [
+    await plainNetwork(() => null, { at, isShut: true }),
+    await plainNetwork((user) => (user.endsWith('503') ? 503 : null), { at }),
+    await plainNetwork(() => null, { at }),
+  ]
+  let services: number[] | null = [first.port, second.port]
+  const dns = await DnsServer.start(
+    async ({ name, type }) => {
+      if (services === null) throw new Error('the DNS is down')
+      const isAsked = type === 'SRV' && name === '_sip._udp.carrier.invalid'
+      const values = isAsked ? services.map((port, i) => `${10 * (i + 1)} 1 ${port} localhost`) : []
+      const answers = values.map((value) => ({ name, type: 'SRV' as const, value }))
+      return { code: isAsked ? 'ok' : 'nonexistent', answers, isAuthenticated: false }
+    },
+    { host: at, port: 0 },
+  )
+  const usual = getServers()
+  setServers([`${at}:${dns.port}`])
+  t.after(async () => {
+    setServers(usual)
+    await dns.stop()
+  })
+  await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
+  await enter({ name: 'named', host: 'carrier.invalid', prefixes: ['+254'] })
+  const { trunks } = telephoneNetworkOf(world.app)
+  const ports = () => trunks.waysTo(wanted.to).map(({ peer }) => peer.port)
+  await trunk('named', ({ is_up }) => is_up === true)
+  assert.deepEqual(ports(), [second.port, first.port], 'the address without a line comes last')
+  await eventually(async () => trunks.rateOf(wanted.to, 'KES') !== null, 'the rate to be known')
+  const called = async (to: string) => {
+    const { body } = await live.post('/v1/voice/calls', { ...wanted, to, actions: [{ action: 'wait', timeout: 0.1 }] })
+    return (await over(body.call_id)).status
+  }
+  assert.equal(await called('+254711000503'), 'completed')
+  assert.deepEqual(
+    [second.called, first.called],
+    [['+254711000503'], ['+254711000503']],
+    'and carries the call all the same',
+  )
+  assert.match(first.calls[0]?.requestUri ?? '', /^sip:\+254711000503@carrier\.invalid;user=phone$/)
+
+  const reload = async () => {
+    await world.operator.post('/v1/operator/voice/rates', { prefix: '+2549', currency: 'KES', minute: 3 })
+  }
+  services = [third.port]
+  await eventually(async () => {
+    await reload()
+    return ports().join() === String(third.port)
+  }, 'the network to be found where it moved')
+  assert.equal(await called('+254711000020'), 'completed')
+  assert.deepEqual(third.called, ['+254711000020'])
+  services = null
+  const { status } = await world.operator.patch(`${path}/named`, { max_calls: 7 })
+  assert.equal(status, 200)
+  await trunk('named', ({ max_calls, is_up }) => max_calls === 7 && is_up === true)
+  assert.deepEqual(ports(), [third.port])
+  await remove('named')
+  await Promise.all([first, second, third].map(({ endpoint }) => endpoint.close()))
 })
 
 test('the cheapest trunk carries a call, shows what it may, and follows a redirect to itself alone', async () => {
@@ -490,6 +593,7 @@ test('the cheapest trunk carries a call, shows what it may, and follows a redire
   )
   assert.equal((await ended(wanted.to)).from, number)
   assert.match(cheap.from.at(-1) ?? '', /\+254200111222/)
+  assert.match(cheap.calls.at(-1)?.header('p-asserted-identity') ?? '', /^<sip:\+254200111222@127\.0\.0\.3>$/)
   await world.operator.patch(`${path}/cheap`, { enabled: false })
   await eventually(async () => !order(wanted.to).includes('cheap'), 'the trunk to be off')
   assert.equal((await ended(wanted.to)).status, 'completed')
@@ -636,7 +740,7 @@ test('a network connects its caller with a number when it is asked to, and the c
   await plain.endpoint.close()
 })
 
-test('a number that a trunk writes at home is found, in every form', async () => {
+test('a number that a trunk writes at home is found, in every form, and so is the caller, unless they withhold it', async () => {
   const plain = await plainNetwork(() => null)
   await enter({ name: 'home', host: '127.0.0.3', port: plain.port, prefixes: ['+254'] })
   await trunk('home', ({ is_up }) => is_up === true)
@@ -645,22 +749,41 @@ test('a number that a trunk writes at home is found, in every form', async () =>
     application: { answer_url: shop.url('/home') },
   })
   const { port } = telephoneNetworkOf(world.app).address
-  for (const written of ['0700555666', '700555666', '00254700555666', '254700555666']) {
+  const [passed, asserted] = [';verstat=TN-Validation-Passed', 'P-Asserted-Identity']
+  const callers: [string, string, string[][], string, string | null][] = [
+    ['0700555666', `0711000066${passed}`, [], '+254711000066', 'eyJ.e30.sig'],
+    ['700555666', 'line-7', [[asserted, `"Shop" <sip:0711000066${passed}@127.0.0.3>`]], '+254711000066', 'eyJ.e30.sig'],
+    ['00254700555666', '0711000066', [[asserted, `<tel:+254711000077${passed}>`]], '+254711000066', 'eyJ.e30.sig'],
+    [
+      '254700555666',
+      'anonymous',
+      [
+        [asserted, `<sip:0711000066${passed}@127.0.0.3>`],
+        ['Privacy', 'id'],
+      ],
+      withheldNumber,
+      null,
+    ],
+  ]
+  for (const [written, caller, headers, shown, signed] of callers) {
     const ends: string[] = []
     const call = plain.endpoint.invite(
       {
         uri: `sip:${written}@127.0.0.1:${port}`,
         peer: { transport: 'udp', host: '127.0.0.1', port },
-        from: '<sip:0711000066;verstat=TN-Validation-Passed@127.0.0.3>',
-        headers: [['Identity', 'eyJ.e30.sig;info=<https://cert.example/a>;alg=ES256;ppt=shaken']],
+        from: `<sip:${caller}@127.0.0.3>`,
+        headers: [
+          ['Identity', 'eyJ.e30.sig;info=<https://cert.example/a>;alg=ES256;ppt=shaken'],
+          ...headers.map(([name = '', value = '']) => [name, value] as const),
+        ],
         description: offerAudio({ host: '127.0.0.3', port: 40_010, version: 1 }),
       },
       { answered: () => void ends.push('answered'), refused: (status) => void ends.push(`refused ${status}`) },
     )
     const asked = JSON.parse((await shop.next('/home')).body)
-    assert.deepEqual([asked.to, asked.from], [number, '+254711000066'], written)
+    assert.deepEqual([asked.to, asked.from], [number, shown], written)
     const { verstat, identity } = asked.verification
-    assert.deepEqual([verstat, identity.split(';')[0]], ['TN-Validation-Passed', 'eyJ.e30.sig'])
+    assert.deepEqual([verstat, identity?.split(';')[0] ?? null], ['TN-Validation-Passed', signed])
     await eventually(async () => ends.length > 0, 'an answer')
     assert.deepEqual(ends, ['answered'])
     call.hangup()

@@ -25,6 +25,8 @@ export interface Peer {
   transport: TransportName
   host: string
   port: number
+  /** Name that the certificate of a TLS peer is for, where it is not the host. */
+  name?: string
 }
 
 export interface TransportHandlers {
@@ -129,7 +131,7 @@ export class SipTransport {
     const socket =
       to.transport === 'tcp'
         ? connectTcp(address)
-        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(to.host) })
+        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(to.name ?? to.host) })
     socket.setTimeout(connectMs, () => socket.destroy(new Error('connecting took too long')))
     await once(socket, to.transport === 'tcp' ? 'connect' : 'secureConnect')
     this.#adopt(socket, to)
