@@ -6,11 +6,12 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { getServers, setServers } from 'node:dns'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { selectTrunks } from '../../src/areas/voice/trunks/store.ts'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
 import { withheldNumber } from '../../src/kernel/phone.ts'
@@ -43,13 +44,22 @@ let silent: Socket
 let live: Client
 let tester: Client
 let identities: string
+let files: { cert: string; key: string }
+/** Certificates of those that issued ours, now and later. */
+let authorities: string
 
 before(async () => {
   identities = await mkdtemp(join(tmpdir(), 'pamoja-trunks-'))
-  const { caFile } = await identity('known')
+  const [{ caFile }, ours, renewed] = [await identity('known'), await identity('ours'), await identity('renewed')]
+  const issuers = [ours, renewed].map((one) => readFile(one.caFile ?? '', 'utf8'))
+  authorities = (await Promise.all(issuers)).join('\n')
+  files = { cert: join(identities, 'cert.pem'), key: join(identities, 'key.pem') }
+  await place(ours)
   world = await startWorld({
     PAMOJA_RTP_PORTS: audioPorts,
     PAMOJA_SIP_CA_FILE: caFile ?? '',
+    PAMOJA_TLS_CERT: files.cert,
+    PAMOJA_TLS_KEY: files.key,
     PAMOJA_VOICE_LATENESS_MS: 60_000,
     PAMOJA_WEBHOOKS_ALLOW_CIDRS: ['127.0.0.0/8', '::1/128'],
   })
@@ -77,6 +87,12 @@ after(async () => {
 /** A certificate of a network's own, for localhost. */
 function identity(name: string) {
   return serverIdentity({ dir: join(identities, name), now: new Date() })
+}
+
+/** Puts a certificate where the node looks for its own. */
+async function place({ cert, key }: { cert: string; key: string }): Promise<void> {
+  await writeFile(files.cert, `${cert}\n${authorities}`)
+  await writeFile(files.key, key)
 }
 
 async function enter(trunk: object): Promise<void> {
@@ -297,7 +313,7 @@ async function secureNetwork(
     host: '127.0.0.1',
     ports: { tls: 0 },
     tls: { key, cert },
-    trusted: await readFile(world.node.caFile ?? '', 'utf8'),
+    trusted: authorities,
     invited: (call) => {
       calls.push(call)
       const answer = answerAudio(call.offer ?? '', own)
@@ -756,7 +772,7 @@ test('a number that a trunk writes at home is found, in every form, and so is th
     ['00254700555666', '0711000066', [[asserted, `<tel:+254711000077${passed}>`]], '+254711000066', 'eyJ.e30.sig'],
     [
       '254700555666',
-      'anonymous',
+      '0711000066',
       [
         [asserted, `<sip:0711000066${passed}@127.0.0.3>`],
         ['Privacy', 'id'],
@@ -871,6 +887,42 @@ async function closedPort(): Promise<number> {
   await once(server, 'close')
   return port
 }
+
+/** Fingerprint of the certificate at a port of this node. */
+async function certificateAt(port: number, isMail = false): Promise<string> {
+  const plain = connect({ host: '127.0.0.1', port })
+  if (isMail)
+    for (const line of ['EHLO phone.example', 'STARTTLS']) {
+      await once(plain, 'data')
+      plain.write(`${line}\r\n`)
+    }
+  await once(plain, isMail ? 'data' : 'connect')
+  const secure = connectTls({ socket: plain, rejectUnauthorized: false })
+  await once(secure, 'secureConnect')
+  const { fingerprint256 } = secure.getPeerCertificate()
+  secure.destroy()
+  return fingerprint256
+}
+
+test('a renewed certificate is that of every listener, without a restart', async () => {
+  const { tlsPort } = telephoneNetworkOf(world.app).address
+  const [smpp, submission, bounces] = ['esme_tls', 'submission', 'bounces'].map((name) =>
+    Number(new URL(world.node.listeners[name] ?? assert.fail(name)).port),
+  )
+  const shown = () =>
+    Promise.all([
+      ...[world.node.port, tlsPort, smpp ?? 0].map((port) => certificateAt(port)),
+      ...[submission ?? 0, bounces ?? 0].map((port) => certificateAt(port, true)),
+    ])
+  const before = new Set(await shown())
+  assert.equal(before.size, 1)
+  await place(await identity('renewed'))
+  const after = await eventually(async () => {
+    const now = new Set(await shown())
+    return now.size === 1 && [...now].every((one) => !before.has(one)) ? now : null
+  }, 'the new certificate')
+  assert.equal(after.size, 1)
+})
 
 test('a call for which there is no room for audio is refused at the request', async () => {
   const calls: string[] = []

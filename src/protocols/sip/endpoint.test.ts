@@ -93,7 +93,10 @@ test('a network goes on with its call from another address, a stranger begins no
     const request = invite(port)
     for (const [name, value] of Object.entries(tags)) request.headers.set(name, value)
     request.headers.set('cseq', `${number} ${method}`)
-    request.headers.set('via', `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method}${number}${tags['call-id'] ?? ''};rport`)
+    request.headers.set(
+      'via',
+      `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method}${number}${tags['call-id'] ?? ''};rport`,
+    )
     return { ...request, method, body: Buffer.alloc(0) }
   }
   send(network, invite(port, [['content-type', 'application/sdp']]))

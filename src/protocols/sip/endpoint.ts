@@ -81,6 +81,10 @@ export class SipEndpoint implements Switchboard<SipCall> {
     return this.#transport?.ports ?? {}
   }
 
+  updateIdentity(tls: NonNullable<TransportOptions['tls']>): void {
+    this.#transport?.updateIdentity(tls)
+  }
+
   get size(): { calls: number; transactions: number } {
     return { calls: this.#calls.size, transactions: this.#transactions.size }
   }

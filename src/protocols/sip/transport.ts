@@ -4,7 +4,12 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer as createTcpServer, isIP, type Server, type Socket } from 'node:net'
-import { connect as connectTls, createServer as createTlsServer, type SecureContextOptions } from 'node:tls'
+import {
+  connect as connectTls,
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  Server as TlsServer,
+} from 'node:tls'
 import { SipError } from './error.ts'
 import { parseVia, viaText } from './header-values.ts'
 import {
@@ -56,7 +61,7 @@ const connectMs = 5_000
 export class SipTransport {
   readonly #streams = new Map<string, Socket>()
   readonly #servers: Server[] = []
-  readonly #options: TransportOptions
+  #options: TransportOptions
   readonly #handlers: TransportHandlers
   #udp: DatagramSocket | null = null
   readonly ports: Partial<Record<TransportName, number>> = {}
@@ -107,6 +112,12 @@ export class SipTransport {
     this.#servers.push(server)
     const address = server.address()
     if (address && typeof address === 'object') this.ports[name] = address.port
+  }
+
+  /** Uses another certificate for connections from now on. */
+  updateIdentity(tls: SecureContextOptions): void {
+    this.#options = { ...this.#options, tls }
+    for (const server of this.#servers) if (server instanceof TlsServer) server.setSecureContext(tls)
   }
 
   /** Sends a message; a stream is opened when there is none. Failure to open it is told by the promise. */

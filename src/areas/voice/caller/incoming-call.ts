@@ -177,20 +177,13 @@ function verificationIn(call: SipCall): CallerVerification | null {
   return { verstat, identity: identity !== null && identity.length <= maxIdentity ? identity : null }
 }
 
-/**
- * Number of the caller: where From has none, the one that the network vouches for (RFC 3325), unless the caller withholds it; null
- * when there is none.
- */
+/** Number of the caller: where From has none, the one that the network vouches for (RFC 3325); null when it is withheld. */
 function callerOf(call: SipCall, { environment, country }: Source): string | null {
-  const [number] = numbersIn(parseAddress(call.from).uri.text, country)
-  if (number !== undefined || environment !== 'live') return number ?? null
-  const asserted = call.header('p-asserted-identity')
-  return asserted === null || isWithheld(call) ? null : (numbersIn(addressIn(asserted), country)[0] ?? null)
-}
-
-/** Whether the caller asks the network to show no number (RFC 3323, RFC 3325). */
-function isWithheld(call: SipCall): boolean {
-  return /\b(id|user|header|full)\b/i.test(call.header('privacy') ?? '')
+  const isLive = environment === 'live'
+  if (isLive && isWithheld(call)) return null
+  const asserted = isLive ? call.header('p-asserted-identity') : null
+  const uris = [parseAddress(call.from).uri.text, ...(asserted === null ? [] : [addressIn(asserted)])]
+  return uris.flatMap((uri) => numbersIn(uri, country))[0] ?? null
 }
 
 /** URI of an address in a header that need not be well formed. */

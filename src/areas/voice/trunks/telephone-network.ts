@@ -125,7 +125,11 @@ class TelephoneNetwork {
     this.#endpoint = endpoint
     this.trunks.start(endpoint)
     this.#measure()
-    return { port: endpoint.ports.udp ?? 0, close: () => this.#close() }
+    return {
+      port: endpoint.ports.udp ?? 0,
+      updateIdentity: (renewed) => endpoint.updateIdentity(renewed),
+      close: () => this.#close(),
+    }
   }
 
   #measure(): void {
