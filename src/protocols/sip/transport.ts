@@ -52,6 +52,8 @@ export interface TransportOptions {
   tls?: SecureContextOptions
   /** Certificates that connections to others are checked against. */
   trusted?: string
+  /** Name that the certificate at an address is for, where it is not for the address. */
+  nameAt?(address: string): string | null
 }
 
 const maxConnections = 1_000
@@ -142,11 +144,15 @@ export class SipTransport {
     const socket =
       to.transport === 'tcp'
         ? connectTcp(address)
-        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(to.name ?? to.host) })
+        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(this.#nameOf(to)) })
     socket.setTimeout(connectMs, () => socket.destroy(new Error('connecting took too long')))
     await once(socket, to.transport === 'tcp' ? 'connect' : 'secureConnect')
     this.#adopt(socket, to)
     return socket
+  }
+
+  #nameOf({ host, name }: Peer): string {
+    return name ?? (isIP(host) ? this.#options.nameAt?.(host) : null) ?? host
   }
 
   #adopt(socket: Socket, peer: Peer): void {

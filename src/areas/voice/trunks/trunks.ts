@@ -489,6 +489,12 @@ export class Trunks {
     return this.#find(this.at(peer) ?? undefined)?.credentials ?? null
   }
 
+  /** Name of the trunk at an address, which its certificate is for; null when there is none. */
+  nameAt(host: string): string | null {
+    const { host: name = '' } = this.#trunks.find((trunk) => isOf(trunk, host))?.row ?? {}
+    return name === '' || isIP(name) !== 0 ? null : name
+  }
+
   /** IP address of the trunk that a message came from by its host name; null when there is none. */
   addressAt({ host }: Peer): string | null {
     const trunk = this.#trunks.find((one) => isOf(one, host))
