@@ -186,6 +186,11 @@ function callerOf(call: SipCall, { environment, country }: Source): string | nul
   return uris.flatMap((uri) => numbersIn(uri, country))[0] ?? null
 }
 
+/** Whether the caller asks the network to show no number (RFC 3323, RFC 3325). */
+function isWithheld(call: SipCall): boolean {
+  return /\b(id|user|header|full)\b/i.test(call.header('privacy') ?? '')
+}
+
 /** URI of an address in a header that need not be well formed. */
 function addressIn(header: string): string {
   try {

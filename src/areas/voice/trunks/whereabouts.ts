@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a trunk is (RFC 3263): at its address; at the services (SRV) of its name where no port was told; otherwise at the addresses
 // of its name.
-import { resolveSrv } from 'node:dns/promises'
+import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
@@ -57,7 +57,7 @@ export async function whereaboutsOf(row: Named, sipHost: string): Promise<Wherea
 async function placesOf(name: string): Promise<{ host: string; port: number }[]> {
   const found = await atMost(
     answerMs,
-    resolveSrv(name).catch(() => []),
+    dns.resolveSrv(name).catch(() => []),
     [],
   )
   return found
