@@ -83,6 +83,7 @@ async function startProxy(): Promise<ChildProcess> {
   const withTls = `enable_tls=yes
 listen=tls:${secureHost}:${ports.secure}
 loadmodule "tls.so"
+modparam("tls", "tls_method", "TLSv1.2+")
 modparam("tls", "private_key", "${join(dir, 'key.pem')}")
 modparam("tls", "certificate", "${join(dir, 'cert.pem')}")`
   const config = `#!KAMAILIO
