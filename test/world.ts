@@ -70,7 +70,8 @@ export async function startWorld(
   }
   const node = await another(typeof overrides === 'function' ? await overrides(database.url) : overrides)
   const given = await credentials(node)
-  const ca = node.caFile ? readFileSync(node.caFile, 'utf8') : null
+  const caFile = node.caFile ?? config.PAMOJA_TLS_CERT
+  const ca = caFile ? readFileSync(caFile, 'utf8') : null
   const stranger = new Client(node.url, ca, null)
   const operator = stranger.as(given.operator_key)
   const { body: who } = await operator.get('/v1/auth/whoami')

@@ -93,6 +93,7 @@ const reasons = {
     'test/journeys/sms-http.test.ts', // sms-api
     'test/journeys/sms-records.test.ts', // sms-api
     'test/journeys/ussd-numbers.test.ts', // ussd-api
+    'test/journeys/voice-networks.test.ts', // voice
     'test/journeys/voice-rooms.test.ts', // voice
     'test/journeys/voice-trunks.test.ts', // voice
     'test/journeys/voice-websocket.test.ts', // voice

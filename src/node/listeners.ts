@@ -4,25 +4,33 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { App } from '../platform/app.ts'
 import type { Area } from '../platform/area.ts'
-import { type AreaListener, openListener, type Place } from '../platform/program/listeners.ts'
+import { type AreaListener, type OpenListener, openListener, type Place } from '../platform/program/listeners.ts'
 import { finishRequestsMs } from './doors.ts'
 import type { Stops } from './stops.ts'
 
-/** Opens the listeners of areas that the node has the role for. Returns their addresses by name. */
+interface OpenListeners {
+  /** By name. */
+  readonly addresses: Record<string, string>
+  readonly updateIdentity: Required<OpenListener>['updateIdentity']
+}
+
+/** Opens the listeners of areas that the node has the role for. */
 export async function openListeners(
   app: App,
   areas: readonly Area[],
   identity: Place['identity'],
   stops: Stops,
-): Promise<Record<string, string>> {
+): Promise<OpenListeners> {
   const addresses: Record<string, string> = {}
+  const updates: OpenListeners['updateIdentity'][] = []
   for (const listener of areas.flatMap((area) => area.listeners ?? [])) {
     if (!app.config.PAMOJA_ROLES.includes(listener.role) || listener.isOff?.(app.config)) continue
     const opened = await openListener(app, listener, identity)
     stops.push(() => opened.close(finishRequestsMs))
     addresses[listener.name] = opened.url
+    updates.push(opened.updateIdentity)
   }
-  return addresses
+  return { addresses, updateIdentity: (renewed) => updates.forEach((update) => void update(renewed)) }
 }
 
 /** Prometheus metrics, on a port that customers do not reach. */

@@ -110,13 +110,13 @@ export async function startNode({
     const doors = await openDoors(app, areas, identity)
     stops.push(doors.drain)
     address.publicUrl ||= `https://localhost:${doors.port}`
-    watchCertificate(app, doors, stops)
     stops.push(() => app.sandbox.leave())
     await app.sandbox.announce(nodeAddress(config, doors.port, identity.cert))
     const metrics = await openListener(app, admin, identity)
     // Figures can be read until everything else has stopped.
     stops.splice(1, 0, () => metrics.close(0))
     const opened = await openListeners(app, areas, identity, stops)
+    watchCertificate(app, doors, opened.updateIdentity, stops)
     const node = {
       app,
       areas,
@@ -124,7 +124,7 @@ export async function startNode({
       port: doors.port,
       caFile,
       adminUrl: metrics.url,
-      listeners: { ...Object.fromEntries(app.simulators.addresses), ...opened },
+      listeners: { ...Object.fromEntries(app.simulators.addresses), ...opened.addresses },
       stop: () => stopAll(stops, log),
     }
     await beforeServing?.(node)
@@ -183,12 +183,13 @@ function identityIn(home: string, config: Config, clock: Clock): Promise<ServerI
 }
 
 /** Uses new certificates when their files change. */
-function watchCertificate(app: App, doors: Doors, stops: Stops): void {
+function watchCertificate(app: App, doors: Doors, updateOthers: Doors['updateIdentity'], stops: Stops): void {
   const { config, log } = app
   const { PAMOJA_TLS_CERT: certFile, PAMOJA_TLS_KEY: keyFile } = config
   if (!certFile || !keyFile) return
   const update: Doors['updateIdentity'] = (identity) => {
     doors.updateIdentity(identity)
+    updateOthers(identity)
     app.sandbox.announce(nodeAddress(config, doors.port, identity.cert)).catch(() => undefined)
   }
   const watch = watchIdentity({ certFile, keyFile }, update, (error) =>

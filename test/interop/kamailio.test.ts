@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kamailio, a SIP proxy that is not ours, in front, over UDP and over TCP: calls come through it and go out through it, and it
-// stays on the way of every later request (Record-Route). SIPp is the phone behind it. Debian has both, in the packages `kamailio`
-// and `sip-tester`; PAMOJA_REQUIRE_KAMAILIO=1 makes their absence a failure.
+// Kamailio, a SIP proxy that is not ours, in front, over UDP, TCP and TLS: calls come through it and go out through it, and it
+// stays on the way of every later request (Record-Route). SIPp is the phone behind it, over TCP where the proxy speaks TLS to us.
+// Debian has them in the packages `kamailio`, `kamailio-tls-modules` and `sip-tester`; PAMOJA_REQUIRE_KAMAILIO=1 makes their absence
+// a failure.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { telephoneNetworkOf } from '../../src/areas/voice/trunks/telephone-network.ts'
+import { serverIdentity } from '../../src/platform/http/certificates.ts'
 import { eventually, patienceMs } from '../eventually.ts'
 import { type Receiver, startReceiver } from '../receiver.ts'
 import { startWorld, type World } from '../world.ts'
@@ -21,24 +24,37 @@ const missing = ['kamailio', 'sipp'].filter(
 const isRequired = process.env.PAMOJA_REQUIRE_KAMAILIO === '1'
 const skip = missing.length > 0 && !isRequired ? `not installed: ${missing.join(', ')}` : false
 
-const transports = ['udp', 'tcp'] as const
+const transports = ['udp', 'tcp', 'tls'] as const
 type Transport = (typeof transports)[number]
 
+const hasTls = readdirSync('/usr/lib').some((folder) => existsSync(`/usr/lib/${folder}/kamailio/modules/tls.so`))
+
+/** Reason why a transport cannot be tried here. */
+function withoutTransport(transport: Transport): string | false {
+  return skip || (transport === 'tls' && !hasTls && !isRequired ? 'not installed: kamailio-tls-modules' : false)
+}
+
 const proxyHost = '127.0.0.5'
+/** The certificate of the proxy is for this one, by its name and its address. */
+const secureHost = '127.0.0.1'
 const phoneHost = '127.0.0.6'
 
 let world: World
 let shop: Receiver
 let dir: string
 let proxy: ChildProcess
-let ports: { proxy: number; phone: number; ours: Record<Transport, number> }
+let ports: { proxy: number; secure: number; phone: number; ours: Record<Transport, number> }
 before(async () => {
   if (skip) return
-  world = await startWorld()
-  shop = await startReceiver()
   dir = await mkdtemp(join(tmpdir(), 'pamoja-kamailio-'))
-  const { port: udp, tcpPort: tcp } = telephoneNetworkOf(world.app).address
-  ports = { proxy: await freePort(proxyHost), phone: await freePort(phoneHost), ours: { udp, tcp } }
+  const { key, cert, caFile } = await serverIdentity({ dir: join(dir, 'tls'), now: new Date() })
+  await writeFile(join(dir, 'key.pem'), key)
+  await writeFile(join(dir, 'cert.pem'), cert)
+  world = await startWorld({ PAMOJA_SIP_CA_FILE: caFile ?? '' })
+  shop = await startReceiver()
+  const { port: udp, tcpPort: tcp, tlsPort: tls } = telephoneNetworkOf(world.app).address
+  const [own, secure, phone] = [await freePort(proxyHost), await freePort(secureHost), await freePort(phoneHost)]
+  ports = { proxy: own, secure, phone, ours: { udp, tcp, tls } }
   proxy = await startProxy()
 })
 after(async () => {
@@ -60,16 +76,26 @@ async function freePort(host: string): Promise<number> {
   return port
 }
 
+const numbers = { udp: '+254700333666', tcp: '+254700333667', tls: '+254700333668' }
+
 /** A proxy that sends what comes from the phone to us and everything else to the phone, and wants to see all that follows. */
 async function startProxy(): Promise<ChildProcess> {
+  const withTls = `enable_tls=yes
+listen=tls:${secureHost}:${ports.secure}
+loadmodule "tls.so"
+modparam("tls", "tls_method", "TLSv1.2+")
+modparam("tls", "private_key", "${join(dir, 'key.pem')}")
+modparam("tls", "certificate", "${join(dir, 'cert.pem')}")`
   const config = `#!KAMAILIO
 debug=0
 log_stderror=yes
 children=1
 tcp_children=1
 auto_aliases=no
-${transports.map((name) => `listen=${name}:${proxyHost}:${ports.proxy}`).join('\n')}
+listen=udp:${proxyHost}:${ports.proxy}
+listen=tcp:${proxyHost}:${ports.proxy}
 ${['tm', 'sl', 'rr', 'pv', 'siputils', 'textops'].map((name) => `loadmodule "${name}.so"`).join('\n')}
+${hasTls ? withTls : ''}
 request_route {
   if (is_method("OPTIONS") && !has_totag()) { sl_send_reply("200", "OK"); exit; }
   if (is_method("CANCEL")) { if (t_check_trans()) { t_relay(); } exit; }
@@ -79,7 +105,9 @@ request_route {
     sl_send_reply("404", "Not here"); exit;
   }
   record_route();
-  if ($si != "${phoneHost}") { $du = "sip:${phoneHost}:${ports.phone};transport=" + $proto; }
+  if ($si != "${phoneHost}" && $proto == "udp") { $du = "sip:${phoneHost}:${ports.phone}"; }
+  else if ($si != "${phoneHost}") { $du = "sip:${phoneHost}:${ports.phone};transport=tcp"; }
+  else if ($rU == "${numbers.tls}") { $du = "sip:127.0.0.1:${ports.ours.tls};transport=tls"; }
   else if ($proto == "tcp") { $du = "sip:127.0.0.1:${ports.ours.tcp};transport=tcp"; }
   else { $du = "sip:127.0.0.1:${ports.ours.udp}"; }
   t_relay();
@@ -145,7 +173,7 @@ async function scenario(name: string, steps: readonly string[]): Promise<string>
 function sipp(transport: Transport, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const own = [
     '-t',
-    { udp: 'u1', tcp: 't1' }[transport],
+    transport === 'udp' ? 'u1' : 't1',
     '-i',
     phoneHost,
     '-p',
@@ -170,10 +198,10 @@ function sipp(transport: Transport, args: readonly string[]): Promise<{ code: nu
 
 for (const transport of transports)
   test(`a call comes through the proxy over ${transport}, and our hanging up goes back through it`, {
-    skip,
+    skip: withoutTransport(transport),
   }, async () => {
     const ada = await world.account({ balance: 100 })
-    const number = { udp: '+254700333666', tcp: '+254700333667' }[transport]
+    const number = numbers[transport]
     shop.answer((_request, response) => void response.end(JSON.stringify([{ action: 'wait', timeout: 1 }])))
     await ada.client.post(`/v1/voice/numbers/${encodeURIComponent(number)}/assign`, {
       application: { answer_url: shop.url(`/proxied-${transport}`) },
@@ -227,17 +255,19 @@ Content-Length: 0
 
 for (const transport of transports)
   test(`a live call goes out over ${transport} through the proxy as a trunk, and the phone behind it hangs up`, {
-    skip,
+    skip: withoutTransport(transport),
   }, async () => {
     const ada = await world.account()
     const { body: key } = await ada.client.post('/v1/api-keys', { name: 'Live', environment: 'live' })
     const live = world.stranger.as(key.key)
-    const from = { udp: '+254700555777', tcp: '+254700555778' }[transport]
+    const from = { udp: '+254700555777', tcp: '+254700555778', tls: '+254700555779' }[transport]
     await world.operator.post('/v1/operator/voice/numbers', { number: from, account_id: ada.id })
     const credit = { amount: 100, currency: 'KES', environment: 'live', reference: `kamailio-${transport}` }
     await world.operator.post(`/v1/operator/accounts/${ada.id}/credit`, credit)
     await world.operator.post('/v1/operator/voice/rates', { prefix: '+254', currency: 'KES', minute: 3 })
-    const trunk = { name: `proxy-${transport}`, host: proxyHost, port: ports.proxy, transport }
+    const where =
+      transport === 'tls' ? { host: 'localhost', port: ports.secure } : { host: proxyHost, port: ports.proxy }
+    const trunk = { name: `proxy-${transport}`, ...where, transport }
     const entered = await world.operator.post('/v1/operator/voice/trunks', trunk)
     assert.equal(entered.status, 201, JSON.stringify(entered.body))
     const answer = (status: string, body: string) =>

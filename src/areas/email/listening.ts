@@ -2,6 +2,7 @@
 // SMTP listeners of this node: ports, connection limits and shutdown.
 import { once } from 'node:events'
 import { createServer, isIPv6, type Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import type { App } from '../../platform/app.ts'
 import { addressList } from '../../platform/auth.ts'
 import { networkOf } from '../../platform/http/admission.ts'
@@ -26,11 +27,13 @@ export function networkCounted(app: App, address: string): string | null {
 export async function listenSmtp(
   app: App,
   name: string,
-  { host, port }: Place,
-  serverHost: ServerHost,
+  { host, port, identity }: Place,
+  usual: Omit<ServerHost, 'secureContext'>,
   /** Connections that one network may have open; others shall find some left. */
   maxOfNetwork: number,
 ): Promise<OpenListener> {
+  let secureContext = createSecureContext({ ...identity })
+  const serverHost: ServerHost = { ...usual, secureContext: () => secureContext }
   const sessions = new Set<ServerSession>()
   const open = new Map<string, number>()
   const server = createServer((socket: Socket) => {
@@ -56,6 +59,9 @@ export async function listenSmtp(
   openPorts(app).set(name, { host, port: taken })
   return {
     port: taken,
+    updateIdentity(renewed) {
+      secureContext = createSecureContext({ ...renewed })
+    },
     async close(withinMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const session of sessions) session.drain()

@@ -104,10 +104,10 @@ export class Probe {
     })
   }
 
-  /** Agree on TLS and close again. */
-  tls(host: string, port: number, secureContext: SecureContext): Promise<void> {
+  /** Agree on TLS and close again. The certificate is for `name`. */
+  tls(host: string, port: number, secureContext: SecureContext, name = host): Promise<void> {
     return this.step('tls', async () => {
-      const socket = tlsConnect({ host, port, secureContext, ...(isIP(host) ? {} : { servername: host }) })
+      const socket = tlsConnect({ host, port, secureContext, ...(isIP(name) ? {} : { servername: name }) })
       try {
         await opened(socket, 'secureConnect')
         return `${socket.getProtocol() ?? 'TLS'}, with a certificate that is trusted`

@@ -36,6 +36,8 @@ export interface Place {
 export interface OpenListener {
   /** Actual port. */
   readonly port: number
+  /** Uses another certificate for connections from now on; absent where there is no TLS. */
+  updateIdentity?(identity: Place['identity']): void
   /** Stops accepting; open connections end by themselves or at the deadline. */
   close(withinMs: number): Promise<void>
 }
@@ -45,7 +47,7 @@ export async function openListener(
   app: App,
   listener: Pick<AreaListener, 'name' | 'scheme' | 'host' | 'port' | 'open'>,
   identity: Place['identity'],
-): Promise<OpenListener & { readonly url: string }> {
+): Promise<Required<OpenListener> & { readonly url: string }> {
   const host = app.config[listener.host]
   const open = (port: number): Promise<OpenListener> => listener.open(app, { host, port, identity })
   const opened = await open(wantedPort(app.config, listener.port))
@@ -56,6 +58,7 @@ export async function openListener(
     })
   return {
     port: opened.port,
+    updateIdentity: (renewed) => opened.updateIdentity?.(renewed),
     close: (withinMs) => opened.close(withinMs),
     url: `${listener.scheme}://${host.includes(':') ? `[${host}]` : host}:${opened.port}`,
   }

@@ -8,7 +8,7 @@ import { descriptionIn, isUnderstood, sdpType } from './description.ts'
 import { Dialog, type DialogState, newTag } from './dialog.ts'
 import { parseAddress, tagOf } from './header-values.ts'
 import { infoDigitType, readInfoDigit, writeInfoDigit } from './info-digit.ts'
-import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
+import { makeResponse, readCseq, type SipRequest, type SipResponse, sameHop } from './message.ts'
 import { Referral, referredTo } from './referral.ts'
 import { ReliableProvisional } from './reliable-provisional.ts'
 import { type RefreshedCall, SessionRefresher } from './session-refresher.ts'
@@ -160,6 +160,11 @@ export class SipCall {
     return this.#state === 'over'
   }
 
+  /** Whether the other side may go on with the call from another address: one that was told where it may lead may not. */
+  get mayMove(): boolean {
+    return this.#invitation?.mayReach === undefined
+  }
+
   /** Dialog of the call, from which another node can end it. */
   get dialogState(): DialogState {
     return this.#dialog.state
@@ -179,18 +184,16 @@ export class SipCall {
   #sendInvite(): void {
     const invitation = this.#invitation
     const dialog = this.#dialog
-    const endpoint = this.#endpoint
-    const sessionSeconds = this.#sessionSeconds
     if (!invitation) return
-    const contact = endpoint.contact(invitation.peer)
+    const contact = this.#contact()
     const body = Buffer.from(this.#description)
     const request = dialog.request('INVITE', contact, { body, type: sdpType })
     request.headers.add('allow', allow).add('supported', '100rel, timer')
-    request.headers.add('session-expires', sessionSeconds).add('min-se', shortestSessionSeconds)
+    request.headers.add('session-expires', this.#sessionSeconds).add('min-se', shortestSessionSeconds)
     for (const [name, value] of invitation.headers ?? []) request.headers.add(name, value)
     const authorisation = this.#authoriser.headerFor('INVITE', invitation.uri)
     if (authorisation) request.headers.add(...authorisation)
-    this.#outgoing = endpoint.transmit(request, invitation.peer, {
+    this.#outgoing = this.#endpoint.transmit(request, invitation.peer, {
       provisional: (response) => this.#takeProvisional(response),
       final: (response, from) => this.#takeFinal(response, from),
       failed: (reason) =>
@@ -298,11 +301,7 @@ export class SipCall {
   #sendCancel(): void {
     const invite = this.#outgoing?.request
     if (!invite || !this.#invitation) return
-    const headers = new SipHeaders().add('via', invite.headers.all('via')[0] ?? '').add('max-forwards', 70)
-    for (const name of ['from', 'to', 'call-id'] as const) headers.add(name, invite.headers.get(name) ?? '')
-    headers.add('cseq', `${readCseq(invite.headers)?.number ?? 1} CANCEL`)
-    for (const route of invite.headers.all('route')) headers.add('route', route)
-    const cancel = makeRequest('CANCEL', invite.uri, headers)
+    const cancel = sameHop('CANCEL', invite, invite.headers.get('to') ?? '')
     this.#endpoint.transmit(cancel, this.#invitation.peer, { final: () => undefined, failed: () => undefined }, true)
     this.#heardProvisional = false
   }
@@ -327,32 +326,22 @@ export class SipCall {
     this.#description = description
     this.#awaitsAnswerInAck = this.offer === null ? 'first' : null
     const response = this.#response(incoming.request, 200, description)
-    if (asked && incoming.request.headers.has('supported', 'timer')) {
-      const refresher = asked.refresher ?? 'uac'
-      response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
-      this.#watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
-    } else this.#watch(null)
+    if (asked && incoming.request.headers.has('supported', 'timer')) this.#agree(response, asked)
+    else this.#watch(null)
     this.#reliable.stop()
     incoming.onUnconfirmed = () => this.hangup('nobody acknowledged the answer')
     incoming.respond(response)
     if (this.offer !== null) this.#handlers.answered?.(this.offer, this.source)
   }
 
-  reject(status: number, reason?: string): void {
+  /** Refuses the caller; a redirect names other addresses to call. */
+  reject(status: number, reason?: string, contacts: readonly string[] = []): void {
     if (!this.#incoming || this.#state === 'over' || this.#state === 'answered') return
-    this.#incoming.reply(status, this.#dialog.state.localTag, reason)
-    this.#finish()
-    this.#handlers.refused?.(status, reason ?? '')
-  }
-
-  /** Refuses the caller and names other addresses to call. */
-  redirect(contacts: readonly string[]): void {
-    if (!this.#incoming || this.#state === 'over' || this.#state === 'answered') return
-    const response = makeResponse(this.#incoming.request, 302, this.#dialog.state.localTag)
+    const response = makeResponse(this.#incoming.request, status, this.#dialog.state.localTag, reason)
     for (const contact of contacts) response.headers.add('contact', contact)
     this.#incoming.respond(response)
     this.#finish()
-    this.#handlers.refused?.(302, response.reason, contacts)
+    this.#handlers.refused?.(status, reason ?? '', contacts)
   }
 
   /** The caller gave up before the answer. */
@@ -445,11 +434,8 @@ export class SipCall {
     if (answer !== '') this.#description = answer
     const response = this.#response(request, 200, answer === '' ? null : answer)
     const plan = this.#refresher.plan
-    if (asked) {
-      const refresher = asked.refresher ?? 'uac'
-      response.headers.add('session-expires', `${asked.seconds};refresher=${refresher}`).add('require', 'timer')
-      this.#watch({ seconds: asked.seconds, isOurs: refresher === 'uas' })
-    } else if (plan) {
+    if (asked) this.#agree(response, asked)
+    else if (plan) {
       // Who changes the session without its timer may not refresh it any more: this side does.
       response.headers.add('session-expires', `${plan.seconds};refresher=uas`)
       this.#watch({ ...plan, isOurs: true })
@@ -530,6 +516,12 @@ export class SipCall {
   #takeDialogFailure(status: number): void {
     if (status === 481) this.#forgotten()
     else if (status === 408) this.#lose('the other side does not answer')
+  }
+
+  /** Agrees to the session timer that the other side asks for. */
+  #agree({ headers }: SipResponse, { seconds, refresher }: { seconds: number; refresher: 'uac' | 'uas' | null }): void {
+    headers.add('session-expires', `${seconds};refresher=${refresher ?? 'uac'}`).add('require', 'timer')
+    this.#watch({ seconds, isOurs: refresher === 'uas' })
   }
 
   /** Refreshes the session, or waits for the other side to; null: no timer was agreed. */

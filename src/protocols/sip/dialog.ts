@@ -2,6 +2,7 @@
 // A SIP dialog (RFC 3261 §12): tags, sequence numbers, route set and target of two sides that have met. It makes the
 // requests of this side and judges those of the other; it sends nothing itself.
 import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { parseAddress, parseUri, type SipUri } from './header-values.ts'
 import { makeRequest, readCseq, SipHeaders, type SipMessage, type SipRequest } from './message.ts'
 import type { Peer, TransportName } from './transport.ts'
@@ -90,7 +91,11 @@ export class Dialog {
     const [route] = this.state.routes
     if (route) {
       const hop = peerOf(parseAddress(route).uri, from.transport)
-      return hop.host === from.host || this.#mayReach(hop.host) ? hop : from
+      if (hop.host !== from.host && !this.#mayReach(hop.host)) return from
+      // A network names addresses of its own here, and its certificate is for the name by which it was called.
+      const isUnnamed = hop.transport === 'tls' && isIP(hop.host) !== 0
+      const name = from.name ?? (isIP(from.host) === 0 ? from.host : undefined)
+      return isUnnamed && name !== undefined ? { ...hop, name } : hop
     }
     if (from.transport !== 'udp') return from
     const target = peerOf(parseUri(this.state.target), from.transport)

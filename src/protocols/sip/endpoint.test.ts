@@ -16,7 +16,7 @@ import {
   offer,
 } from '../../../test/sip-by-hand.ts'
 import type { SipCall } from './call.ts'
-import { makeResponse, type SipRequest, serialise } from './message.ts'
+import { makeResponse, type SipMessage, type SipRequest, serialise } from './message.ts'
 
 for (const transport of ['udp', 'tcp'] as const)
   test(`a call over ${transport} rings, is answered, changes, says digits and ends once on both sides`, async (t) => {
@@ -75,6 +75,57 @@ test('a call to an address that may lead nowhere else goes on with where its ans
     const ack = await nextRequest(isFollowed ? elsewhere : phone, 'ACK')
     assert.match(ack.headers.get('route') ?? '', /localhost/)
   }
+})
+
+test('a network goes on with its call from another address, a stranger begins none, and a phone that leads nowhere stays', async (t) => {
+  const [network, elsewhere] = [await byHand(t), await byHand(t)]
+  const there = diary()
+  const here = await endpoint(t, {
+    admits: ({ port }) => port === network.port,
+    invited: (call) => {
+      queueMicrotask(() => call.answer(offer))
+      return there.handlers
+    },
+  })
+  const port = here.ports.udp ?? 0
+  const send = (from: typeof network, message: SipMessage) => from.socket.send(serialise(message), port, host)
+  const inside = (method: string, number: number, tags: Record<string, string>): SipRequest => {
+    const request = invite(port)
+    for (const [name, value] of Object.entries(tags)) request.headers.set(name, value)
+    request.headers.set('cseq', `${number} ${method}`)
+    request.headers.set(
+      'via',
+      `SIP/2.0/UDP 10.9.8.7:5099;branch=z9hG4bK${method}${number}${tags['call-id'] ?? ''};rport`,
+    )
+    return { ...request, method, body: Buffer.alloc(0) }
+  }
+  send(network, invite(port, [['content-type', 'application/sdp']]))
+  const to = (await nextAnswer(network, 200)).headers.get('to') ?? ''
+  send(elsewhere, inside('OPTIONS', 9, { 'call-id': 'stranger' }))
+  send(elsewhere, inside('ACK', 1, { to }))
+  send(elsewhere, inside('BYE', 2, { to }))
+  const answer = await elsewhere.next()
+  assert.deepEqual([answer.kind === 'response' && answer.status, answer.headers.get('cseq')], [200, '2 BYE'])
+  await there.until('ended remote')
+
+  const peer = { transport: 'udp' as const, host, port: network.port }
+  const uri = `sip:x@${host}:${network.port}`
+  const called = diary()
+  here.invite({ uri, peer, from: '<sip:y@example.com>', description: offer, mayReach: () => false }, called.handlers)
+  const asked = await nextRequest(network, 'INVITE')
+  const ok = makeResponse(asked, 200, 'phone')
+  ok.headers.add('content-type', 'application/sdp')
+  send(network, { ...ok, body: Buffer.from(offer) })
+  await called.until('answered')
+  const theirs = {
+    'call-id': asked.headers.get('call-id') ?? '',
+    from: ok.headers.get('to') ?? '',
+    to: asked.headers.get('from') ?? '',
+  }
+  send(elsewhere, inside('BYE', 1, theirs))
+  send(network, inside('BYE', 2, theirs))
+  await nextAnswer(network, 200, 2)
+  await called.until('ended remote')
 })
 
 test('refusals keep their status, and an invitation that is given up is terminated', async (t) => {

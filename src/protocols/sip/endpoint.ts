@@ -32,7 +32,10 @@ export interface EndpointOptions extends TransportOptions {
   invited(call: SipCall): CallHandlers | null
   /** A request outside of calls that only the owner can answer. Unanswered ones are 405. */
   asked?(transaction: ServerTransaction): boolean
-  /** Whether a peer may talk to this side; others get no answer. */
+  /**
+   * Whether a peer may talk to this side; others get no answer, except to requests of a call that is there. Its ids are secrets of
+   * the two sides.
+   */
   admits?(from: Peer): boolean
   /** A message could not be handled, which is a mistake of ours. Without this it is thrown. */
   failed?(error: unknown): void
@@ -76,6 +79,10 @@ export class SipEndpoint implements Switchboard<SipCall> {
 
   get ports(): Partial<Record<TransportName, number>> {
     return this.#transport?.ports ?? {}
+  }
+
+  updateIdentity(tls: NonNullable<TransportOptions['tls']>): void {
+    this.#transport?.updateIdentity(tls)
   }
 
   get size(): { calls: number; transactions: number } {
@@ -188,8 +195,10 @@ export class SipEndpoint implements Switchboard<SipCall> {
   // --- what arrives ---
 
   #take(message: SipMessage, from: Peer): void {
-    if (this.#options.admits?.(from) === false) return
-    if (message.kind === 'response') return void this.#transactions.takeResponse(message, from)
+    const isAdmitted = this.#options.admits?.(from) !== false
+    if (message.kind === 'response') return void this.#transactions.takeResponse(message, from, isAdmitted)
+    // Large networks go on with a call from other addresses than the one they began it at, and end it from there.
+    if (!isAdmitted && !this.#callOf(message)?.mayMove) return
     if (message.method === 'ACK') return this.#takeAck(message, from)
     const taken = this.#transactions.takeRequest(message, from, returnPath(message, from))
     if (!taken)

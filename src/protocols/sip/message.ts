@@ -363,3 +363,12 @@ const reasons: Readonly<Record<number, string>> = {
 function reasonOf(status: number): string {
   return reasons[status] ?? 'Unknown'
 }
+
+/** A request that belongs to an INVITE and goes its way: the ACK of a refusal (RFC 3261 §17.1.1.3), and CANCEL (§9.1). */
+export function sameHop(method: 'ACK' | 'CANCEL', { uri, headers }: SipRequest, to: string): SipRequest {
+  const own = new SipHeaders().add('via', headers.all('via')[0] ?? '').add('max-forwards', 70)
+  for (const name of ['from', 'call-id'] as const) own.add(name, headers.get(name) ?? '')
+  own.add('to', to).add('cseq', `${readCseq(headers)?.number ?? 1} ${method}`)
+  for (const route of headers.all('route')) own.add('route', route)
+  return makeRequest(method, uri, own)
+}

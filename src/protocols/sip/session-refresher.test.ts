@@ -18,6 +18,7 @@ import {
 } from '../../../test/sip-by-hand.ts'
 import type { SipCall } from './call.ts'
 import { makeResponse, parseMessage, readCseq, type SipMessage, type SipRequest, serialise } from './message.ts'
+import { dueAfterMs } from './session-timer.ts'
 
 test('a session that is changed keeps its timer, whichever side changes it', async (t) => {
   const caller = await byHand(t)
@@ -61,6 +62,10 @@ test('a session that is changed keeps its timer, whichever side changes it', asy
   call.reinvite(offer)
   const again = await nextRequest(caller, 'INVITE', readCseq(held.headers)?.number ?? 0)
   assert.equal(again.headers.get('session-expires'), '600;refresher=uac')
+})
+
+test('a session of years is refreshed within a day, and not at once', () => {
+  for (const isOurs of [true, false]) assert.equal(dueAfterMs({ seconds: 999_999_999, isOurs }), 86_400_000)
 })
 
 test('a session is refreshed by whoever agreed to, and its call ends where the other side does not', async (t) => {

@@ -4,8 +4,9 @@ import { parseParameters } from './header-values.ts'
 import type { SipHeaders, SipResponse } from './message.ts'
 
 export const shortestSessionSeconds = 90
+const daySeconds = 86_400
 
-export interface SessionInterval {
+interface SessionInterval {
   seconds: number
   refresher: 'uac' | 'uas' | null
 }
@@ -26,9 +27,12 @@ export interface SessionPlan {
   isOurs: boolean
 }
 
-/** Milliseconds until this side acts: refreshes at half of the interval, or gives the call up shortly before its end. */
+/**
+ * Milliseconds until this side acts: refreshes at half of the interval, or gives the call up shortly before its end. No call is as
+ * long as a day, and timers of more than 24 of them would go off at once.
+ */
 export function dueAfterMs({ seconds, isOurs }: SessionPlan): number {
-  return 1_000 * (isOurs ? seconds / 2 : seconds - Math.min(32, seconds / 3))
+  return 1_000 * Math.min(daySeconds, isOurs ? seconds / 2 : seconds - Math.min(32, seconds / 3))
 }
 
 /** Session timer plan after an answer to our INVITE: who refreshes, and when. */

@@ -2,8 +2,9 @@
 // SIP transactions (RFC 3261 §17, with the repair of RFC 6026): repeats over UDP, answers matched to requests, repeated
 // requests answered from memory. Every one of them ends by a timer at the latest, and there is a bound on how many live.
 import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { parseVia } from './header-values.ts'
-import { makeRequest, makeResponse, readCseq, SipHeaders, type SipRequest, type SipResponse } from './message.ts'
+import { makeResponse, readCseq, type SipRequest, type SipResponse, sameHop } from './message.ts'
 import type { Peer, TransportName } from './transport.ts'
 
 export interface Timing {
@@ -63,13 +64,18 @@ export class Transactions {
     return transaction
   }
 
-  /** Whether the answer belongs to a transaction; a repeated 200 of an INVITE does not. */
-  takeResponse(response: SipResponse, from: Peer): boolean {
+  /**
+   * Whether the answer belongs to a transaction; a repeated 200 of an INVITE does not. A sender who is not admitted may answer only
+   * what was sent there, by address or by name.
+   */
+  takeResponse(response: SipResponse, from: Peer, isAdmitted = true): boolean {
     const via = parseVia(response.headers.all('via')[0] ?? '')
     const method = readCseq(response.headers)?.method ?? ''
     const transaction = this.#clients.get(`${via.parameters.get('branch') ?? ''} ${method}`)
-    transaction?.take(response, from)
-    return transaction !== undefined
+    if (!transaction || !(isAdmitted || isIP(transaction.to.host) === 0 || transaction.to.host === from.host))
+      return false
+    transaction.take(response, from)
+    return true
   }
 
   /** The transaction of a request: the old one if it is a repeat, otherwise a new one. Null when there is no room. */
@@ -203,23 +209,12 @@ export class ClientTransaction {
       this.#handlers.final(response, from)
       return
     }
-    if (this.#isInvite) this.#transmit(this.#acknowledgement(response))
+    if (this.#isInvite) this.#transmit(sameHop('ACK', this.request, response.headers.get('to') ?? ''))
     if (this.#state === 'completed' || this.#state === 'accepted' || this.#state === 'terminated') return
     this.#state = 'completed'
     const isUdp = this.to.transport === 'udp'
     this.#timers.after(isUdp ? (this.#isInvite ? 64 * this.#timing.t1Ms : this.#timing.t4Ms) : 0, () => this.end())
     this.#handlers.final(response, from)
-  }
-
-  /** The ACK of a refusal belongs to the transaction (RFC 3261 §17.1.1.3). */
-  #acknowledgement(response: SipResponse): SipRequest {
-    const { headers } = this.request
-    const own = new SipHeaders().add('via', headers.all('via')[0] ?? '').add('max-forwards', 70)
-    for (const name of ['from', 'call-id'] as const) own.add(name, headers.get(name) ?? '')
-    own.add('to', response.headers.get('to') ?? '')
-    own.add('cseq', `${readCseq(headers)?.number ?? 1} ACK`)
-    for (const route of headers.all('route')) own.add('route', route)
-    return makeRequest('ACK', this.request.uri, own)
   }
 
   #fail(reason: 'timeout' | 'transport'): void {

@@ -4,7 +4,12 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect as connectTcp, createServer as createTcpServer, isIP, type Server, type Socket } from 'node:net'
-import { connect as connectTls, createServer as createTlsServer, type SecureContextOptions } from 'node:tls'
+import {
+  connect as connectTls,
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  Server as TlsServer,
+} from 'node:tls'
 import { SipError } from './error.ts'
 import { parseVia, viaText } from './header-values.ts'
 import {
@@ -25,6 +30,8 @@ export interface Peer {
   transport: TransportName
   host: string
   port: number
+  /** Name that the certificate of a TLS peer is for, where it is not the host. */
+  name?: string
 }
 
 export interface TransportHandlers {
@@ -45,6 +52,8 @@ export interface TransportOptions {
   tls?: SecureContextOptions
   /** Certificates that connections to others are checked against. */
   trusted?: string
+  /** Name that the certificate at an address is for, where it is not for the address. */
+  nameAt?(address: string): string | null
 }
 
 const maxConnections = 1_000
@@ -54,7 +63,7 @@ const connectMs = 5_000
 export class SipTransport {
   readonly #streams = new Map<string, Socket>()
   readonly #servers: Server[] = []
-  readonly #options: TransportOptions
+  #options: TransportOptions
   readonly #handlers: TransportHandlers
   #udp: DatagramSocket | null = null
   readonly ports: Partial<Record<TransportName, number>> = {}
@@ -107,6 +116,12 @@ export class SipTransport {
     if (address && typeof address === 'object') this.ports[name] = address.port
   }
 
+  /** Uses another certificate for connections from now on. */
+  updateIdentity(tls: SecureContextOptions): void {
+    this.#options = { ...this.#options, tls }
+    for (const server of this.#servers) if (server instanceof TlsServer) server.setSecureContext(tls)
+  }
+
   /** Sends a message; a stream is opened when there is none. Failure to open it is told by the promise. */
   async send(message: SipMessage, to: Peer): Promise<void> {
     const bytes = serialise(message)
@@ -129,11 +144,15 @@ export class SipTransport {
     const socket =
       to.transport === 'tcp'
         ? connectTcp(address)
-        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(to.host) })
+        : connectTls({ ...address, ...tls, ...(trusted ? { ca: trusted } : {}), ...serverName(this.#nameOf(to)) })
     socket.setTimeout(connectMs, () => socket.destroy(new Error('connecting took too long')))
     await once(socket, to.transport === 'tcp' ? 'connect' : 'secureConnect')
     this.#adopt(socket, to)
     return socket
+  }
+
+  #nameOf({ host, name }: Peer): string {
+    return name ?? (isIP(host) ? this.#options.nameAt?.(host) : null) ?? host
   }
 
   #adopt(socket: Socket, peer: Peer): void {

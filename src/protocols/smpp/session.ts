@@ -2,7 +2,7 @@
 // SMPP 3.4 sessions: Esme binds to a message centre, Smsc is one. What both ends have in common, requests and answers
 // over one connection, is link.ts.
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type SecureContext } from 'node:tls'
+import { createServer as createTlsServer, type SecureContext, Server as TlsServer } from 'node:tls'
 import { dial } from './dial.ts'
 import { Link, SessionError } from './link.ts'
 import {
@@ -249,6 +249,11 @@ export class Smsc {
       smsc.#server.listen(options.port, options.host, resolve)
     })
     return smsc
+  }
+
+  /** Uses another certificate for connections from now on. */
+  updateIdentity(identity: { readonly key: string; readonly cert: string }): void {
+    if (this.#server instanceof TlsServer) this.#server.setSecureContext(identity)
   }
 
   get port(): number {

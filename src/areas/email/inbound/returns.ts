@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Returned mail over SMTP: bounces (RFC 3464), complaints (RFC 5965) and unsubscribe requests. Only addresses we signed
 // are accepted, which prevents backscatter.
-import { createSecureContext } from 'node:tls'
 import type { App } from '../../../platform/app.ts'
 import { isUnavailable, maybe, statement } from '../../../platform/db.ts'
 import { occasionNow } from '../../../platform/events.ts'
@@ -35,10 +34,8 @@ export const returnsListener: AreaListener = {
   host: 'PAMOJA_SMTP_HOST',
   port: 'PAMOJA_BOUNCE_PORT',
   async open(app, place) {
-    const secureContext = createSecureContext({ ...place.identity })
-    const serverHost: ServerHost = {
+    const serverHost: Omit<ServerHost, 'secureContext'> = {
       hostname: app.config.PAMOJA_MAIL_HOST,
-      secureContext: () => secureContext,
       isSubmission: false,
       maxBytes,
       maxRecipients: 10,

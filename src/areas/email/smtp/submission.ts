@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SMTP submission (RFC 6409): STARTTLS, AUTH with an SMTP credential or API key, then mail. Messages are accepted like
 // those of the API and answered with 250 once durable.
-import { createSecureContext } from 'node:tls'
 import { isInRange, parseAddress, parseAddressRange } from '../../../kernel/addresses.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { newIdAndUuid } from '../../../kernel/ids.ts'
@@ -10,7 +9,7 @@ import type { App } from '../../../platform/app.ts'
 import { allows } from '../../../platform/auth/scopes.ts'
 import { isUnavailable, one, statement } from '../../../platform/db.ts'
 import { ToldCache } from '../../../platform/nodes/told-cache.ts'
-import type { AreaListener, Place } from '../../../platform/program/listeners.ts'
+import type { AreaListener } from '../../../platform/program/listeners.ts'
 import { onePerApp } from '../../../platform/program/one-per-app.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type Reply, reply } from '../../../protocols/smtp/reply.ts'
@@ -52,14 +51,12 @@ export const submissionListener: AreaListener = {
   scheme: 'smtp',
   host: 'PAMOJA_SMTP_HOST',
   port: 'PAMOJA_SMTP_PORT',
-  open: (app, place) => listenSmtp(app, 'submission', place, hostOf(app, place), connectionsOfNetwork),
+  open: (app, place) => listenSmtp(app, 'submission', place, hostOf(app), connectionsOfNetwork),
 }
 
-function hostOf(app: App, { identity }: Place): ServerHost {
-  const secureContext = createSecureContext({ ...identity })
+function hostOf(app: App): Omit<ServerHost, 'secureContext'> {
   return {
     hostname: app.config.PAMOJA_MAIL_HOST,
-    secureContext: () => secureContext,
     isSubmission: true,
     maxBytes: maxMessageBytes,
     maxRecipients,

@@ -60,6 +60,7 @@ async function open(app: App, name: 'esme' | 'esme_tls', { host, port, identity 
   openPorts(app).set(name, smsc.port)
   return {
     port: smsc.port,
+    updateIdentity: (renewed) => smsc.updateIdentity(renewed),
     async close(withinMs) {
       const deadline = setTimeout(() => smsc.cut(), withinMs)
       await smsc.close()

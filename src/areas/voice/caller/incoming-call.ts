@@ -38,7 +38,7 @@ export const expectedCalls = onePerApp(() => new Map<string, Expected>())
 export function takeIncoming(app: App, call: SipCall, source: Source): CallHandlers | number {
   // A registered trunk sends our registered name as request URI and the number in the To header.
   const numbers = [call.requestUri, parseAddress(call.to).uri.text].flatMap((uri) => numbersIn(uri, source.country))
-  const from = numbersIn(parseAddress(call.from).uri.text, source.country)[0] ?? withheldNumber
+  const from = callerOf(call, source) ?? withheldNumber
   if (numbers.length === 0) return 404
   const token = source.isSimulator ? call.header('x-pamoja-sandbox') : null
   const expected = token === null ? null : (expectedCalls(app).get(token) ?? null)
@@ -165,13 +165,39 @@ async function insertIncoming(
   })
 }
 
-/** What the network of a caller says of the number; null where it says nothing. */
+/**
+ * What the network of a caller says of the number; null where it says nothing. The signed header has the number in it, and is not
+ * shown where the caller withholds that.
+ */
 function verificationIn(call: SipCall): CallerVerification | null {
-  const identity = call.header('identity')
+  const identity = isWithheld(call) ? null : call.header('identity')
   const shown = call.header('p-asserted-identity') ?? call.from
   const verstat = /;verstat=([A-Za-z-]{1,64})/.exec(shown)?.[1] ?? null
   if (identity === null && verstat === null) return null
   return { verstat, identity: identity !== null && identity.length <= maxIdentity ? identity : null }
+}
+
+/** Number of the caller: where From has none, the one that the network vouches for (RFC 3325); null when it is withheld. */
+function callerOf(call: SipCall, { environment, country }: Source): string | null {
+  const isLive = environment === 'live'
+  if (isLive && isWithheld(call)) return null
+  const asserted = isLive ? call.header('p-asserted-identity') : null
+  const uris = [parseAddress(call.from).uri.text, ...(asserted === null ? [] : [addressIn(asserted)])]
+  return uris.flatMap((uri) => numbersIn(uri, country))[0] ?? null
+}
+
+/** Whether the caller asks the network to show no number (RFC 3323, RFC 3325). */
+function isWithheld(call: SipCall): boolean {
+  return /\b(id|user|header|full)\b/i.test(call.header('privacy') ?? '')
+}
+
+/** URI of an address in a header that need not be well formed. */
+function addressIn(header: string): string {
+  try {
+    return parseAddress(header).uri.text
+  } catch {
+    return 'sip:invalid'
+  }
 }
 
 /** Numbers that a SIP or tel URI may name, the likeliest first. */

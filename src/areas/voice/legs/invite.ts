@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outgoing SIP call over the first working route. A trunk that does not respond or has no line is passed over for this call; a
-// callee who refused is not called again.
+// Outgoing SIP call over the first working route. A trunk that does not respond, has no line or does not want this side is passed
+// over for this call; a callee who refused is not called again.
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { SipCall } from '../../../protocols/sip/call.ts'
 import type { DialogState } from '../../../protocols/sip/dialog.ts'
@@ -38,6 +38,12 @@ const firstSignMs = 4_000
  */
 const silentAddressMs = 8_000
 
+/**
+ * Refusals of a network that say nothing of the callee: no password that it takes, nothing left to spend, no answer, no line, a
+ * fault of its own.
+ */
+const networkRefusals = new Set([401, 402, 407, 408, 500, 502, 503, 504])
+
 /** Redirects that one call follows. */
 const maxRedirects = 3
 
@@ -69,6 +75,7 @@ export class Invite {
       handlers.passedOver?.(way, 403)
       return this.#try(rest)
     }
+    const shown = `<sip:${network.trunks.written(way, from)}@${way.domain ?? network.publicHost}>`
     const isDiscreet = way.trunk === undefined && way.peer.transport !== 'udp'
     let hasRung = false
     let isOver = false
@@ -98,9 +105,13 @@ export class Invite {
       {
         uri: way.uri,
         peer: way.peer,
-        from: `<sip:${network.trunks.written(way, from)}@${way.domain ?? network.publicHost}>`,
+        from: shown,
         description: options.audio.offer(way.peer, way),
-        headers: [['X-Pamoja-Call', options.call]],
+        headers: [
+          ['X-Pamoja-Call', options.call],
+          // Networks that take From for the name of the line go by this one (RFC 3325).
+          ...(way.trunk === undefined ? [] : [['P-Asserted-Identity', shown] as const]),
+        ],
         ...(way.credentials ? { credentials: way.credentials } : {}),
         ...(way.trunk === undefined ? { mayReach: (host: string) => network.mayReach(host, payer.environment) } : {}),
       },
@@ -125,7 +136,7 @@ export class Invite {
           if (isOver) return
           const isWaiting = isDiscreet && !sip?.hasHeard && !this.#isCancelled
           if (isWaiting) return
-          const isDown = !hasRung && (status === 503 || status === 408)
+          const isDown = !hasRung && networkRefusals.has(status)
           if (isDown && rest.length > 0 && !this.#isCancelled) return passOver(status)
           const others =
             this.#isCancelled || this.#redirects >= maxRedirects

@@ -13,7 +13,10 @@ for (const [text, country, expected] of [
   ['0707000001', 'CI', '+2250707000001'],
   ['771234567', 'SN', '+221771234567'],
   ['0700500001', null, undefined],
+  ['(0700) 500-001', 'KE', '+254700500001'],
+  ['+254700500001;verstat=TN-Validation-Passed-A2', null, '+254700500001'],
   ['anonymous', 'KE', undefined],
+  ['line-7', 'KE', undefined],
 ] as const)
   test(`${text} from a trunk of ${country ?? 'no country'} is ${expected ?? 'no number'}`, () =>
     assert.equal(readingsOf(text, country)[0], expected))

@@ -15,10 +15,12 @@ export function writtenFor(number: string, format: NumberFormat, country: string
   return nationalFormat?.replace(/\D/g, '') ?? `00${digits}`
 }
 
-/** Numbers in E.164 that a network may mean by a text, the likeliest first. */
+/** Numbers in E.164 that a network may mean by the user of an address, the likeliest first. */
 export function readingsOf(text: string, country: string | null): string[] {
-  const digits = text.replace(/[^\d+]/g, '')
-  if (digits === '') return []
+  const [written = ''] = text.split(';')
+  const digits = written.replace(/[().\s-]/g, '')
+  // The name of a line may have digits in it, and is no number.
+  if (!/^\+?\d+$/.test(digits)) return []
   const code = country === null ? null : callingCodeOf(country)
   const atHome = (rest: string) => (code === null ? [] : [`+${code}${rest}`])
   const all = digits.startsWith('+')

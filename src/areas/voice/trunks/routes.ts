@@ -45,13 +45,14 @@ const fields = {
   host: Type.String({
     pattern: '^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$',
     rule: 'must be a host name or an address',
-    description: 'Host of the network',
+    description:
+      'Address or name of the network’s SIP server. A name is looked up every 30 seconds; without `port` its SRV records are used, in their order',
   }),
   port: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 65_535,
-      description: 'Port of the network; default 5060, or 5061 for TLS',
+      description: 'Port of the network; default: that of the SRV records of `host`, otherwise 5060, or 5061 for TLS',
     }),
   ),
   transport: Type.Optional(OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network; default udp' })),
@@ -189,8 +190,10 @@ const TrunkChange = Type.Partial(Type.Object(fields))
 const TrunkRecord = Type.Object(
   {
     name: Type.String({ description: 'Unique name used in requests' }),
-    host: Type.String({ description: 'Host of the network' }),
-    port: Type.Integer({ description: 'Port of the network; default 5060, or 5061 for TLS' }),
+    host: Type.String({ description: 'Address or name of the network’s SIP server' }),
+    port: Type.Integer({
+      description: 'Port of the network; 0: that of the SRV records of `host`, otherwise 5060, or 5061 for TLS',
+    }),
     transport: OneOf(['udp', 'tcp', 'tls'], { description: 'SIP transport to the network' }),
     domain: Nullable(Type.String({ description: 'Domain of the network in SIP addresses; null: the host' })),
     username: Nullable(Type.String({ description: 'User name at the network; null if it requires none' })),

@@ -116,6 +116,7 @@ class TelephoneNetwork {
       tls: identity,
       // A phone that holds its call sends no audio by which it could be missed.
       signOfLifeMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
+      nameAt: (address) => this.trunks.nameAt(address),
       ...(caFile === '' ? {} : { trusted: await readFile(caFile, 'utf8') }),
       invited: (call) => this.#invited(call),
       admits: (from) => this.#admits(from),
@@ -125,7 +126,11 @@ class TelephoneNetwork {
     this.#endpoint = endpoint
     this.trunks.start(endpoint)
     this.#measure()
-    return { port: endpoint.ports.udp ?? 0, close: () => this.#close() }
+    return {
+      port: endpoint.ports.udp ?? 0,
+      updateIdentity: (renewed) => endpoint.updateIdentity(renewed),
+      close: () => this.#close(),
+    }
   }
 
   #measure(): void {

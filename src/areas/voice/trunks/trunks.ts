@@ -4,19 +4,20 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { App } from '../../../platform/app.ts'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
 import type { Probe } from '../../../platform/connections/probe.ts'
 import { Followed } from '../../../platform/nodes/followed.ts'
 import { secureContextOf } from '../../../platform/outbound/dial.ts'
-import { hostLookup } from '../../../platform/outbound.ts'
 import type { Codec } from '../../../protocols/audio/codec.ts'
 import type { SrtpPolicy } from '../../../protocols/sdp/session-description.ts'
 import type { Credentials } from '../../../protocols/sip/digest.ts'
 import type { SipEndpoint } from '../../../protocols/sip/endpoint.ts'
 import { parseAddress, parseUri, type SipUri } from '../../../protocols/sip/header-values.ts'
-import type { SipResponse } from '../../../protocols/sip/message.ts'
+import type { SipHeaders, SipResponse } from '../../../protocols/sip/message.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
 import { countryOfTrunk, readingsOf, writtenFor } from './number-form.ts'
 import { passwordOf, selectRates, selectTrunks, type TrunkRow, trunkTopic } from './store.ts'
+import { defaultPorts, peerKey, unresolved, type Whereabouts, whereaboutsOf } from './whereabouts.ts'
 
 /** Route to a number: a trunk, the simulator, or a customer's address. */
 export interface Way {
@@ -36,9 +37,9 @@ export interface Way {
 
 interface Trunk {
   row: TrunkRow
-  peer: Peer
-  /** IP addresses its calls come from. */
-  sources: ReadonlySet<string>
+  where: Whereabouts
+  /** Addresses of it that had no line or said nothing, until when they come last. */
+  silentUntilMs: Map<string, number>
   credentials: Credentials | null
   /** Skipped until then, because it did not respond. */
   downUntilMs: number
@@ -51,6 +52,8 @@ interface Trunk {
   /** Registration time that the network wants. */
   registerSeconds: number
   isChecking: boolean
+  /** Next registration, where the network keeps one for less time than lies between two checks. */
+  again: NodeJS.Timeout | null
 }
 
 /** Status of a trunk on this node. */
@@ -60,6 +63,10 @@ export type TrunkState = Pick<Trunk, 'isUp' | 'isRegistered' | 'lastError'> & { 
 const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
+const silentMs = 300_000
+/** Longest wait for the DNS before a trunk that was changed is used all the same. */
+const resolvedMs = 2_000
+const leastRefreshMs = 1_000
 /** Registration time that is asked for, and the longest that a network may ask for instead. */
 const registerSeconds = 300
 const maxRegisterSeconds = 86_400
@@ -69,8 +76,6 @@ const maxRedirects = 3
  * 503 and 408 of a single destination every day.
  */
 const maxFailed = 5
-const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
-
 export class Trunks {
   readonly #app: App
   #trunks: readonly Trunk[] = []
@@ -79,6 +84,7 @@ export class Trunks {
   #rates = new Map<string, bigint>()
   #endpoint: SipEndpoint | null = null
   #checking: NodeJS.Timeout | null = null
+  #isLocating = false
   readonly #followed: Followed
 
   constructor(app: App) {
@@ -102,6 +108,8 @@ export class Trunks {
     const rows = (await this.#app.db.query(selectTrunks, {})).filter(({ enabled }) => enabled)
     const known = new Map(this.#trunks.map((trunk) => [trunk.row.name, trunk]))
     this.#trunks = await Promise.all(rows.map((row) => this.#trunkOf(row, known.get(row.name))))
+    for (const trunk of known.values()) if (!this.#trunks.includes(trunk)) this.#registerNoMore(trunk)
+    void this.#locate()
     const endpoint = this.#endpoint
     if (!endpoint) return
     for (const gone of known.values())
@@ -111,16 +119,14 @@ export class Trunks {
 
   async #trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
     if (known && known.row.updated_at.getTime() === row.updated_at.getTime()) return known
-    const { host, transport, username } = row
+    const { username } = row
+    const isThere = known?.row.host === row.host && known.row.port === row.port && known.row.transport === row.transport
+    const knownWhere = isThere ? known.where : null
     const password = await passwordOf(this.#app, row).catch(() => null)
-    const addresses = isIP(host) ? [host] : (await hostLookup(host).catch(() => [])).map(({ address }) => address)
-    // TLS needs the host name for the certificate; UDP needs an address.
-    const where = transport === 'udp' ? (addresses[0] ?? host) : host
     return {
       row,
-      peer: { transport, host: where, port: row.port || defaultPorts[transport] },
-      // A connection opened to a host name is identified by that name.
-      sources: new Set([host, ...addresses, ...row.sources]),
+      where: (await atMost(resolvedMs, this.#whereaboutsOf(row), null)) ?? knownWhere ?? unresolved(row),
+      silentUntilMs: new Map(),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
       failed: new Set(),
@@ -130,6 +136,26 @@ export class Trunks {
       seq: known?.seq ?? 0,
       registerSeconds,
       isChecking: false,
+      again: null,
+    }
+  }
+
+  #whereaboutsOf(row: TrunkRow): Promise<Whereabouts | null> {
+    return whereaboutsOf(row, this.#app.config.PAMOJA_SIP_HOST)
+  }
+
+  /** Asks the DNS again where all trunks are, since networks move; what was known holds while it does not tell. */
+  async #locate(): Promise<void> {
+    if (this.#isLocating) return
+    this.#isLocating = true
+    try {
+      for (const trunk of this.#trunks) {
+        trunk.where = (await this.#whereaboutsOf(trunk.row)) ?? trunk.where
+        const keys = new Set(trunk.where.peers.map(peerKey))
+        for (const key of trunk.silentUntilMs.keys()) if (!keys.has(key)) trunk.silentUntilMs.delete(key)
+      }
+    } finally {
+      this.#isLocating = false
     }
   }
 
@@ -145,6 +171,7 @@ export class Trunks {
     if (this.#checking) clearInterval(this.#checking)
     const endpoint = this.#endpoint
     this.#endpoint = null
+    for (const trunk of this.#trunks) this.#registerNoMore(trunk)
     if (endpoint)
       await Promise.all(this.#trunks.filter((t) => t.isRegistered).map((t) => this.#register(endpoint, t, 0)))
   }
@@ -153,38 +180,40 @@ export class Trunks {
   async #check(): Promise<void> {
     const endpoint = this.#endpoint
     if (!endpoint) return
-    const checks = this.#trunks
-      .filter(({ isChecking }) => !isChecking)
-      .map(async (trunk) => {
-        trunk.isChecking = true
-        try {
-          await (trunk.row.registers
-            ? this.#register(endpoint, trunk, trunk.registerSeconds)
-            : this.#ping(endpoint, trunk))
-        } finally {
-          trunk.isChecking = false
-        }
-      })
-    await Promise.allSettled(checks)
+    await Promise.allSettled(this.#trunks.map((trunk) => this.#checkOne(endpoint, trunk)))
+  }
+
+  async #checkOne(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
+    if (trunk.isChecking) return
+    trunk.isChecking = true
+    try {
+      await (trunk.row.registers ? this.#register(endpoint, trunk, trunk.registerSeconds) : this.#ping(endpoint, trunk))
+    } finally {
+      trunk.isChecking = false
+    }
   }
 
   /** SIP OPTIONS ping; any response but 408 (timeout) and 503 means that the trunk is up. */
   async #ping(endpoint: SipEndpoint, trunk: Trunk): Promise<void> {
     const { status } = await this.#options(endpoint, trunk)
-    this.#note(trunk, status !== 408 && status !== 503, `OPTIONS was answered with ${status}`)
+    this.#note(trunk, !isWithoutLine(status), `OPTIONS was answered with ${status}`)
   }
 
   async #register(endpoint: SipEndpoint, trunk: Trunk, seconds: number): Promise<void> {
     const { domain, host, username, name } = trunk.row
     const address = `<sip:${username ?? 'pamoja'}@${domain ?? host}>`
-    trunk.seq += 2
-    const { status, headers } = await endpoint.request('REGISTER', `sip:${domain ?? host}`, trunk.peer, {
-      from: address,
-      address,
-      headers: [['expires', seconds]],
-      callId: `${this.#app.nodeId}-${name}`,
-      seq: trunk.seq,
-      ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
+    this.#registerNoMore(trunk)
+    const { status, headers, own } = await this.#askEach(trunk, async (peer) => {
+      trunk.seq += 2
+      const response = await endpoint.request('REGISTER', `sip:${domain ?? host}`, peer, {
+        from: address,
+        address,
+        headers: [['expires', seconds]],
+        callId: `${this.#app.nodeId}-${name}`,
+        seq: trunk.seq,
+        ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
+      })
+      return { ...response, own: endpoint.contact(peer) }
     })
     const least = Number(headers.get('min-expires'))
     if (status === 423 && least > seconds && least <= maxRegisterSeconds) {
@@ -192,19 +221,66 @@ export class Trunks {
       return this.#register(endpoint, trunk, least)
     }
     trunk.isRegistered = seconds > 0 && status >= 200 && status < 300
-    if (seconds > 0) this.#note(trunk, trunk.isRegistered, `REGISTER was answered with ${status}`)
+    if (seconds === 0) return
+    this.#note(trunk, trunk.isRegistered, `REGISTER was answered with ${status}`)
+    const refreshMs = 500 * keptSeconds(headers, own)
+    const isInUse = endpoint === this.#endpoint && this.#trunks.includes(trunk)
+    if (!isInUse || !trunk.isRegistered || refreshMs >= checkEveryMs) return
+    trunk.again = setTimeout(
+      () => void this.#checkOne(endpoint, trunk).catch(() => undefined),
+      Math.max(refreshMs, leastRefreshMs),
+    ).unref()
+  }
+
+  #registerNoMore(trunk: Trunk): void {
+    if (trunk.again) clearTimeout(trunk.again)
+    trunk.again = null
+  }
+
+  /** Asks the addresses of a trunk one after the other until one has an answer. */
+  async #askEach<T extends { status: number }>(
+    trunk: Trunk,
+    ask: (peer: Peer) => Promise<T>,
+    [peer, ...rest] = this.#peersOf(trunk),
+  ): Promise<T> {
+    const answer = await ask(peer)
+    if (!isWithoutLine(answer.status)) {
+      trunk.silentUntilMs.delete(peerKey(peer))
+      return answer
+    }
+    this.#passOver(trunk, peer)
+    const [next, ...others] = rest
+    return next ? this.#askEach(trunk, ask, [next, ...others]) : answer
+  }
+
+  #passOver(trunk: Trunk, peer: Peer): void {
+    trunk.silentUntilMs.set(peerKey(peer), this.#app.clock.nowMs() + silentMs)
+  }
+
+  #isSilent(trunk: Trunk, peer: Peer): boolean {
+    return (trunk.silentUntilMs.get(peerKey(peer)) ?? 0) > this.#app.clock.nowMs()
+  }
+
+  /** Addresses of a trunk in order of preference; those that had no line lately come last. */
+  #peersOf(trunk: Trunk): Whereabouts['peers'] {
+    const { peers } = trunk.where
+    const [first = peers[0], ...others] = [
+      ...peers.filter((peer) => !this.#isSilent(trunk, peer)),
+      ...peers.filter((peer) => this.#isSilent(trunk, peer)),
+    ]
+    return [first, ...others]
   }
 
   /** Tries a trunk as it is stored: in use or not. */
   async test(row: TrunkRow, probe: Probe): Promise<void> {
     const trunk = this.#find(row.name) ?? (await this.#trunkOf(row, undefined))
-    const { transport, port } = trunk.peer
+    const [{ transport, host, port }] = this.#peersOf(trunk)
     await probe.name(row.host)
     if (transport === 'udp') probe.skip('connection', 'UDP has no connection')
-    else await probe.connection(row.host, port)
+    else await probe.connection(host, port)
     if (transport === 'tls') {
       const { PAMOJA_SIP_CA_FILE: file } = this.#app.config
-      await probe.tls(row.host, port, secureContextOf(file === '' ? null : await readFile(file, 'utf8')))
+      await probe.tls(host, port, secureContextOf(file === '' ? null : await readFile(file, 'utf8')), row.host)
     } else probe.skip('tls', `${transport.toUpperCase()} without encryption`)
     if (row.registers)
       await probe.step('sign_in', async () => {
@@ -228,10 +304,12 @@ export class Trunks {
   }
 
   #options(endpoint: SipEndpoint, trunk: Trunk): Promise<SipResponse> {
-    return endpoint.request('OPTIONS', this.#uriOf(trunk, null), trunk.peer, {
-      from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
-      ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
-    })
+    return this.#askEach(trunk, (peer) =>
+      endpoint.request('OPTIONS', this.#uriOf(trunk, null), peer, {
+        from: `<sip:pamoja@${trunk.row.domain ?? trunk.row.host}>`,
+        ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
+      }),
+    )
   }
 
   #note(trunk: Trunk, isUp: boolean, problem: string): void {
@@ -268,16 +346,18 @@ export class Trunks {
           a.trunk.row.priority - b.trunk.row.priority ||
           (a.cost === b.cost ? a.lot - b.lot : a.cost - b.cost),
       )
-      .map(({ trunk }) => ({
-        name: trunk.row.name,
-        trunk: trunk.row.name,
-        srtp: trunk.row.srtp,
-        codecs: trunk.row.codecs,
-        peer: trunk.peer,
-        uri: this.#uriOf(trunk, number),
-        domain: trunk.row.domain ?? trunk.row.host,
-        ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
-      }))
+      .flatMap(({ trunk }) =>
+        this.#peersOf(trunk).map((peer) => ({
+          name: trunk.row.name,
+          trunk: trunk.row.name,
+          srtp: trunk.row.srtp,
+          codecs: trunk.row.codecs,
+          peer,
+          uri: this.#uriOf(trunk, number),
+          domain: trunk.row.domain ?? trunk.row.host,
+          ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
+        })),
+      )
   }
 
   /** Whether a trunk not known to be down takes a number. */
@@ -286,11 +366,12 @@ export class Trunks {
     return this.waysTo(number).some(({ name }) => (this.#find(name)?.downUntilMs ?? 0) <= nowMs)
   }
 
-  #uriOf({ row, peer }: Trunk, number: string | null): string {
+  #uriOf({ row }: Trunk, number: string | null): string {
     const host = row.host.includes(':') ? `[${row.host}]` : row.host
-    const transport = peer.transport === 'udp' ? '' : `;transport=${peer.transport}`
+    const port = row.port === 0 ? '' : `:${row.port}`
+    const transport = row.transport === 'udp' ? '' : `;transport=${row.transport}`
     const user = number === null ? '' : `${writtenFor(number, row.number_format, countryOfTrunk(row))}@`
-    return `sip:${user}${host}:${peer.port}${number === null ? '' : ';user=phone'}${transport}`
+    return `sip:${user}${host}${port}${number === null ? '' : ';user=phone'}${transport}`
   }
 
   /** Caller id on a route: the number itself, another that its trunk shows instead, or null when the route may not be taken. */
@@ -308,12 +389,13 @@ export class Trunks {
     const trunk = this.#find(way.trunk)
     if (!trunk?.row.follows_redirects) return []
     const { domain, transport } = trunk.row
+    const [{ host: main }] = this.#peersOf(trunk)
     return contacts.slice(0, maxRedirects).flatMap((contact) => {
       const uri = sipUriOf(contact)
       if (!uri || (uri.parameters.get('transport')?.toLowerCase() ?? transport) !== transport) return []
-      const host = uri.host === domain ? trunk.peer.host : uri.host
+      const host = uri.host === domain ? main : uri.host
       const [number] = readingsOf(uri.user ?? '', countryOfTrunk(trunk.row))
-      if (!trunk.sources.has(host) || (number !== undefined && !mayRing(number))) return []
+      if (!isOf(trunk, host) || (number !== undefined && !mayRing(number))) return []
       return [{ ...way, peer: { transport, host, port: uri.port ?? defaultPorts[transport] }, uri: uri.text }]
     })
   }
@@ -344,19 +426,22 @@ export class Trunks {
   }
 
   /** A call over a route got through: to a phone that rings, or to a refusal of the callee. */
-  worked({ trunk: name }: Way): void {
+  worked({ trunk: name, peer }: Way): void {
     const trunk = this.#find(name)
     if (!trunk) return
     trunk.failed.clear()
+    trunk.silentUntilMs.delete(peerKey(peer))
     this.#note(trunk, true, '')
   }
 
   /** A call over a route found no line. A trunk is down that said nothing at all, or had none for many numbers in a row. */
-  failed({ trunk: name }: Way, number: string, status: number, isSilent: boolean): void {
+  failed({ trunk: name, peer }: Way, number: string, status: number, isSilent: boolean): void {
     const trunk = this.#find(name)
     if (!trunk) return
     trunk.failed.add(number)
-    if (isSilent) this.#note(trunk, false, 'a call got no answer')
+    if (isSilent) this.#passOver(trunk, peer)
+    const isNobodyLeft = trunk.where.peers.every((one) => this.#isSilent(trunk, one))
+    if (isSilent && isNobodyLeft) this.#note(trunk, false, 'a call got no answer')
     else if (trunk.failed.size >= maxFailed)
       this.#note(trunk, false, `calls to ${maxFailed} numbers in a row were answered with ${status}`)
   }
@@ -386,7 +471,7 @@ export class Trunks {
   /** Trunk of a message's source address; null when there is none. */
   at({ host }: Peer): string | null {
     const plain = host.replace(/^::ffff:/, '')
-    return this.#trunks.find(({ sources }) => sources.has(plain))?.row.name ?? null
+    return this.#trunks.find((trunk) => isOf(trunk, plain))?.row.name ?? null
   }
 
   /** Whether audio of a peer that is a trunk is encrypted; null when it is none. */
@@ -404,10 +489,16 @@ export class Trunks {
     return this.#find(this.at(peer) ?? undefined)?.credentials ?? null
   }
 
+  /** Name of the trunk at an address, which its certificate is for; null when there is none. */
+  nameAt(host: string): string | null {
+    const { host: name = '' } = this.#trunks.find((trunk) => isOf(trunk, host))?.row ?? {}
+    return name === '' || isIP(name) !== 0 ? null : name
+  }
+
   /** IP address of the trunk that a message came from by its host name; null when there is none. */
   addressAt({ host }: Peer): string | null {
-    const trunk = this.#trunks.find(({ sources }) => sources.has(host))
-    return [...(trunk?.sources ?? [])].find((source) => isIP(source) !== 0) ?? null
+    const trunk = this.#trunks.find((one) => isOf(one, host))
+    return [...(trunk?.where.hosts ?? []), ...(trunk?.row.sources ?? [])].find((one) => isIP(one) !== 0) ?? null
   }
 
   stateOf(name: string): TrunkState | null {
@@ -423,6 +514,28 @@ export class Trunks {
     }
     return null
   }
+}
+
+/** Whether a host is one of a trunk's. */
+function isOf({ row, where }: Trunk, host: string): boolean {
+  return where.hosts.has(host) || row.sources.includes(host)
+}
+
+/** Whether a network that answers so has no line, or says nothing at all. */
+function isWithoutLine(status: number): boolean {
+  return status === 408 || status === 503
+}
+
+/** Seconds that a network keeps a registration of this side, of which it may show others beside it. */
+function keptSeconds(headers: SipHeaders, own: string): number {
+  const mine = sipUriOf(own)
+  const kept = headers.all('contact').flatMap((contact) => {
+    const uri = sipUriOf(contact)
+    const isMine = uri !== null && uri.host === mine?.host && uri.port === mine.port
+    return isMine ? [Number(parseAddress(contact).parameters.get('expires'))] : []
+  })
+  const [seconds = maxRegisterSeconds] = [...kept, Number(headers.get('expires'))].filter((one) => one > 0)
+  return seconds
 }
 
 /** Price of a minute by the longest matching prefix; without one, more than any. */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a trunk is (RFC 3263): at its address; at the services (SRV) of its name where no port was told; otherwise at the addresses
+// of its name.
+import dns from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { atMost } from '../../../platform/concurrency/at-most.ts'
+import { hostLookup } from '../../../platform/outbound.ts'
+import type { Peer } from '../../../protocols/sip/transport.ts'
+import type { TrunkRow } from './store.ts'
+
+export const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
+
+const services = { udp: '_sip._udp', tcp: '_sip._tcp', tls: '_sips._tcp' } as const
+const maxPeers = 4
+const answerMs = 3_000
+
+export interface Whereabouts {
+  /** At least one, the preferred first. */
+  readonly peers: readonly [Peer, ...Peer[]]
+  /** Addresses that its calls come from, and names by which connections to it are known. */
+  readonly hosts: ReadonlySet<string>
+}
+
+type Named = Pick<TrunkRow, 'host' | 'port' | 'transport'>
+
+/** Whereabouts as far as they are known without the DNS. */
+export function unresolved({ host, port, transport }: Named): Whereabouts {
+  return { peers: [{ transport, host, port: port || defaultPorts[transport] }], hosts: new Set([host]) }
+}
+
+/** Whereabouts by the DNS; null where it does not tell. `sipHost` is the address that this side sends from. */
+export async function whereaboutsOf(row: Named, sipHost: string): Promise<Whereabouts | null> {
+  const usual = unresolved(row)
+  const { host, transport } = row
+  if (isIP(host)) return usual
+  const places = row.port === 0 ? await placesOf(`${services[transport]}.${host}`) : []
+  const hosts = new Set(usual.hosts)
+  const peers: Peer[] = []
+  for (const place of places.length > 0 ? places : usual.peers) {
+    // One after the other: each lookup that waits for the DNS keeps one of the few threads that read files too.
+    const found = await hostLookup(place.host).catch(() => [])
+    for (const { address } of found) hosts.add(address)
+    if (found.length === 0) continue
+    hosts.add(place.host)
+    const { port } = place
+    // A connection is opened to the name, and its certificate is for the name of the trunk; datagrams need an address.
+    if (transport !== 'udp') peers.push({ transport, host: place.host, port, name: host })
+    else
+      for (const { address, family } of found)
+        if (family === 4 || isIP(sipHost) === 6) peers.push({ transport, host: address, port })
+  }
+  const [first, ...others] = peers
+  return first ? { peers: [first, ...others.slice(0, maxPeers - 1)], hosts } : null
+}
+
+/** Services of a name, in order; none where it has none, or the DNS does not tell. */
+async function placesOf(name: string): Promise<{ host: string; port: number }[]> {
+  const found = await atMost(
+    answerMs,
+    dns.resolveSrv(name).catch(() => []),
+    [],
+  )
+  return found
+    .filter((service) => service.name !== '')
+    .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
+    .slice(0, maxPeers)
+    .map((service) => ({ host: service.name, port: service.port }))
+}
+
+export function peerKey({ host, port }: Peer): string {
+  return `${host} ${port}`
+}
