@@ -5,12 +5,14 @@ import { callcenterAgentContext } from '#sdk/operations.ts'
 import type { AgentContext } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import { type Deed, DeedButton } from '../../kit/detail.tsx'
+import { useDoing } from '../../kit/doing.ts'
 import { Icon, type IconName } from '../../kit/icons.tsx'
-import { Ago, Card, Facts, Pill } from '../../kit/kit.tsx'
-import { numberText, withheldNumber, words } from '../../kit/words.ts'
+import { Ago, Card, Facts, Pill, Problem } from '../../kit/kit.tsx'
+import { language, money, numberText, withheldNumber, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { textForm } from '../customers/forms.ts'
 import { askForm } from '../payments/forms.ts'
+import { place } from './connection.ts'
 import { clockOf } from './states.tsx'
 
 /** What is known of the customer of a call; read when the call rings and when it is answered. */
@@ -45,6 +47,9 @@ interface Past {
   readonly icon: IconName
   readonly name: string
   readonly state: string | null
+  /** Amount of a payment. */
+  readonly sum: string | null
+  /** What was written or noted, or what it was about. */
   readonly note: string | null
 }
 
@@ -61,7 +66,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
           name: t('Call'),
           state: one.disposition ?? one.outcome,
         },
-        note: null,
+        ...{ sum: null, note: null },
       }),
     )
   const noted = notes.map(
@@ -72,6 +77,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
         icon: 'note',
         name: t('Note'),
         state: null,
+        sum: null,
         note: one.text,
       },
     }),
@@ -80,14 +86,22 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
     kind === 'calls'
       ? []
       : history[kind].map(
-          (one): Past => ({ key: one.id, at: one.created_at, icon, name: t(name), state: one.status, note: null }),
+          ({ id, created_at, status, direction, title, amount, currency }): Past => ({
+            ...{ key: id, at: created_at, icon, state: status, note: title },
+            name:
+              direction === 'inbound' && kind !== 'ussd_sessions'
+                ? t('{name} from the customer', { name: t(name) })
+                : t(name),
+            sum: amount === null || currency === null ? null : money(amount, currency),
+          }),
         ),
   )
   return [...calls, ...noted, ...others].sort((a, b) => b.at.localeCompare(a.at))
 }
 
 /** Buttons for a text and a request for money, to the phone of the call. */
-function Quick({ context: { customer, call } }: { context: AgentContext }) {
+function Quick({ context: { customer, call, agent_id }, isFree }: { context: AgentContext; isFree: boolean }) {
+  const doing = useDoing()
   if (!customer || customer.phone === withheldNumber) return null
   const own = call?.direction === 'outbound' ? call.from : call?.to
   const deeds: readonly Deed[] = [
@@ -95,17 +109,31 @@ function Quick({ context: { customer, call } }: { context: AgentContext }) {
     { name: 'Request a payment', icon: 'coins', scope: 'payments:request', form: askForm(customer.phone) },
   ]
   return (
-    <p class="row quick">
-      {deeds
-        .filter(({ scope = '' }) => may(scope))
-        .map((deed) => (
-          <DeedButton key={deed.name} deed={deed} />
-        ))}
-    </p>
+    <>
+      <p class="row quick">
+        {deeds
+          .filter(({ scope = '' }) => may(scope))
+          .map((deed) => (
+            <DeedButton key={deed.name} deed={deed} />
+          ))}
+        {isFree && own && (
+          <button
+            type="button"
+            class="btn"
+            disabled={doing.isBusy}
+            onClick={() => doing.run(() => place({ to: customer.phone, from: own, agent_id }))}
+          >
+            <Icon name="call" />
+            {t('Call back')}
+          </button>
+        )}
+      </p>
+      {doing.error && <Problem error={doing.error} />}
+    </>
   )
 }
 
-export function Customer({ context }: { context: AgentContext }) {
+export function Customer({ context, isFree = false }: { context: AgentContext; isFree?: boolean }) {
   const { customer, call } = context
   if (!customer) return null
   const past = storyOf(context)
@@ -117,17 +145,18 @@ export function Customer({ context }: { context: AgentContext }) {
           [t('Phone'), <span dir="auto">{numberText(customer.phone)}</span>],
           ...(call ? [[t('Waited'), clockOf(call.wait_seconds)] as [string, string]] : []),
           ...(chosen ? [[t('Menu choice'), chosen] as [string, string]] : []),
-          ...(customer.language ? [[t('Language'), customer.language] as [string, string]] : []),
+          ...(customer.language ? [[t('Language'), language(customer.language)] as [string, string]] : []),
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
-      <Quick context={context} />
+      <Quick context={context} isFree={isFree} />
       {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
-        {past.map(({ key, at, icon, name, state, note }) => (
+        {past.map(({ key, at, icon, name, state, sum, note }) => (
           <li key={key}>
             <Icon name={icon} />
             <span class="strong">{name}</span>
+            {sum && <b>{sum}</b>}
             {state && <Pill state={state} word={words(state)} />}
             <span class="soft push">
               <Ago at={at} />
