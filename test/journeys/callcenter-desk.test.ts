@@ -729,7 +729,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     const tones = Number(await admin.evaluate('heard.tones'))
     await agent.getByLabel('Place a call').fill(await phone.getByLabel('Number of the phone').inputValue())
     await agent.getByLabel('From').fill(numberOf(ada))
-    await press(agent, 'Call')
+    await agent.getByRole('button', { name: 'Call', exact: true }).click()
     await phone.getByRole('button', { name: 'Answer the call' }).waitFor()
     assert.ok(Number(await admin.evaluate('heard.tones')) >= tones + 2, 'the phone rings')
     await phone.getByRole('button', { name: 'Answer the call' }).click()

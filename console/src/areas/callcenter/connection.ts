@@ -10,7 +10,7 @@ import { devices, playBy } from '../../kit/devices.tsx'
 import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
 import { allowSound, isSilenced } from '../../kit/sound.ts'
-import { numberText } from '../../kit/words.ts'
+import { numberText, withheldNumber } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 import { sentenceOf } from '../../refusals.ts'
 import { store } from '../../store.ts'
@@ -69,6 +69,8 @@ export interface DeskNow {
   readonly offer: Offer | null
   readonly transfer: TransferNow | null
   readonly queues: readonly QueueNow[]
+  /** Customer of the last call, and the number that they know. */
+  readonly last: { readonly to: string; readonly from: string; readonly who: string } | null
   /** Calls of which the outcome is to be noted, the last one first. */
   readonly toNote: readonly ToNote[]
   /** Who was brought into the call from outside and speaks in it as well. */
@@ -82,7 +84,7 @@ export interface DeskNow {
 const noCall: CallNow = { call_id: null, state: 'none', muted: false, others: [] }
 const closed: DeskNow = {
   ...{ link: 'closed', agent: null, call: noCall, offer: null, transfer: null, queues: [] },
-  ...{ toNote: [], third: null, heard: null, told: null },
+  ...{ toNote: [], last: null, third: null, heard: null, told: null },
 }
 
 export const desk = store<DeskNow>(closed)
@@ -202,6 +204,7 @@ export async function place(body: { readonly to: string; readonly from: string; 
 
 function open(agent_id: string, microphone: MediaStream, path: string): void {
   leave(null)
+  allowSound()
   const environment = currentEnvironment()
   sessionStorage.setItem(kept, `${environment} ${path}`)
   const nothing = { socket: null, peer: null, retryMs: 500, answers: false, broken: null, isListening: false }
@@ -239,7 +242,7 @@ function connect(own: Line): void {
     stop.abort()
     clearInterval(beat)
     socket.close()
-    quiet(own)
+    if (line === own) quiet(own)
     for (const { failed } of waiting.values()) failed(new Error(t('The connection was lost.')))
     waiting.clear()
     if (line === own) void lost(own, code, wasOpen)
@@ -425,7 +428,7 @@ function hear(own: Line, message: object): void {
     case 'call.offer':
       return rings(own, given)
     case 'call.state':
-      return callChanged(own, given)
+      return callChanged(own, { ...noCall, ...given })
     case 'transfer.state':
       return transferChanged(given.transfer)
     case 'clock':
@@ -482,9 +485,27 @@ function callChanged(own: Line, call: CallNow): void {
   const before = desk.get()
   if (call.state !== 'ringing') hush()
   const isOver = call.state === 'none' && isSpeakingIn(before.call)
-  const hasOutcome = !own.isListening && (before.offer === null || before.offer.context.call !== null)
-  set({ call, ...(call.state === 'none' ? { offer: null, third: null } : {}) })
+  // Who only listened, or was asked and not given the call, has no outcome to note.
+  const isTheirs = !own.isListening && !isAskedIn(before)
+  const hasOutcome = isTheirs && (before.offer === null || before.offer.context.call !== null)
+  const last = lastOf(before.offer)
+  set({
+    call,
+    ...(call.state === 'none' ? { offer: null, third: null } : {}),
+    ...(isOver && hasOutcome && last ? { last } : {}),
+  })
   if (isOver && hasOutcome && before.call.call_id !== null) noteLater(toNoteOf(before.call.call_id, before.offer))
+}
+
+/** Whether the member is asked by a colleague, who has the call. */
+export const isAskedIn = ({ transfer, agent }: Pick<DeskNow, 'transfer' | 'agent'>): boolean =>
+  Boolean(transfer?.from_name) && transfer?.from_agent !== agent?.agent_id
+
+/** How the customer of a call is called back; null for one who is not known. */
+function lastOf(offer: Offer | null): DeskNow['last'] {
+  const { call, customer } = offer?.context ?? {}
+  if (!offer || !call || !customer || customer.phone === withheldNumber) return null
+  return { to: customer.phone, from: call.direction === 'outbound' ? call.from : call.to, who: whoIn(offer) }
 }
 
 const toNoteOf = (call_id: string, offer: Offer | null): ToNote => ({

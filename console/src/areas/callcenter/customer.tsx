@@ -5,14 +5,12 @@ import { callcenterAgentContext } from '#sdk/operations.ts'
 import type { AgentContext } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import { type Deed, DeedButton } from '../../kit/detail.tsx'
-import { useDoing } from '../../kit/doing.ts'
 import { Icon, type IconName } from '../../kit/icons.tsx'
-import { Ago, Card, Facts, Pill, Problem } from '../../kit/kit.tsx'
+import { Ago, Card, Facts, Pill } from '../../kit/kit.tsx'
 import { language, money, numberText, withheldNumber, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { textForm } from '../customers/forms.ts'
 import { askForm } from '../payments/forms.ts'
-import { place } from './connection.ts'
 import { clockOf } from './states.tsx'
 
 /** What is known of the customer of a call; read when the call rings and when it is answered. */
@@ -100,8 +98,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
 }
 
 /** Buttons for a text and a request for money, to the phone of the call. */
-function Quick({ context: { customer, call, agent_id }, isFree }: { context: AgentContext; isFree: boolean }) {
-  const doing = useDoing()
+function Quick({ context: { customer, call } }: { context: AgentContext }) {
   if (!customer || customer.phone === withheldNumber) return null
   const own = call?.direction === 'outbound' ? call.from : call?.to
   const deeds: readonly Deed[] = [
@@ -109,31 +106,17 @@ function Quick({ context: { customer, call, agent_id }, isFree }: { context: Age
     { name: 'Request a payment', icon: 'coins', scope: 'payments:request', form: askForm(customer.phone) },
   ]
   return (
-    <>
-      <p class="row quick">
-        {deeds
-          .filter(({ scope = '' }) => may(scope))
-          .map((deed) => (
-            <DeedButton key={deed.name} deed={deed} />
-          ))}
-        {isFree && own && (
-          <button
-            type="button"
-            class="btn"
-            disabled={doing.isBusy}
-            onClick={() => doing.run(() => place({ to: customer.phone, from: own, agent_id }))}
-          >
-            <Icon name="call" />
-            {t('Call back')}
-          </button>
-        )}
-      </p>
-      {doing.error && <Problem error={doing.error} />}
-    </>
+    <p class="row quick">
+      {deeds
+        .filter(({ scope = '' }) => may(scope))
+        .map((deed) => (
+          <DeedButton key={deed.name} deed={deed} />
+        ))}
+    </p>
   )
 }
 
-export function Customer({ context, isFree = false }: { context: AgentContext; isFree?: boolean }) {
+export function Customer({ context }: { context: AgentContext }) {
   const { customer, call } = context
   if (!customer) return null
   const past = storyOf(context)
@@ -149,7 +132,7 @@ export function Customer({ context, isFree = false }: { context: AgentContext; i
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
-      <Quick context={context} isFree={isFree} />
+      <Quick context={context} />
       {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
         {past.map(({ key, at, icon, name, state, sum, note }) => (

@@ -66,9 +66,7 @@ export function DeskPage({ session }: PageProps) {
             )}
           </div>
           <div class="desk-side">
-            {call.state !== 'ringing' && customer && (
-              <Customer context={customer} isFree={agent?.status === 'available'} />
-            )}
+            {call.state !== 'ringing' && customer && <Customer context={customer} />}
             <Waiting now={now} />
             <Conversations member={session.member.id} />
           </div>
@@ -163,7 +161,7 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
 /** Number that calls were last placed with. */
 const keptFrom = 'pamoja-calls-from'
 
-function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId: string }) {
+function Free({ now: { agent, queues, link, last }, agentId }: { now: DeskNow; agentId: string }) {
   const { run, error, isBusy } = useDoing()
   const [to, setTo] = useState('')
   const [from, setFrom] = useState(() => localStorage.getItem(keptFrom) ?? '')
@@ -187,6 +185,19 @@ function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId
       {agent?.reason === 'no_answer' && (
         <p class="callout warn" role="alert">
           {t('You did not answer in time. Choose Free to get calls again.')}
+        </p>
+      )}
+      {isFree && last && (
+        <p>
+          <button
+            type="button"
+            class="btn"
+            disabled={isBusy}
+            onClick={() => run(() => place({ to: last.to, from: last.from, agent_id: agentId }))}
+          >
+            <Icon name="call" />
+            {t('Call {name} back', { name: last.who })}
+          </button>
         </p>
       )}
       <form class="form" onSubmit={call}>

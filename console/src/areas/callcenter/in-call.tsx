@@ -13,7 +13,16 @@ import { useLevel } from '../../kit/microphone.ts'
 import { numberText, percent } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { t } from '../../words.ts'
-import { ask, type DeskNow, microphoneNow, networkFigures, type TransferNow, takesBack, thirdIs } from './connection.ts'
+import {
+  ask,
+  type DeskNow,
+  isAskedIn,
+  microphoneNow,
+  networkFigures,
+  type TransferNow,
+  takesBack,
+  thirdIs,
+} from './connection.ts'
 import { useKeys } from './keys.ts'
 import { AgentState, Since, skillNames } from './states.tsx'
 
@@ -35,7 +44,7 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
   const { call, agent, transfer, offer } = now
   // Those from outside are known to this page alone; colleagues are told by the server, to each desk.
   const third = call.others.join(', ') || now.third
-  const isAsked = transfer !== null && agent !== null && transfer.from_agent !== agent.agent_id
+  const isAsked = isAskedIn(now)
   const call_id = call.call_id ?? ''
   const doing = useDoing()
   const [open, setOpen] = useState<'keys' | 'pass' | null>(null)

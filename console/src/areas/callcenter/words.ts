@@ -428,4 +428,5 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'No number leads here yet.': ['Hakuna nambari inayoelekea hapa bado.', 'Aucun numéro ne mène encore ici.', 'Nenhum número leva aqui ainda.', 'لا رقم يقود إلى هنا بعد.'],
   'Call {number} from the phone': ['Piga {number} kwa simu', 'Appeler {number} depuis le téléphone', 'Ligar para {number} do telefone', 'اتصل بـ {number} من الهاتف'],
   'The saved version answers. Press keys and speak on the phone.': ['Toleo lililohifadhiwa linajibu. Bonyeza vitufe na uongee kwenye simu.', 'La version enregistrée répond. Pressez les touches et parlez sur le téléphone.', 'A versão guardada atende. Prima teclas e fale no telefone.', 'النسخة المحفوظة تجيب. اضغط المفاتيح وتحدث على الهاتف.'],
+  'Call {name} back': ['Mpigie tena {name}', 'Rappeler {name}', 'Ligar de volta a {name}', 'معاودة الاتصال بـ {name}'],
 }
