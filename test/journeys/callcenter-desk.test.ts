@@ -201,6 +201,51 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await ended(ada, call)
 })
 
+test('an agent who hangs up while a colleague is rung hands the call over, and it waits in its queue again if nobody answers', async () => {
+  const ada = await open()
+  const queue = await waitingQueue(ada, { wrap_up_seconds: 0 })
+  const amina = await atDesk(ada, 'amina', { queues: [queue] })
+  const baraka = await atDesk(ada, 'baraka', {}, 700)
+  const call = await answeredAt(ada, amina, 'amina')
+  assert.ok(carrier().say(call, hum(1_000), endless))
+  await amina.done({ type: 'transfer.start', destination: 'baraka', transfer_type: 'warm' })
+  const { from } = await baraka.says('call.offer')
+  assert.equal(from, '+254711000021')
+  await baraka.says('transfer.state', ({ transfer }) => transfer?.from_agent === 'amina')
+  await amina.done({ type: 'call.hangup' })
+  await agentIs(ada, 'amina', 'available')
+  await baraka.done({ type: 'call.accept' })
+  await connected(ada, call, 'baraka')
+  await baraka.hears(1_000)
+  await phoneHears(call, 700)
+
+  await login(ada, 'asleep', 4, { endpoint: { type: 'phone', number: '+254711000004' } })
+  await baraka.done({ type: 'transfer.start', destination: 'asleep', transfer_type: 'warm' })
+  await agentIs(ada, 'asleep', 'ringing')
+  await baraka.done({ type: 'call.hangup' })
+  await agentIs(ada, 'baraka', 'available')
+  await later(ada, 60)
+  const offers = () => amina.messages.filter(({ type }) => type === 'call.offer').length
+  await eventually(async () => offers() === 2, 'the caller to be offered to amina again')
+  assert.equal((await agentNow(ada, 'asleep')).status, 'away')
+  await amina.done({ type: 'call.accept' })
+  await connected(ada, call, 'amina')
+  await amina.hears(1_000)
+
+  // Somebody outside is asked and speaks with both; the agent leaves, and they speak on.
+  const asked = { type: 'transfer.start', destination: '+254711000030', transfer_type: 'warm' }
+  const { transfer_id } = await amina.done(asked)
+  await amina.says('transfer.state', ({ transfer }) => transfer?.status === 'consulting')
+  await amina.done({ type: 'transfer.merge', transfer_id })
+  await amina.hears(1_000)
+  await amina.done({ type: 'call.hangup' })
+  await agentIs(ada, 'amina', 'available')
+  await callIs(ada, call, ({ agent_id }) => agent_id === null, 'the call to be without an agent')
+  assert.equal((await callNow(ada, call)).status, 'answered')
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  await ended(ada, call)
+})
+
 test('a browser that dies in a call may come back to it; one that does not gives its caller to the next agent', async () => {
   const ada = await open()
   const queue = await waitingQueue(ada)

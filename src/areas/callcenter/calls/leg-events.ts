@@ -8,7 +8,7 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { endSession } from '../agent/login.ts'
-import { completeTransfer, transferChanged } from '../agent/transfer.ts'
+import { completeTransfer, leaveToTarget, transferChanged } from '../agent/transfer.ts'
 import { agentNamed, become, becomeFree, offerFailed } from '../agents/presence.ts'
 import { type AgentRow, agentsOfContact } from '../agents/store.ts'
 import { callBack } from '../caller/callback.ts'
@@ -182,14 +182,16 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   // A consultation continues without the first agent: the second gets the customer.
   const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
   if (transfer?.status === 'consulting') return completeTransfer({ app, tx, occasion, contact, transfer })
-  if (transfer) return []
+  if (transfer) return leaveToTarget({ app, tx, occasion, contact, transfer })
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
   return endCall(app, tenant, contact)
 }
 
 /** The agent's browser crashed during a call: requeue the caller at the front and log the agent out. */
 async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
-  const isAlone = (await otherSpeaker(tx, occasion, contact)) === null
+  // Whoever speaks in the call as well, or is asked or rung for it, has it now.
+  const transfer = await maybe(tx.query(transferOfCall, { ...occasion.tenant, call: contact.call_id }))
+  const isAlone = transfer === null && (await otherSpeaker(tx, occasion, contact)) === null
   const queue = isAlone ? await queueBefore(tx, occasion, contact) : null
   const isWaiting = queue !== null && contact.state === 'connected' && contact.room_id === contact.call_id
   const after = isWaiting
