@@ -10,7 +10,7 @@ import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { endSession } from '../agent/login.ts'
 import { completeTransfer, leaveToTarget, transferChanged } from '../agent/transfer.ts'
 import { agentNamed, become, becomeFree, offerFailed } from '../agents/presence.ts'
-import { type AgentRow, agentsOfContact } from '../agents/store.ts'
+import { type AgentRow, agentOfLeg, agentsOfContact } from '../agents/store.ts'
 import { callBack } from '../caller/callback.ts'
 import { whenAnswered } from '../caller/destination.ts'
 import {
@@ -45,6 +45,7 @@ export async function legChanged(app: App, change: LegChange): Promise<void> {
     case 'customer':
       return customerChanged(app, change, first)
     case 'transfer':
+      if (change.kind === 'ended' && (await givenAgentGone(app, change))) return
       return transferChanged(app, change, first)
     case 'monitor':
       return monitorChanged(app, change, first)
@@ -168,6 +169,20 @@ async function agentGone(
   // Media timeout of a browser that crashed or lost its network.
   const isLost = agent.endpoint.type === 'webrtc' && (agent.desk_lost_at !== null || change.cause === 'media_timeout')
   return isLost ? deskLost(app, tx, occasion, contact, agent) : agentLeft(app, tx, occasion, contact)
+}
+
+/** An agent who was given the call by a transfer leaves it as any other does; false where the leg is of none. */
+async function givenAgentGone(app: App, change: LegChange): Promise<boolean> {
+  let isTheirs = false
+  await atOnce(app, change, async (tx, occasion) => {
+    const agent = await maybe(tx.query(agentOfLeg, { ...change.tenant, leg: change.call }))
+    const id = agent?.status === 'on_call' ? agent.contact_id : null
+    const contact = id === null ? null : await contactNamed(tx, occasion, id)
+    if (!agent || contact?.state !== 'connected') return []
+    isTheirs = true
+    return agentGone(app, tx, occasion, change, contact.id, agent.agent_id)
+  })
+  return isTheirs
 }
 
 /** An agent hung up. A second agent keeps the customer; otherwise the call ends. */
