@@ -220,11 +220,12 @@ test('an agent who hangs up while a colleague is rung hands the call over, and i
   await phoneHears(call, 700)
 
   await login(ada, 'asleep', 4, { endpoint: { type: 'phone', number: '+254711000004' } })
-  await baraka.done({ type: 'transfer.start', destination: 'asleep', transfer_type: 'warm' })
+  const unanswered = { call_id: call, transfer_type: 'warm', destination: 'asleep', timeout: 60 }
+  await done(ada, '/v1/voice/transfer', unanswered)
   await agentIs(ada, 'asleep', 'ringing')
   await baraka.done({ type: 'call.hangup' })
   await agentIs(ada, 'baraka', 'available')
-  await later(ada, 60)
+  await later(ada, 62)
   const offers = () => amina.messages.filter(({ type }) => type === 'call.offer').length
   await eventually(async () => offers() === 2, 'the caller to be offered to amina again')
   assert.equal((await agentNow(ada, 'asleep')).status, 'away')
@@ -440,6 +441,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Orders')
     const queue = supervisor.url().split('/').at(-1) ?? ''
+    // Time to note an outcome, on a slow machine too.
+    await ada.client.patch(`/v1/voice/queue/${queue}`, { wrap_up_seconds: 600 })
     await assign(ada, { routing: true })
 
     await supervisor.goto(at('hours'))
@@ -664,7 +667,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await connected(ada, call, 'baraka')
     const outcome = agent.getByRole('heading', { name: `Outcome of the call with ${number}` })
     await outcome.waitFor()
-    await agent.getByText('of 0:30').waitFor()
+    await agent.getByText('of 10:00').waitFor()
     await agent.reload()
     await outcome.waitFor()
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')

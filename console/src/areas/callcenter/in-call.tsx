@@ -54,7 +54,12 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
   const hold = (): void => doing.run(() => ask({ type: 'call.hold', hold: !isHeld }))
   const mute = (): void => doing.run(() => ask({ type: 'call.mute', mute: !call.muted }))
   const hangUp = (): void => doing.run(() => ask({ type: 'call.hangup' }))
-  const toggle = (what: 'keys' | 'pass') => (): void => setOpen(open === what ? null : what)
+  /** Whether the call was passed on since the list was opened: it is not typed into by itself again. */
+  const wasPassed = useRef(false)
+  const toggle = (what: 'keys' | 'pass') => (): void => {
+    wasPassed.current = false
+    setOpen(open === what ? null : what)
+  }
   const record = (): void =>
     doing.run(async () => {
       await callcenterChangeCall(api, { call_id, body: { recording: isPaused ? 'resume' : 'pause' } })
@@ -126,9 +131,9 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
           })}
         </p>
       ) : transfer ? (
-        <Consulting transfer={transfer} doing={doing} />
+        <Consulting transfer={transfer} doing={doing} onMerged={() => setOpen(null)} />
       ) : (
-        open === 'pass' && <PassOn call_id={call_id} doing={doing} />
+        open === 'pass' && <PassOn call_id={call_id} doing={doing} wasPassed={wasPassed} />
       )}
       <TextField label="Notes" value={notes} onInput={keepNotes} rows={3} maxLength={4_000} hint="Kept as you type" />
       <Devices />
@@ -203,7 +208,15 @@ interface Targets {
 }
 
 /** Colleagues with their state, queues, and any number. */
-function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof useDoing> }) {
+function PassOn({
+  call_id,
+  doing,
+  wasPassed,
+}: {
+  call_id: string
+  doing: ReturnType<typeof useDoing>
+  wasPassed: { current: boolean }
+}) {
   const [targets, setTargets] = useState<Targets>({ agents: [], queues: [] })
   const [typed, setTyped] = useState('')
   useEffect(() => {
@@ -212,11 +225,15 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     const timer = setInterval(look, 3_000)
     return () => clearInterval(timer)
   }, [])
-  const pass = (destination: string, transfer_type: 'warm' | 'cold'): void =>
+  const pass = (destination: string, transfer_type: 'warm' | 'cold'): void => {
+    wasPassed.current = true
     doing.run(() => callcenterTransfer(api, { body: { call_id, destination, transfer_type } }))
+  }
   // Who is typed at once: the list is filtered, and the first button is one step further.
   const box = useRef<HTMLDivElement>(null)
-  useEffect(() => box.current?.querySelector('input')?.focus(), [])
+  useEffect(() => {
+    if (!wasPassed.current) box.current?.querySelector('input')?.focus()
+  }, [])
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted === '' || name.toLowerCase().includes(wanted)
   const number = typed.trim().replace(/^\+[\d\s()-]+$/, (text) => text.replace(/[^+\d]/g, ''))
@@ -298,7 +315,9 @@ function Consulting({ transfer, doing }: { transfer: TransferNow; doing: ReturnT
     doing.run(async () => {
       if (action === 'cancel') takesBack(transfer_id)
       await callcenterDecideTransfer(api, { transfer_id, body: { action } })
-      if (action === 'merge') thirdIs(name)
+      if (action !== 'merge') return
+      thirdIs(name)
+      onMerged()
     })
   const isSpeaking = status === 'consulting'
   const box = useRef<HTMLDivElement>(null)
