@@ -53,9 +53,10 @@ export async function shot(page: Page, name: string): Promise<void> {
 /** Gives the page a microphone that hears a tone, and keeps what it plays, shows and connects where a test can look at it. */
 function keepSound(hertz: number): void {
   const scope = Object(globalThis)
-  scope.navigator.mediaDevices.getUserMedia = async () => {
+  scope.navigator.mediaDevices.getUserMedia = async (wanted: unknown) => {
+    heard.wanted = wanted
     const context = new scope.AudioContext()
-    const tone = new scope.OscillatorNode(context, { frequency: hertz })
+    const tone = new scope.OscillatorNode(context, { frequency: heard.hertz })
     const loudness = new scope.GainNode(context, { gain: 0.3 })
     const spoken = context.createMediaStreamDestination()
     tone.connect(loudness).connect(spoken)
@@ -65,7 +66,10 @@ function keepSound(hertz: number): void {
   const notices: string[] = []
   const sockets: unknown[] = []
   const peers: unknown[] = []
-  const heard = { tones: 0, loudest: 0, notices, sockets, peers }
+  const heard: Record<string, unknown> & { tones: number; loudest: number } = {
+    ...{ tones: 0, loudest: 0, hertz, wanted: null },
+    ...{ notices, sockets, peers },
+  }
   const { start } = scope.OscillatorNode.prototype
   scope.OscillatorNode.prototype.start = function (this: unknown, ...given: unknown[]) {
     heard.tones++
@@ -85,12 +89,12 @@ function keepSound(hertz: number): void {
       return made
     },
   })
-  scope.WebSocket = new Proxy(scope.WebSocket, keeping(heard.sockets))
-  scope.RTCPeerConnection = new Proxy(scope.RTCPeerConnection, keeping(heard.peers))
+  scope.WebSocket = new Proxy(scope.WebSocket, keeping(sockets))
+  scope.RTCPeerConnection = new Proxy(scope.RTCPeerConnection, keeping(peers))
   scope.Notification = class {
     static permission = 'granted'
     constructor(title: string) {
-      heard.notices.push(title)
+      notices.push(title)
     }
     close(): void {}
   }

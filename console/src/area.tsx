@@ -65,6 +65,14 @@ export interface Area {
   readonly pages: Readonly<Record<string, Page>>
   /** Prefix of an id -> address of the list whose pages show it: `sms: '/messages'`. */
   readonly records?: Readonly<Record<string, string>>
+  /** What stands above every page while this tab keeps something by a name, such as a call. */
+  readonly everywhere?: Everywhere
+}
+
+export interface Everywhere {
+  /** Name in the tab's storage. */
+  readonly kept: string
+  load(): Promise<ComponentType<{ readonly session: Session }>>
 }
 
 /** A page of its own, loaded when it is first opened: `page(() => import('./send.tsx').then(({ Send }) => Send))`. */

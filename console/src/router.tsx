@@ -4,7 +4,7 @@ import { type ComponentType, createElement } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { areas } from '#areas'
 import { may, type Session } from './api.ts'
-import type { Entry, Page, PageProps } from './area.tsx'
+import type { Entry, Everywhere, Page, PageProps } from './area.tsx'
 import { Nothing, Problem, Waiting } from './kit/kit.tsx'
 import { ListPage } from './kit/list-page.tsx'
 import { usePlace } from './place.tsx'
@@ -99,6 +99,26 @@ export function PageAt({ session }: { session: Session }) {
   if (!show) return <Waiting lines={6} />
   const [id = '', inner = '', ...deeper] = found.open
   return createElement(show, { id, inner, deeper, session })
+}
+
+const above = new Map<Everywhere, ComponentType<{ readonly session: Session }>>()
+
+/** What areas show above every page, of those that have something under way in this tab. */
+export function AbovePages({ session }: { session: Session }) {
+  const [, draw] = useState(0)
+  useEffect(() => {
+    for (const { everywhere } of areas) {
+      if (!everywhere || above.has(everywhere) || sessionStorage.getItem(everywhere.kept) === null) continue
+      everywhere.load().then(
+        (show) => {
+          above.set(everywhere, show)
+          draw((before) => before + 1)
+        },
+        () => undefined,
+      )
+    }
+  }, [])
+  return <>{[...above.values()].map((show, i) => createElement(show, { key: i, session }))}</>
 }
 
 function NoPage() {

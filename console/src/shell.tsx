@@ -8,9 +8,10 @@ import { Dialogs } from './kit/dialogs.tsx'
 import { Interruptions } from './kit/interruptions.tsx'
 import { follow } from './live.ts'
 import { Navigation, Tabs, visibleEntries } from './navigation.tsx'
+import { calling } from './phone/number.ts'
 import { Phone } from './phone/phone.tsx'
 import { go, usePlace } from './place.tsx'
-import { PageAt } from './router.tsx'
+import { AbovePages, PageAt } from './router.tsx'
 import { Search } from './search.tsx'
 import { titleAccount } from './title.ts'
 import { Top } from './top.tsx'
@@ -50,6 +51,7 @@ export function Shell({ session }: { session: Session }) {
     room.addEventListener('change', follow)
     return () => room.removeEventListener('change', follow)
   }, [])
+  useEffect(() => calling.listen(() => setIsPhoneOpen(true)), [])
   const entries = visibleEntries(session, isOperating)
   // Whose role has no overview begins at the desk, or with the first page that it has.
   const first = (entries.find(({ to }) => to === '/desk') ?? entries[0])?.to ?? '/'
@@ -82,6 +84,7 @@ export function Shell({ session }: { session: Session }) {
       <Navigation session={session} isOpen={isNavOpen} isOperating={isOperating} entries={entries} />
       {/* Whatever a page keeps is of one environment. */}
       <main id="main" class="content" key={`${environment} ${path}`} tabIndex={-1}>
+        <AbovePages session={session} />
         <PageAt session={session} />
       </main>
       {hasPhone && <Phone onClose={() => setIsPhoneOpen(false)} />}

@@ -102,6 +102,7 @@ export async function buildApp({
     traffic: areas.flatMap((area) => area.traffic ?? []),
     waiting: areas.flatMap((area) => area.waiting ?? []),
     histories: areas.flatMap((area) => area.histories ?? []),
+    profiles: areas.flatMap((area) => area.profiles ?? []),
     erasables: areas.flatMap((area) => area.erasables ?? []),
     dealings: areas.flatMap((area) => area.dealings ?? []),
     customerMergers: areas.flatMap((area) => area.mergeCustomers ?? []),

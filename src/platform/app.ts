@@ -20,6 +20,7 @@ import type { Signals } from './nodes/signals.ts'
 import type { Erasable } from './operator/erasing.ts'
 import type { Finder } from './operator/finding.ts'
 import type { History, MergeCustomers } from './operator/history.ts'
+import type { FindProfile } from './operator/profile.ts'
 import type { SpendByCountry } from './operator/spending.ts'
 import type { Traffic } from './operator/traffic.ts'
 import type { WaitingCount } from './operator/waiting.ts'
@@ -60,6 +61,8 @@ export interface App {
   readonly waiting: readonly WaitingCount[]
   /** Sources of a customer's history. */
   readonly histories: readonly History[]
+  /** Who has a phone number, as areas know it. */
+  readonly profiles: readonly FindProfile[]
   /** What areas do when two customers are merged. */
   readonly customerMergers: readonly MergeCustomers[]
   /** What areas have of people, to be erased. */

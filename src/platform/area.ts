@@ -17,6 +17,7 @@ import type { Waits } from './nodes/waiting.ts'
 import type { Erasable } from './operator/erasing.ts'
 import type { Finder } from './operator/finding.ts'
 import type { History, MergeCustomers } from './operator/history.ts'
+import type { FindProfile } from './operator/profile.ts'
 import type { SpendByCountry } from './operator/spending.ts'
 import type { Traffic } from './operator/traffic.ts'
 import type { WaitingCount } from './operator/waiting.ts'
@@ -101,6 +102,8 @@ export interface Area {
   readonly waiting?: readonly WaitingCount[]
   /** Customer history by phone number or email address. */
   readonly histories?: readonly History[]
+  /** Who has a phone number. */
+  readonly profiles?: readonly FindProfile[]
   /** Moves what it has of one customer to another, when both are merged. */
   readonly mergeCustomers?: MergeCustomers
   /** Rows about people, which are erased when somebody asks for it. */

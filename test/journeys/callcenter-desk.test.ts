@@ -201,6 +201,52 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await ended(ada, call)
 })
 
+test('an agent who hangs up while a colleague is rung hands the call over, and it waits in its queue again if nobody answers', async () => {
+  const ada = await open()
+  const queue = await waitingQueue(ada, { wrap_up_seconds: 0 })
+  const amina = await atDesk(ada, 'amina', { queues: [queue] })
+  const baraka = await atDesk(ada, 'baraka', {}, 700)
+  const call = await answeredAt(ada, amina, 'amina')
+  assert.ok(carrier().say(call, hum(1_000), endless))
+  await amina.done({ type: 'transfer.start', destination: 'baraka', transfer_type: 'warm' })
+  const { from } = await baraka.says('call.offer')
+  assert.equal(from, '+254711000021')
+  await baraka.says('transfer.state', ({ transfer }) => transfer?.from_agent === 'amina')
+  await amina.done({ type: 'call.hangup' })
+  await agentIs(ada, 'amina', 'available')
+  await baraka.done({ type: 'call.accept' })
+  await connected(ada, call, 'baraka')
+  await baraka.hears(1_000)
+  await phoneHears(call, 700)
+
+  await login(ada, 'asleep', 4, { endpoint: { type: 'phone', number: '+254711000004' } })
+  const unanswered = { call_id: call, transfer_type: 'warm', destination: 'asleep', timeout: 60 }
+  await done(ada, '/v1/voice/transfer', unanswered)
+  await agentIs(ada, 'asleep', 'ringing')
+  await baraka.done({ type: 'call.hangup' })
+  await agentIs(ada, 'baraka', 'available')
+  await later(ada, 62)
+  const offers = () => amina.messages.filter(({ type }) => type === 'call.offer').length
+  await eventually(async () => offers() === 2, 'the caller to be offered to amina again')
+  assert.equal((await agentNow(ada, 'asleep')).status, 'away')
+  await amina.done({ type: 'call.accept' })
+  await connected(ada, call, 'amina')
+  await amina.hears(1_000)
+
+  // Somebody outside is asked and speaks with both; the agent leaves, and they speak on.
+  const asked = { type: 'transfer.start', destination: '+254711000030', transfer_type: 'warm' }
+  const { transfer_id } = await amina.done(asked)
+  await amina.says('transfer.state', ({ transfer }) => transfer?.status === 'consulting')
+  await amina.done({ type: 'transfer.merge', transfer_id })
+  await amina.hears(1_000)
+  await amina.done({ type: 'call.hangup' })
+  await agentIs(ada, 'amina', 'available')
+  await callIs(ada, call, ({ agent_id }) => agent_id === null, 'the call to be without an agent')
+  assert.equal((await callNow(ada, call)).status, 'answered')
+  await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
+  await ended(ada, call)
+})
+
 test('a browser that dies in a call may come back to it; one that does not gives its caller to the next agent', async () => {
   const ada = await open()
   const queue = await waitingQueue(ada)
@@ -384,6 +430,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   let agent: Page
   let agentId = ''
   let call = ''
+  /** Address of the menu's page. */
+  let menu = ''
 
   test('a supervisor makes a queue, hours, a menu whose fault stands at its step, and a rule, and tries a call', async () => {
     supervisor = await memberOf('supervisor', 'Sara Supervisor', hertz.supervisor)
@@ -393,6 +441,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await dialog(supervisor, 'Create queue').getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Orders')
     const queue = supervisor.url().split('/').at(-1) ?? ''
+    // Time to note an outcome, on a slow machine too.
+    await ada.client.patch(`/v1/voice/queue/${queue}`, { wrap_up_seconds: 600 })
     await assign(ada, { routing: true })
 
     await supervisor.goto(at('hours'))
@@ -410,11 +460,11 @@ describe('members in the console', { skip: withoutChromium() }, () => {
 
     await supervisor.goto(at('voice-menus'))
     await press(supervisor, 'Create voice menu')
-    const menu = dialog(supervisor, 'Create voice menu')
-    await menu.getByLabel('Name').fill('Reception')
-    await menu.getByLabel('Prompt').fill('For orders press one.')
-    await menu.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
-    await menu.getByRole('button', { name: 'Create' }).click()
+    const form = dialog(supervisor, 'Create voice menu')
+    await form.getByLabel('Name').fill('Reception')
+    await form.getByLabel('Prompt').fill('For orders press one.')
+    await form.getByLabel('Key 1 leads to').selectOption({ label: 'Queue Orders' })
+    await form.getByRole('button', { name: 'Create' }).click()
     await h1(supervisor, 'Reception')
     await supervisor.getByLabel('Name of another step').fill('later')
     await press(supervisor, 'Add a step')
@@ -447,6 +497,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
       .getByRole('paragraph')
       .filter({ hasText: /^Version 2$/ })
       .waitFor()
+    menu = supervisor.url()
 
     await supervisor.goto(at('routing-rules'))
     await press(supervisor, 'Create rule')
@@ -460,6 +511,8 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByText('Country of the caller is KE').waitFor()
     await supervisor.getByLabel('Called number').fill(numberOf(ada))
     await supervisor.getByLabel('Caller', { exact: true }).fill(number)
+    await supervisor.getByLabel('At', { exact: true }).fill('2027-01-20T18:05')
+    await supervisor.getByLabel('Language of the caller').selectOption('sw-KE')
     await supervisor.getByLabel('Keys pressed').fill('1')
     await press(supervisor, 'Try the menu')
     await supervisor.getByText('The caller goes to: Queue Orders').waitFor()
@@ -473,8 +526,13 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     agent = await memberOf('agent', 'Zawadi Kamau', hertz.agent)
     await h1(agent, 'Desk')
     assert.equal(await entriesOf(agent, 'Queues').count(), 0)
+    await agent.getByText('Sound devices').click()
+    const microphone = agent.getByLabel('Microphone', { exact: true })
+    await microphone.selectOption({ index: 1 })
     await press(agent, 'Test the microphone')
     await agent.getByText('The microphone hears you.').waitFor()
+    const { audio } = Object(await agent.evaluate('heard.wanted'))
+    assert.equal(audio.deviceId.ideal, await microphone.inputValue())
     await press(agent, 'Test the loudspeaker')
     await shot(agent, 'start')
     await press(agent, 'Start work')
@@ -518,11 +576,10 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     assert.ok(carrier().say(call, hum(1_000), endless))
     await browserHears(agent, 1_000)
     await phoneHears(call, hertz.agent)
-    const level = agent.getByRole('meter', { name: 'Level of the microphone' })
-    await eventually(
-      async () => Number(await level.evaluate((meter) => Object(meter).value)) > 0,
-      'the level of the voice',
-    )
+    for (const name of ['Level of the microphone', 'Level of the caller']) {
+      const level = agent.getByRole('meter', { name })
+      await eventually(async () => Number(await level.evaluate((meter) => Object(meter).value)) > 0, name)
+    }
     await agent.keyboard.press('m')
     await agent.getByRole('button', { name: 'Mute', pressed: true }).waitFor()
     await agent.keyboard.press('m')
@@ -533,7 +590,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.keyboard.press('h')
     await agent.getByText('You speak', { exact: true }).waitFor()
     await agent.keyboard.press('d')
-    await press(agent, '5')
+    await agent.keyboard.press('5')
     await eventually(async () => carrier().heard(call)?.digits === '5', 'the key to be heard')
     await agent.getByLabel('Notes').fill('Asks for order 4512')
     await agent.keyboard.press('Escape')
@@ -569,6 +626,25 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.getByText('You are connected again: speak on.').waitFor()
     await browserHears(agent, 1_000)
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
+    // A network that is gone closes nothing, and a page that is loaded anew begins with nothing.
+    const lost = agent.getByText('The connection was lost. The caller hears music for 30 seconds')
+    await agent.context().setOffline(true)
+    await lost.waitFor()
+    await agent.context().setOffline(false)
+    await lost.waitFor({ state: 'detached' })
+    await browserHears(agent, 1_000)
+    await agent.reload()
+    await agent.getByRole('region', { name: `Call with ${number}` }).waitFor()
+    await browserHears(agent, 1_000)
+    await phoneHears(call, hertz.agent)
+  })
+
+  test('a headset that is pulled out is replaced by another microphone', async () => {
+    await agent.evaluate(`heard.hertz = ${hertz.other}
+      heard.peers.at(-1).getSenders()[0].track.dispatchEvent(new Event('ended'))`)
+    await agent.getByText('You speak by:').waitFor()
+    await phoneHears(call, hertz.other)
+    await phoneHears(call, hertz.agent, false)
   })
 
   test('a colleague is asked, all three speak, the agent leaves, saves the outcome by a key, and the report has it', async () => {
@@ -585,11 +661,15 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await press(agent, 'Speak all three')
     await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
     await browserHears(agent, 1_000)
-    await phoneHears(call, hertz.agent)
+    await phoneHears(call, hertz.other)
     await shot(agent, 'three')
     await agent.keyboard.press('Control+e')
     await connected(ada, call, 'baraka')
-    await agent.getByRole('heading', { name: `Outcome of the call with ${number}` }).waitFor()
+    const outcome = agent.getByRole('heading', { name: `Outcome of the call with ${number}` })
+    await outcome.waitFor()
+    await agent.getByText('of 10:00').waitFor()
+    await agent.reload()
+    await outcome.waitFor()
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
     await agent.keyboard.press('2')
     assert.deepEqual(await accessibilityProblems(agent), [])
@@ -668,11 +748,15 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     const admin = await memberOf('admin', 'Asha Admin', hertz.phone)
     const phone = admin.getByRole('complementary', { name: 'Phone' })
     if ((await phone.count()) === 0) await admin.getByRole('button', { name: 'Phone', exact: true }).click()
+    // The page of a menu calls it with the phone beside it.
+    await assign(ada, { ivr_id: menu.split('/').at(-1) })
+    await admin.goto(menu)
     await phone.getByRole('button', { name: 'Calls' }).click()
     await phone.getByRole('button', { name: 'Speak and listen here' }).click()
     await phone.getByRole('button', { name: 'Live audio off' }).waitFor()
-    await phone.getByLabel('Number to call').fill(numberOf(ada))
-    await phone.getByRole('button', { name: 'Call', exact: true }).click()
+    await phone.getByRole('button', { name: 'Texts' }).click()
+    await admin.getByRole('button', { name: /from the phone$/ }).click()
+    await phone.getByRole('button', { name: '1', exact: true }).click()
     await agent.getByRole('alertdialog').waitFor()
     await agent.keyboard.press('Enter')
     await agentIs(ada, agentId, 'on_call')
@@ -693,7 +777,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     const tones = Number(await admin.evaluate('heard.tones'))
     await agent.getByLabel('Place a call').fill(await phone.getByLabel('Number of the phone').inputValue())
     await agent.getByLabel('From').fill(numberOf(ada))
-    await press(agent, 'Call')
+    await agent.getByRole('button', { name: 'Call', exact: true }).click()
     await phone.getByRole('button', { name: 'Answer the call' }).waitFor()
     assert.ok(Number(await admin.evaluate('heard.tones')) >= tones + 2, 'the phone rings')
     await phone.getByRole('button', { name: 'Answer the call' }).click()
@@ -779,4 +863,4 @@ describe('members in the console', { skip: withoutChromium() }, () => {
 })
 
 /** Tones that the microphones of the console's members hear. */
-const hertz = { agent: 600, supervisor: 1_500, phone: 2_100 }
+const hertz = { agent: 600, other: 1_200, supervisor: 1_500, phone: 2_100 }

@@ -208,6 +208,9 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     }
     const zawadi = await atDesk('Zawadi Kamau', hertz.zawadi)
     await ada.client.patch(`/v1/voice/agent/${zawadi.id}`, { queues: [queue] })
+    // It rings on whatever page the agent is, and is answered there.
+    await zawadi.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Inbox' }).click()
+    await zawadi.page.getByRole('heading', { name: 'Inbox', level: 1 }).waitFor()
     const call = await callerOf(ada)
     // A tab in the background rings all the same.
     await zawadi.page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' })
@@ -288,10 +291,13 @@ describe('pages of the call centre', { skip: withoutChromium() }, () => {
     await browserHears(baraka.page, hertz.zawadi)
     for (const { page } of [zawadi, baraka]) await browserHears(page, 1_000, false)
     for (const tone of [hertz.zawadi, hertz.baraka]) await phoneHears(call, tone, false)
+    await baraka.page.getByText(`Zawadi Kamau asks you before handing ${phone} over.`).waitFor()
+    assert.equal(await baraka.page.getByRole('button', { name: 'Speak all three' }).count(), 0)
     await shot(zawadi.page, 'warm-asking')
     await shot(baraka.page, 'warm-asked')
     await press(zawadi.page, 'Speak all three')
     await zawadi.page.getByText(`You, ${phone} and Baraka Otieno speak.`).waitFor()
+    await baraka.page.getByText(`You, ${phone} and Zawadi Kamau speak.`).waitFor()
     for (const tone of [hertz.baraka, 1_000]) await browserHears(zawadi.page, tone)
     for (const tone of [hertz.zawadi, 1_000]) await browserHears(baraka.page, tone)
     for (const tone of [hertz.zawadi, hertz.baraka]) await phoneHears(call, tone)

@@ -817,6 +817,67 @@ test('rules decide about numbers that nothing else answers, live as simulated', 
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
+test('callers are routed by their customer record, live as simulated, and the agent sees who calls and what was said', async () => {
+  const ada = await open()
+  const [gold, swahili] = [await queueOf(ada, { name: 'Gold' }), await queueOf(ada, { name: 'Kiswahili' })]
+  for (const [name, priority, field, value, id] of [
+    ['Gold', 10, 'customer.tag', 'gold', gold],
+    ['Kiswahili', 20, 'language', 'sw-KE', swahili],
+  ])
+    await done(
+      ada,
+      '/v1/voice/routing/rules',
+      { name, priority, conditions: [{ field, op: 'eq', value }], action: { type: 'queue', id } },
+      201,
+    )
+  const [asha, juma, stranger] = ['+254711000021', '+254711000022', '+254711000023'] as const
+  await done(ada, '/v1/customers', { name: 'Asha Njeri', phones: [asha], tags: ['gold'] }, 201)
+  await done(ada, '/v1/customers', { name: 'Juma Otieno', phones: [juma], language: 'sw' }, 201)
+  const told = { from: asha, to: '22003', message: 'The shop says that it is not paid.' }
+  await done(ada, '/v1/sandbox/sms/inbound', told, 201)
+  await done(ada, '/v1/sms/send', { to: asha, from: 'PAMOJA', message: 'Your code is 4711.' })
+  await done(ada, '/v1/payments', { amount: 150, currency: 'KES', phone: asha }, 201)
+  const { token } = await login(ada, 'amina', 1, { queues: [gold] })
+  const seenBy = async (phone: string) => {
+    const path = `/v1/voice/agent/amina/context?phone=${encodeURIComponent(phone)}`
+    const { customer, history } = (await world.stranger.as(token).get(path)).body
+    const titles = history.sms.map(({ direction, title }: Record<string, unknown>) => [direction, title])
+    return { name: customer.name, tags: customer.tags, titles: titles.sort(), amount: history.payments[0]?.amount }
+  }
+  // Before a call the agent has nothing to do with her.
+  assert.deepEqual(await seenBy(asha), {
+    ...{ name: null, tags: [], amount: null },
+    titles: [
+      ['inbound', null],
+      ['outbound', null],
+    ],
+  })
+  const calls: string[] = []
+  for (const [from, id] of [
+    [asha, gold],
+    [juma, swahili],
+  ] as const) {
+    const { destination } = await done(ada, '/v1/voice/routing/simulate', { to: numberOf(ada), from })
+    assert.deepEqual(destination, { type: 'queue', id })
+    const call = await callerOf(ada, from)
+    calls.push(call)
+    await callIs(ada, call, ({ queue_id }) => queue_id === id, 'the caller to wait')
+  }
+  const unknown = await ada.client.post('/v1/sandbox/voice/inbound', { from: stranger, to: numberOf(ada) })
+  assert.equal(unknown.status, 404)
+  await connected(ada, calls[0] ?? '', 'amina')
+  // A text to her may have a code in it, which is nobody else's business.
+  assert.deepEqual(await seenBy(asha), {
+    ...{ name: 'Asha Njeri', tags: ['gold'], amount: 150 },
+    titles: [
+      ['inbound', told.message],
+      ['outbound', null],
+    ],
+  })
+  assert.equal((await seenBy(juma)).name, null)
+  for (const call of calls) await done(ada, `/v1/voice/call/${call}/hangup`, {})
+})
+
 test('a flow of the customer hands its call to a queue, and goes on afterwards', async () => {
   const ada = await open()
   const queue = await queueOf(ada, { wrap_up_seconds: 0 })

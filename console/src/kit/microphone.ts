@@ -2,6 +2,7 @@
 // Microphone of the browser: opening it, how loud it is, and speaking by it over WebRTC.
 import { useEffect, useState } from 'preact/hooks'
 import { t } from '../words.ts'
+import { devices } from './devices.tsx'
 import { soundContext } from './sound.ts'
 
 /** Why the microphone cannot be used, in words. */
@@ -15,11 +16,15 @@ function microphoneWords(error: unknown): Error {
 }
 
 export async function openMicrophone(): Promise<MediaStream> {
-  const audio = { echoCancellation: true, noiseSuppression: true, autoGainControl: true }
+  const { microphone } = devices.get()
+  const audio = {
+    ...{ echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+    ...(microphone === '' ? {} : { deviceId: { ideal: microphone } }),
+  }
   return navigator.mediaDevices.getUserMedia({ audio }).catch((error) => Promise.reject(microphoneWords(error)))
 }
 
-/** Loudness of a microphone from 0 to 1, a few times a second. */
+/** Loudness of a microphone or of what is heard from 0 to 1, a few times a second. */
 export function useLevel(microphone: MediaStream | null): number {
   const [level, setLevel] = useState(0)
   useEffect(() => {

@@ -2,7 +2,11 @@
 // Sounds of the page: bells and a test tone. A whole ring is written into the audio clock at once, because a hidden tab is given
 // few timers.
 
+import { devices, playBy } from './devices.tsx'
+
 let audio: AudioContext | null = null
+/** Audio of bells, which may ring on another device. */
+let bells: AudioContext | null = null
 
 const ringSeconds = 120
 const everySeconds = 3
@@ -11,19 +15,30 @@ const bell = [440, 480]
 
 /** Lets the page make sound; browsers allow it after a key or a click. */
 export function allowSound(): void {
-  audio ??= new AudioContext()
-  void audio.resume()
+  for (const context of [soundContext(), bellContext()]) void context.resume()
 }
 
-/** Audio that the page shares: bells, the test tone and the level of the microphone. */
+/** Whether the browser keeps the page silent until a key or a click. */
+export const isSilenced = (): boolean => bellContext().state === 'suspended'
+
+/** Audio that the page shares: the test tone, prompts and levels. */
 export function soundContext(): AudioContext {
   audio ??= new AudioContext()
   return audio
 }
 
+function bellContext(): AudioContext {
+  bells ??= new AudioContext()
+  return bells
+}
+
 /** Plays tones that are on for a second of each interval. */
-function play(hertz: readonly number[], seconds: number, every: number): { stop(): void } {
-  const context = soundContext()
+function play(
+  hertz: readonly number[],
+  seconds: number,
+  every: number,
+  context: AudioContext = soundContext(),
+): { stop(): void } {
   void context.resume()
   const gain = context.createGain()
   gain.connect(context.destination)
@@ -50,17 +65,20 @@ function play(hertz: readonly number[], seconds: number, every: number): { stop(
 
 /** One second of a tone, to hear whether the loudspeaker works. */
 export function playTest(): void {
+  void playBy(soundContext(), devices.get().speaker)
   play([660], 1, 1)
 }
 
 /** Two high tones for a second, once. */
 export function playAlert(): void {
-  play([880, 1_109], 1, 1)
+  void playBy(bellContext(), devices.get().ring)
+  play([880, 1_109], 1, 1, bellContext())
 }
 
 /** Rings as a telephone does, until it is stopped. */
 export function playBell(): { stop(): void } {
-  return play(bell, ringSeconds, everySeconds)
+  void playBy(bellContext(), devices.get().ring)
+  return play(bell, ringSeconds, everySeconds, bellContext())
 }
 
 /** Plays a sound file; done when it has ended or was stopped. */

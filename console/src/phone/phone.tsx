@@ -2,7 +2,7 @@
 // A handset of the sandbox: one number, and an app for each channel. It drives the sandbox only, and shows what a handset has:
 // what is still on its way is not on it.
 import type { VNode } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { Mail } from '../areas/email/mail-app.tsx'
 import { Chat } from '../areas/messenger/chat-app.tsx'
 import { Money } from '../areas/payments/money-app.tsx'
@@ -15,7 +15,7 @@ import { PageHead } from '../kit/kit.tsx'
 import { Link } from '../place.tsx'
 import { t } from '../words.ts'
 import { NetworkButton } from './network.tsx'
-import { keepPhoneNumber, phoneNumber } from './number.ts'
+import { calling, keepPhoneNumber, phoneNumber } from './number.ts'
 
 const keptPhones = 'pamoja-phones'
 const maxPhones = 6
@@ -60,6 +60,7 @@ function Handset({ number, onNumber }: { number: string; onNumber(number: string
   const [typed, setTyped] = useState(number)
   const [app, setApp] = useState(0)
   const line = usePhoneLine(number, () => setApp(callsApp))
+  useEffect(() => calling.listen(() => number === phoneNumber() && setApp(callsApp)), [number])
   const id = useId()
   const choose = (wanted: string): void => {
     setTyped(wanted)

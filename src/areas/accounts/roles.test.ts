@@ -43,6 +43,11 @@ test('finance pays out and sends nothing', () => {
   assert.ok(!may('finance', 'test', 'keys:read'))
 })
 
+test('a supervisor tries calls in test, and an agent does not', () => {
+  assert.ok(may('supervisor', 'test', 'sandbox:write') && !may('supervisor', 'live', 'sandbox:write'))
+  assert.ok(!may('agent', 'test', 'sandbox:write'))
+})
+
 test('an agent texts callers and asks them for money, and does nothing else with either', () => {
   for (const role of ['agent', 'supervisor'] as const) {
     assert.ok(may(role, 'live', 'sms:send') && may(role, 'live', 'payments:request'))

@@ -20,7 +20,13 @@ export function scopesOf(role: Role, environment: Environment): string[] {
   if (role === 'viewer') return reading([...channels, ...money, 'webhooks', 'account', 'logs', 'events'])
   if (role === 'reviewer') return [...writing(['identity']), 'identity:review', 'identity:audit']
   if (role === 'supervisor')
-    return [...writing(['callcenter', 'conversations']), ...reading(['voice', 'account', 'customers']), ...toCallers]
+    return [
+      ...writing(['callcenter', 'conversations']),
+      ...reading(['voice', 'account', 'customers']),
+      ...toCallers,
+      // Whoever makes a menu tries it on the phone beside it.
+      ...(environment === 'test' ? writing(['sandbox']) : []),
+    ]
   if (role === 'finance')
     return [...writing(money), 'payouts:approve', ...reading(['customers', 'account', 'logs', 'events'])]
   if (role === 'agent') return ['callcenter:agent', 'conversations:own', 'conversations:answer', ...toCallers]

@@ -23,6 +23,7 @@ import { importRoutes } from './imports/routes.ts'
 import { importJob } from './imports/run.ts'
 import { invent } from './invent.ts'
 import { noteHistory } from './notes.ts'
+import { customerProfile } from './profile.ts'
 import { customerRoutes } from './routes.ts'
 import { segmentRoutes } from './segments/routes.ts'
 import { customerSettings } from './settings.ts'
@@ -66,6 +67,7 @@ export const customers: Area = {
   ],
   settings: customerSettings,
   histories: [noteHistory, ownHistory],
+  profiles: [customerProfile],
   finders: [
     finder({
       ...{ kind: 'customer', prefix: 'customer', table: 'customers.customers', scope: 'customers:read' },

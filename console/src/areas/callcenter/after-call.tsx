@@ -12,7 +12,8 @@ import { t } from '../../words.ts'
 import { type DeskNow, noted } from './connection.ts'
 import { useNotes } from './in-call.tsx'
 import { useKeys } from './keys.ts'
-import { Since } from './states.tsx'
+import { clockOf, Since } from './states.tsx'
+import type { ToNote } from './to-note.ts'
 
 /** Outcomes as reports have them, with their words. */
 const outcomes: readonly (readonly [outcome: string, name: string])[] = [
@@ -26,10 +27,15 @@ const outcomes: readonly (readonly [outcome: string, name: string])[] = [
 
 export function AfterCall({
   now: { agent },
+  agentId,
   toNote: { call_id, who },
+  more,
 }: {
   now: DeskNow
-  toNote: NonNullable<DeskNow['toNote']>
+  agentId: string
+  toNote: ToNote
+  /** Further calls without an outcome. */
+  more: number
 }) {
   const { run, error, isBusy } = useDoing()
   const [outcome, setOutcome] = useState<string | null>(null)
@@ -45,9 +51,9 @@ export function AfterCall({
       }
       if (Object.keys(wrap_up).length > 0) await callcenterChangeCall(api, { call_id, body: { wrap_up } })
       keepNotes('')
-      noted()
+      noted(agentId, call_id)
       say(t('Saved'))
-      if (agent && (isAfter || next === 'break'))
+      if (agent && ((isAfter && more === 0) || next === 'break'))
         await callcenterSetAgentStatus(api, { body: { agent_id: agent.agent_id, status: next } })
     })
   useKeys({
@@ -61,10 +67,16 @@ export function AfterCall({
         isAfter && (
           <span class="push call-time">
             <Since at={agent.since} role="timer" />
+            {agent.until && (
+              <small class="soft">
+                {t('of {time}', { time: clockOf((Date.parse(agent.until) - Date.parse(agent.since)) / 1_000) })}
+              </small>
+            )}
           </span>
         )
       }
     >
+      {more > 0 && <p class="hint">{t('{count} more calls have no outcome yet.', { count: more })}</p>}
       <fieldset class="outcomes" aria-label={t('Outcome')}>
         {outcomes.map(([one, name], i) => (
           <button key={one} type="button" class="btn" aria-pressed={outcome === one} onClick={() => setOutcome(one)}>

@@ -2,7 +2,7 @@
 // Alerts of the wallboard: a queue with too many callers, one who waits too long, or a service level below the queue's own. Limits
 // are chosen in the browser and kept there.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { callcenterChangeAgent, callcenterListAgents } from '#sdk/operations.ts'
+import { callcenterChangeAgent } from '#sdk/operations.ts'
 import type { RealtimeMetrics } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import { complain, say, undoable } from '../../kit/dialogs.tsx'
@@ -13,6 +13,7 @@ import { playAlert } from '../../kit/sound.ts'
 import { Link } from '../../place.tsx'
 import { store } from '../../store.ts'
 import { t } from '../../words.ts'
+import { allAgents } from './names.ts'
 import { clockOf } from './states.tsx'
 
 type QueueNow = RealtimeMetrics['queues'][number]
@@ -116,8 +117,7 @@ const maxAdded = 3
 
 /** Lets free agents of other queues serve one whose callers wait; they keep their own queues. */
 async function addFree({ queue_id, name: queue }: QueueNow): Promise<void> {
-  const { data } = await callcenterListAgents(api, { query: { limit: 200 } })
-  const free = data
+  const free = (await allAgents())
     .filter(({ status, queues }) => status === 'available' && !queues.includes(queue_id))
     .slice(0, maxAdded)
   if (free.length === 0) return say(t('No agent of another queue is free.'))

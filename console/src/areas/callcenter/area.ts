@@ -32,5 +32,6 @@ export const area: Area = {
     'hours/*': page(() => import('./hours.tsx').then(({ HoursPage }) => HoursPage)),
     'conferences/*': page(() => import('./conference.tsx').then(({ ConferencePage }) => ConferencePage)),
   },
+  everywhere: { kept: 'pamoja-desk', load: () => import('./call-bar.tsx').then(({ CallBar }) => CallBar) },
   records: { que: '/queues', ivr: '/voice-menus', rule: '/routing-rules', bh: '/hours', conf: '/conferences' },
 }

@@ -3,12 +3,14 @@
 // open. A connection that is lost is opened again, also in the middle of a call, and the page is told what became of the call.
 
 import { PamojaError } from '#sdk/client.ts'
-import { callcenterAgentContext, callcenterLogin, callcenterLogout } from '#sdk/operations.ts'
+import { callcenterAgentContext, callcenterCall, callcenterLogin, callcenterLogout } from '#sdk/operations.ts'
 import type { AgentContext, CallTransfer } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment } from '../../api.ts'
+import { devices, playBy } from '../../kit/devices.tsx'
 import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
-import { numberText } from '../../kit/words.ts'
+import { allowSound, isSilenced } from '../../kit/sound.ts'
+import { numberText, withheldNumber } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
 import { sentenceOf } from '../../refusals.ts'
 import { store } from '../../store.ts'
@@ -16,12 +18,15 @@ import { keepClock } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { hush, ring } from './ring.ts'
 import type { chosenStates } from './states.tsx'
+import { keepToNote, keptToNote, type ToNote } from './to-note.ts'
 
 interface AgentNow {
   readonly agent_id: string
   readonly status: string
   readonly reason: string | null
   readonly since: string
+  /** End of a break or of the time after a call; null without one. */
+  readonly until: string | null
   readonly next_status: string | null
 }
 
@@ -29,7 +34,12 @@ interface CallNow {
   readonly call_id: string | null
   readonly state: 'none' | 'ringing' | 'connected' | 'on_hold'
   readonly muted: boolean
+  /** Names of other agents who speak in the call. */
+  readonly others: readonly string[]
 }
+
+/** Transfer under way, with the agent who asked for it. */
+export type TransferNow = CallTransfer & { readonly from_agent: string | null; readonly from_name: string | null }
 
 export interface Offer {
   readonly call_id: string
@@ -37,6 +47,10 @@ export interface Offer {
   readonly queue: { readonly queue_id: string; readonly name: string } | null
   readonly context: AgentContext
   readonly expires_at: string
+  /** Whether the member asked for the call, which is answered by itself. */
+  readonly isAsked: boolean
+  /** Whether the member only listens. */
+  readonly isListening: boolean
 }
 
 interface QueueNow {
@@ -53,20 +67,24 @@ export interface DeskNow {
   readonly agent: AgentNow | null
   readonly call: CallNow
   readonly offer: Offer | null
-  readonly transfer: CallTransfer | null
+  readonly transfer: TransferNow | null
   readonly queues: readonly QueueNow[]
-  /** Call of which the outcome is to be noted. */
-  readonly toNote: { readonly call_id: string; readonly who: string } | null
-  /** Colleague who speaks in the call as well. */
+  /** Customer of the last call, and the number that they know. */
+  readonly last: { readonly to: string; readonly from: string; readonly who: string } | null
+  /** Calls of which the outcome is to be noted, the last one first. */
+  readonly toNote: readonly ToNote[]
+  /** Who was brought into the call from outside and speaks in it as well. */
   readonly third: string | null
+  /** What the other side says; null without audio. */
+  readonly heard: MediaStream | null
   /** Why the desk is closed, or what became of the call. */
   readonly told: string | null
 }
 
-const noCall: CallNow = { call_id: null, state: 'none', muted: false }
+const noCall: CallNow = { call_id: null, state: 'none', muted: false, others: [] }
 const closed: DeskNow = {
   ...{ link: 'closed', agent: null, call: noCall, offer: null, transfer: null, queues: [] },
-  ...{ toNote: null, third: null, told: null },
+  ...{ toNote: [], last: null, third: null, heard: null, told: null },
 }
 
 export const desk = store<DeskNow>(closed)
@@ -74,10 +92,13 @@ export const desk = store<DeskNow>(closed)
 /** Plays what the other side says. */
 const voice = new Audio()
 voice.autoplay = true
+void playBy(voice, devices.get().speaker)
 
 const kept = 'pamoja-desk'
 const longestRetryMs = 8_000
 const beatMs = 10_000
+/** Silence of the server after which the connection counts as lost: a network that is gone does not close it. */
+const longestSilenceMs = 25_000
 /** Ends after which the desk does not come back by itself. */
 const finals: Readonly<Record<number, string>> = {
   1008: 'The desk sent too much and was closed.',
@@ -93,12 +114,16 @@ interface Line {
   /** Address of the websocket, as the login gave it. */
   readonly path: string
   readonly agent_id: string
-  readonly microphone: MediaStream
+  microphone: MediaStream
   socket: WebSocket | null
   peer: RTCPeerConnection | null
   retryMs: number
   /** Calls that are answered as soon as they ring: those that the member asked for. */
   answers: boolean
+  /** Call in which the connection was lost. */
+  broken: (ToNote & { readonly isOfQueue: boolean }) | null
+  /** Whether the next call that is answered by itself, or the one now, is only listened to: it has no outcome of the member's. */
+  isListening: boolean
 }
 
 let line: Line | null = null
@@ -125,11 +150,19 @@ export async function startWork(
   open(agent_id, microphone, new URL(login.desk.ws_url).pathname)
 }
 
+let isResuming = false
+
 /** Opens the desk again after the page was loaded anew, if it was open. */
 export async function resumeWork({ id }: Member): Promise<void> {
+  set({ toNote: keptToNote(id) })
   const [environment, path] = (sessionStorage.getItem(kept) ?? '').split(' ')
-  if (line !== null || path === undefined || environment !== currentEnvironment()) return
-  open(id, await openMicrophone(), path)
+  if (line !== null || isResuming || path === undefined || environment !== currentEnvironment()) return
+  isResuming = true
+  try {
+    open(id, await openMicrophone(), path)
+  } finally {
+    isResuming = false
+  }
 }
 
 export async function endWork(force = false): Promise<void> {
@@ -156,16 +189,28 @@ export async function whenReady(is: (now: DeskNow) => boolean = ({ link }) => li
 }
 
 /** The next call that rings is answered at once, because the member asked for it. */
-export function answerNext(isAnswered = true): void {
-  if (line) line.answers = isAnswered
+export function answerNext(isAnswered = true, isListening = false): void {
+  if (line) Object.assign(line, { answers: isAnswered, isListening })
+}
+
+/** Places a call: it is answered at this desk by itself, and then rings at the customer's. */
+export async function place(body: { readonly to: string; readonly from: string; readonly agent_id: string }) {
+  answerNext()
+  await callcenterCall(api, { body }).catch((refused) => {
+    answerNext(false)
+    throw refused
+  })
 }
 
 function open(agent_id: string, microphone: MediaStream, path: string): void {
   leave(null)
+  allowSound()
   const environment = currentEnvironment()
   sessionStorage.setItem(kept, `${environment} ${path}`)
-  line = { environment, path, agent_id, microphone, socket: null, peer: null, retryMs: 500, answers: false }
-  desk.set({ ...closed, link: 'opening' })
+  const nothing = { socket: null, peer: null, retryMs: 500, answers: false, broken: null, isListening: false }
+  line = { environment, path, agent_id, microphone, ...nothing }
+  desk.set({ ...closed, link: 'opening', toNote: keptToNote(agent_id) })
+  watchMicrophone(line)
   connect(line)
 }
 
@@ -176,7 +221,7 @@ function leave(told: string | null): void {
   if (before) {
     before.socket?.close(1000)
     quiet(before)
-    for (const track of before.microphone.getTracks()) track.stop()
+    stopTracks(before.microphone)
     sessionStorage.removeItem(kept)
   }
   desk.set({ ...closed, toNote: desk.get().toNote, told })
@@ -188,39 +233,82 @@ function connect(own: Line): void {
   url.searchParams.set('environment', own.environment)
   const socket = new WebSocket(url)
   own.socket = socket
-  const beat = setInterval(() => send(own, { type: 'ping' }), beatMs)
   let wasOpen = false
+  let heardMs = performance.now()
+  const stop = new AbortController()
+  const { signal } = stop
+  const over = (code: number): void => {
+    if (signal.aborted) return
+    stop.abort()
+    clearInterval(beat)
+    socket.close()
+    if (line === own) quiet(own)
+    for (const { failed } of waiting.values()) failed(new Error(t('The connection was lost.')))
+    waiting.clear()
+    if (line === own) void lost(own, code, wasOpen)
+  }
+  const look = (): void => {
+    if (performance.now() - heardMs > longestSilenceMs) over(0)
+    else send(own, { type: 'ping' })
+  }
+  const beat = setInterval(look, beatMs)
   socket.addEventListener('open', () => {
     wasOpen = true
     own.retryMs = 500
   })
-  socket.addEventListener('message', ({ data }) => line === own && hear(own, JSON.parse(data)))
-  socket.addEventListener('close', ({ code }) => {
-    clearInterval(beat)
-    quiet(own)
-    for (const { failed } of waiting.values()) failed(new Error(t('The connection was lost.')))
-    waiting.clear()
-    if (line === own) void lost(own, code, wasOpen)
+  socket.addEventListener('message', ({ data }) => {
+    heardMs = performance.now()
+    if (line === own) hear(own, JSON.parse(data))
   })
+  socket.addEventListener('close', ({ code }) => over(code))
+  // A computer that slept, or lost its network, learns it at once and not with the next beat.
+  window.addEventListener('offline', () => over(0), { signal })
+  document.addEventListener('visibilitychange', look, { signal })
 }
 
 async function lost(own: Line, code: number, wasOpen: boolean): Promise<void> {
+  const { call, offer } = desk.get()
+  if (isSpeakingIn(call) && call.call_id !== null && !own.isListening)
+    own.broken = { ...toNoteOf(call.call_id, offer), isOfQueue: offer?.queue !== null }
   const refusal = finals[code] ?? (wasOpen ? null : await refusalOf(own))
   if (line !== own) return
-  if (refusal !== null) return leave(t(refusal))
+  if (refusal !== null) {
+    const { broken } = own
+    if (broken) noteLater(broken)
+    return leave(refusal === finals[4409] && broken ? givenAway(broken) : t(refusal))
+  }
   hush()
-  const { call } = desk.get()
   const told =
     code === 4002
       ? 'No audio received: check the microphone, and that the network allows UDP.'
-      : call.state === 'connected' || call.state === 'on_hold'
+      : isSpeakingIn(call)
         ? 'The connection was lost. The caller hears music for 30 seconds; you speak on as soon as it is back.'
         : call.state === 'ringing'
           ? 'The connection was lost. The call went to the next colleague.'
           : 'The connection was lost and is being opened again.'
   set({ link: 'lost', told: t(told), ...(call.state === 'ringing' ? { offer: null } : {}) })
-  setTimeout(() => line === own && connect(own), own.retryMs)
+  const again = new AbortController()
+  const retry = (): void => {
+    if (again.signal.aborted) return
+    again.abort()
+    clearTimeout(timer)
+    if (line === own) connect(own)
+  }
+  const timer = setTimeout(retry, own.retryMs)
+  window.addEventListener('online', retry, { signal: again.signal })
   own.retryMs = Math.min(longestRetryMs, own.retryMs * 2)
+}
+
+const isSpeakingIn = ({ state }: CallNow): boolean => state === 'connected' || state === 'on_hold'
+
+/** What became of a call whose agent did not come back in time. */
+function givenAway({ who, isOfQueue: hasQueue }: NonNullable<Line['broken']>): string {
+  return hasQueue
+    ? t(
+        'You were away for more than 30 seconds: {name} waits for the next agent, first in the queue. Start work again.',
+        { name: who },
+      )
+    : t('You were away for more than 30 seconds: the call with {name} has ended. Start work again.', { name: who })
 }
 
 /** Why the server lets nobody in; null if it does, or nobody answers. A browser does not tell why a websocket did not open. */
@@ -261,6 +349,7 @@ async function offered(own: Line, offer: AudioOffer): Promise<void> {
     send: (message) => send(own, message),
     plays: (stream) => {
       voice.srcObject = stream
+      set({ heard: stream })
     },
   })
 }
@@ -269,7 +358,46 @@ function quiet(own: Line): void {
   own.peer?.close()
   own.peer = null
   voice.srcObject = null
+  if (desk.get().heard !== null) set({ heard: null })
 }
+
+function stopTracks(microphone: MediaStream): void {
+  for (const track of microphone.getTracks()) track.stop()
+}
+
+/** Speaks by the chosen microphone, or by another one when it is gone. */
+async function changeMicrophone(own: Line): Promise<void> {
+  const next = await openMicrophone()
+  if (line !== own) return stopTracks(next)
+  stopTracks(own.microphone)
+  own.microphone = next
+  watchMicrophone(own)
+  const track = next.getAudioTracks()[0] ?? null
+  for (const sender of own.peer?.getSenders() ?? []) await sender.replaceTrack(track)
+  if (desk.get().link === 'open') set({ told: null })
+  say(t('You speak by: {name}', { name: track?.label || t('Default device') }))
+}
+
+/** A headset that is pulled out is told, and another microphone is taken, now or when there is one. */
+function watchMicrophone(own: Line): void {
+  const change = (): void => {
+    if (line !== own) return
+    changeMicrophone(own).catch((error: Error) => {
+      set({ told: sentenceOf(error) })
+      navigator.mediaDevices.addEventListener('devicechange', change, { once: true })
+    })
+  }
+  own.microphone.getAudioTracks()[0]?.addEventListener('ended', change, { once: true })
+}
+
+let chosen = devices.get()
+devices.listen((now) => {
+  const before = chosen
+  chosen = now
+  if (now.speaker !== before.speaker) void playBy(voice, now.speaker)
+  if (now.microphone !== before.microphone && line)
+    changeMicrophone(line).catch((error: Error) => set({ told: sentenceOf(error) }))
+})
 
 /** Milliseconds to the server and back, and the share of sound that was lost; null without a connection. */
 export async function networkFigures(): Promise<{ rttMs: number | null; lost: number } | null> {
@@ -294,13 +422,13 @@ function hear(own: Line, message: object): void {
     case 'webrtc.offer':
       return void offered(own, given).catch((error: Error) => set({ told: sentenceOf(error) }))
     case 'desk.ready':
-      return ready()
+      return ready(own)
     case 'agent.status':
       return set({ agent: given })
     case 'call.offer':
       return rings(own, given)
     case 'call.state':
-      return callChanged(given)
+      return callChanged(own, { ...noCall, ...given })
     case 'transfer.state':
       return transferChanged(given.transfer)
     case 'clock':
@@ -315,15 +443,28 @@ function hear(own: Line, message: object): void {
   }
 }
 
-function ready(): void {
-  const before = desk.get()
-  set({ link: 'open', told: null })
-  if (before.link === 'lost')
-    say(before.call.state === 'none' ? t('You are connected again.') : t('You are connected again: speak on.'))
+function ready(own: Line): void {
+  const { link, call } = desk.get()
+  const { broken } = own
+  own.broken = null
+  set({ link: 'open', told: isSilenced() ? t('Press any key or click once, so that the desk may ring.') : null })
+  if (link !== 'lost') return
+  if (call.state !== 'none') say(t('You are connected again: speak on.'))
+  else if (broken) say(t('You are connected again. The call with {name} has ended.', { name: broken.who }))
+  else say(t('You are connected again.'))
 }
 
-function rings(own: Line, offer: Offer): void {
-  set({ offer, third: null })
+/** A page that was loaded anew may make no sound before a key or a click. */
+for (const deed of ['keydown', 'pointerdown'])
+  window.addEventListener(deed, () => {
+    if (line === null || !isSilenced()) return
+    allowSound()
+    if (desk.get().link === 'open') set({ told: null })
+  })
+
+function rings(own: Line, offer: Omit<Offer, 'isAsked' | 'isListening'>): void {
+  if (!own.answers) own.isListening = false
+  set({ offer: { ...offer, isAsked: own.answers, isListening: own.isListening }, third: null })
   if (!own.answers) return ring(whoIn(offer), offer.queue?.name ?? '', () => go('/desk'))
   own.answers = false
   void ask({ type: 'call.accept' }).catch((error: Error) => set({ told: sentenceOf(error) }))
@@ -336,22 +477,54 @@ function settle(id: string, how: (one: { done(result: unknown): void; failed(err
 }
 
 /** Who calls, as far as it is known. */
-export function whoIn({ from, context }: Offer): string {
+export function whoIn({ from, context }: Pick<Offer, 'from' | 'context'>): string {
   return context.customer?.name ?? (from ? numberText(from) : t('Unknown caller'))
 }
 
-function callChanged(call: CallNow): void {
+function callChanged(own: Line, call: CallNow): void {
   const before = desk.get()
   if (call.state !== 'ringing') hush()
-  const wasSpeaking = before.call.state === 'connected' || before.call.state === 'on_hold'
-  const isOver = call.state === 'none' && wasSpeaking && before.call.call_id !== null
-  const isQueueCall = before.offer === null || before.offer.context.call !== null
+  const isOver = call.state === 'none' && isSpeakingIn(before.call)
+  // Who only listened, or was asked and not given the call, has no outcome to note.
+  const isTheirs = !own.isListening && !isAskedIn(before)
+  const hasOutcome = isTheirs && (before.offer === null || before.offer.context.call !== null)
+  const last = lastOf(before.offer)
   set({
     call,
     ...(call.state === 'none' ? { offer: null, third: null } : {}),
-    ...(isOver && isQueueCall && before.call.call_id
-      ? { toNote: { call_id: before.call.call_id, who: before.offer ? whoIn(before.offer) : t('Unknown caller') } }
-      : {}),
+    ...(isOver && hasOutcome && last ? { last } : {}),
+  })
+  if (isOver && hasOutcome && before.call.call_id !== null) noteLater(toNoteOf(before.call.call_id, before.offer))
+}
+
+/** Whether the member is asked by a colleague, who has the call. */
+export const isAskedIn = ({ transfer, agent }: Pick<DeskNow, 'transfer' | 'agent'>): boolean =>
+  Boolean(transfer?.from_name) && transfer?.from_agent !== agent?.agent_id
+
+/** How the customer of a call is called back; null for one who is not known. */
+function lastOf(offer: Offer | null): DeskNow['last'] {
+  const { call, customer } = offer?.context ?? {}
+  if (!offer || !call || !customer || customer.phone === withheldNumber) return null
+  return { to: customer.phone, from: call.direction === 'outbound' ? call.from : call.to, who: whoIn(offer) }
+}
+
+const toNoteOf = (call_id: string, offer: Offer | null): ToNote => ({
+  call_id,
+  who: offer ? whoIn(offer) : t('Unknown caller'),
+})
+
+/** The outcome of a call is noted when there is time for it: the next call may come before. */
+function noteLater({ call_id, who }: ToNote): void {
+  if (line) set({ toNote: keepToNote(line.agent_id, [{ call_id, who }, ...desk.get().toNote]) })
+}
+
+/** The outcome of a call is noted, or not wanted. */
+export function noted(agent_id: string, call_id: string): void {
+  set({
+    toNote: keepToNote(
+      agent_id,
+      desk.get().toNote.filter((one) => one.call_id !== call_id),
+    ),
   })
 }
 
@@ -361,14 +534,12 @@ export function takesBack(transfer_id: string): void {
   takenBack = transfer_id
 }
 
-function transferChanged(transfer: CallTransfer | null): void {
+function transferChanged(transfer: TransferNow | null): void {
   const { transfer: before, call } = desk.get()
-  const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const isInVain = before?.status === 'ringing' && transfer === null && before.transfer_id !== takenBack
   set({ transfer })
-  if (isInVain && isSpeaking) say(t('The call was not answered: you speak with the caller again.'))
+  if (isInVain && isSpeakingIn(call)) say(t('The call was not answered: you speak with the caller again.'))
 }
 
-export const noted = (): void => set({ toNote: null })
 export const thirdIs = (third: string): void => set({ third })
 export const tellDesk = (told: string | null): void => set({ told })

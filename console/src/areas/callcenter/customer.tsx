@@ -7,7 +7,7 @@ import { api, may } from '../../api.ts'
 import { type Deed, DeedButton } from '../../kit/detail.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, Card, Facts, Pill } from '../../kit/kit.tsx'
-import { numberText, withheldNumber, words } from '../../kit/words.ts'
+import { language, money, numberText, withheldNumber, words } from '../../kit/words.ts'
 import { t } from '../../words.ts'
 import { textForm } from '../customers/forms.ts'
 import { askForm } from '../payments/forms.ts'
@@ -45,6 +45,9 @@ interface Past {
   readonly icon: IconName
   readonly name: string
   readonly state: string | null
+  /** Amount of a payment. */
+  readonly sum: string | null
+  /** What was written or noted, or what it was about. */
   readonly note: string | null
 }
 
@@ -61,7 +64,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
           name: t('Call'),
           state: one.disposition ?? one.outcome,
         },
-        note: null,
+        ...{ sum: null, note: null },
       }),
     )
   const noted = notes.map(
@@ -72,6 +75,7 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
         icon: 'note',
         name: t('Note'),
         state: null,
+        sum: null,
         note: one.text,
       },
     }),
@@ -80,7 +84,14 @@ function storyOf({ history, notes, call }: AgentContext): Past[] {
     kind === 'calls'
       ? []
       : history[kind].map(
-          (one): Past => ({ key: one.id, at: one.created_at, icon, name: t(name), state: one.status, note: null }),
+          ({ id, created_at, status, direction, title, amount, currency }): Past => ({
+            ...{ key: id, at: created_at, icon, state: status, note: title },
+            name:
+              direction === 'inbound' && kind !== 'ussd_sessions'
+                ? t('{name} from the customer', { name: t(name) })
+                : t(name),
+            sum: amount === null || currency === null ? null : money(amount, currency),
+          }),
         ),
   )
   return [...calls, ...noted, ...others].sort((a, b) => b.at.localeCompare(a.at))
@@ -117,17 +128,18 @@ export function Customer({ context }: { context: AgentContext }) {
           [t('Phone'), <span dir="auto">{numberText(customer.phone)}</span>],
           ...(call ? [[t('Waited'), clockOf(call.wait_seconds)] as [string, string]] : []),
           ...(chosen ? [[t('Menu choice'), chosen] as [string, string]] : []),
-          ...(customer.language ? [[t('Language'), customer.language] as [string, string]] : []),
+          ...(customer.language ? [[t('Language'), language(customer.language)] as [string, string]] : []),
           ...(customer.tags.length > 0 ? [[t('Tags'), customer.tags.join(', ')] as [string, string]] : []),
         ]}
       />
       <Quick context={context} />
       {past.length === 0 && <p class="soft">{t('No information about the caller yet.')}</p>}
       <ol class="story">
-        {past.map(({ key, at, icon, name, state, note }) => (
+        {past.map(({ key, at, icon, name, state, sum, note }) => (
           <li key={key}>
             <Icon name={icon} />
             <span class="strong">{name}</span>
+            {sum && <b>{sum}</b>}
             {state && <Pill state={state} word={words(state)} />}
             <span class="soft push">
               <Ago at={at} />

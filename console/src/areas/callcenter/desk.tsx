@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Desk of an agent: free, ringing, in a call and after it, with the customer's story beside it. Every deed has a key.
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { callcenterCall, callcenterSetAgentStatus } from '#sdk/operations.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { callcenterSetAgentStatus } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
+import { Devices } from '../../kit/devices.tsx'
 import { complain } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Field, problemOf } from '../../kit/fields.tsx'
@@ -14,29 +15,19 @@ import { count, numberText } from '../../kit/words.ts'
 import { sentenceOf } from '../../refusals.ts'
 import { t } from '../../words.ts'
 import { AfterCall } from './after-call.tsx'
-import {
-  answerNext,
-  ask,
-  type DeskNow,
-  desk,
-  endWork,
-  type Offer,
-  resumeWork,
-  startWork,
-  tellDesk,
-  whoIn,
-} from './connection.ts'
+import { Ringing } from './call-bar.tsx'
+import { type DeskNow, desk, endWork, place, resumeWork, startWork, tellDesk } from './connection.ts'
 import { Conversations } from './conversations.tsx'
 import { Customer, useCustomer } from './customer.tsx'
 import { InCall } from './in-call.tsx'
-import { useKeys } from './keys.ts'
 import { allowNotices } from './ring.ts'
 import { SoundTest } from './sound-test.tsx'
 import { AgentState, chosenStates, clockOf, isChosen, lookOf, reasonNames, Since } from './states.tsx'
 
 export function DeskPage({ session }: PageProps) {
   const now = desk.use()
-  const { link, agent, call, toNote, told } = now
+  const { link, agent, call, told } = now
+  const [toNote] = now.toNote
   useEffect(() => void resumeWork(session.member).catch((error: Error) => tellDesk(sentenceOf(error))), [])
   const isSpeaking = call.state === 'connected' || call.state === 'on_hold'
   const customer = useCustomer(session.member.id, link === 'closed' ? null : call.call_id, call.state)
@@ -44,7 +35,15 @@ export function DeskPage({ session }: PageProps) {
     customer?.call?.call_id === toNote?.call_id
       ? (customer?.customer?.name ?? numberText(customer?.customer?.phone ?? ''))
       : null
-  const known = name ? { who: name } : {}
+  const after = toNote && (
+    <AfterCall
+      key={toNote.call_id}
+      now={now}
+      agentId={session.member.id}
+      toNote={name ? { ...toNote, who: name } : toNote}
+      more={now.toNote.length - 1}
+    />
+  )
   return (
     <div class="page">
       <PageHead title="Desk">{agent && link !== 'closed' && <Availability now={now} />}</PageHead>
@@ -55,14 +54,16 @@ export function DeskPage({ session }: PageProps) {
       )}
       {link === 'closed' && <Start session={session} />}
       {link === 'opening' && <p role="status">{t('The desk is being opened…')}</p>}
-      {now.offer && call.state === 'ringing' && <Ringing offer={now.offer} />}
+      {now.offer && call.state === 'ringing' && <Ringing now={now} offer={now.offer} hasKeys />}
       {link !== 'closed' && (
         <div class="desk">
           <div class="desk-main">
             {isSpeaking && <InCall key={call.call_id} now={now} customer={customer} />}
-            {!isSpeaking && toNote && <AfterCall key={toNote.call_id} now={now} toNote={{ ...toNote, ...known }} />}
+            {call.state === 'none' && after}
             {call.state === 'ringing' && customer && <Customer context={customer} />}
-            {call.state === 'none' && !toNote && <Free now={now} agentId={session.member.id} />}
+            {call.state === 'none' && (!toNote || agent?.status === 'available') && (
+              <Free now={now} agentId={session.member.id} />
+            )}
           </div>
           <div class="desk-side">
             {call.state !== 'ringing' && customer && <Customer context={customer} />}
@@ -71,7 +72,7 @@ export function DeskPage({ session }: PageProps) {
           </div>
         </div>
       )}
-      {link === 'closed' && toNote && <AfterCall now={now} toNote={toNote} />}
+      {link === 'closed' && after}
       {link === 'closed' && <Conversations member={session.member.id} />}
     </div>
   )
@@ -91,6 +92,7 @@ function Start({ session }: Pick<PageProps, 'session'>) {
     <Card title="Before you start">
       <p>{t('Try your microphone and loudspeaker, then start: calls come by themselves.')}</p>
       <SoundTest />
+      <Devices />
       {error && <Problem error={error} />}
       <p>
         <button type="button" class="btn primary large" disabled={isBusy} onClick={start}>
@@ -156,66 +158,18 @@ function Availability({ now: { agent, link } }: { now: DeskNow }) {
   )
 }
 
-function Ringing({ offer }: { offer: Offer }) {
-  const doing = useDoing()
-  const answer = (): void => {
-    allowSound()
-    doing.run(() => ask({ type: 'call.accept' }))
-  }
-  const reject = (): void => doing.run(() => ask({ type: 'call.reject' }))
-  useKeys({ Enter: answer, Escape: reject })
-  const button = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (!document.activeElement?.matches('input, textarea, select')) button.current?.focus()
-  }, [])
-  const who = whoIn(offer)
-  const { call, customer } = offer.context
-  const menu = call?.ivr_path.map(({ digit, label }) => [digit, label].filter(Boolean).join(' ')).join(', ')
-  return (
-    <section class="ringing" role="alertdialog" aria-label={t('{name} is calling', { name: who })}>
-      <span class="ring-sign" aria-hidden="true">
-        <Icon name="call" />
-      </span>
-      <div class="grow">
-        <p class="big">{t('{name} is calling', { name: who })}</p>
-        <p class="soft">
-          {[
-            offer.queue?.name,
-            customer?.name ? customer.phone : null,
-            menu ? t('pressed {keys}', { keys: menu }) : null,
-            call ? t('waited {time}', { time: clockOf(call.wait_seconds) }) : null,
-          ]
-            .filter(Boolean)
-            .join(' · ')}
-        </p>
-        {doing.error && <Problem error={doing.error} />}
-      </div>
-      <button type="button" class="btn large" disabled={doing.isBusy} onClick={reject}>
-        <Icon name="x" />
-        {t('Not now')} <kbd>Esc</kbd>
-      </button>
-      <button ref={button} type="button" class="btn primary large" disabled={doing.isBusy} onClick={answer}>
-        <Icon name="call" />
-        {t('Answer')} <kbd>↵</kbd>
-      </button>
-    </section>
-  )
-}
+/** Number that calls were last placed with. */
+const keptFrom = 'pamoja-calls-from'
 
-function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId: string }) {
+function Free({ now: { agent, queues, link, last }, agentId }: { now: DeskNow; agentId: string }) {
   const { run, error, isBusy } = useDoing()
   const [to, setTo] = useState('')
-  const [from, setFrom] = useState('')
+  const [from, setFrom] = useState(() => localStorage.getItem(keptFrom) ?? '')
   const status = agent?.status ?? 'offline'
   const call = (event: Event): void => {
     event.preventDefault()
-    answerNext()
-    run(() =>
-      callcenterCall(api, { body: { to, from, agent_id: agentId } }).catch((refused) => {
-        answerNext(false)
-        throw refused
-      }),
-    )
+    localStorage.setItem(keptFrom, from)
+    run(() => place({ to, from, agent_id: agentId }))
   }
   const isFree = status === 'available'
   return (
@@ -231,6 +185,19 @@ function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId
       {agent?.reason === 'no_answer' && (
         <p class="callout warn" role="alert">
           {t('You did not answer in time. Choose Free to get calls again.')}
+        </p>
+      )}
+      {isFree && last && (
+        <p>
+          <button
+            type="button"
+            class="btn"
+            disabled={isBusy}
+            onClick={() => run(() => place({ to: last.to, from: last.from, agent_id: agentId }))}
+          >
+            <Icon name="call" />
+            {t('Call {name} back', { name: last.who })}
+          </button>
         </p>
       )}
       <form class="form" onSubmit={call}>
@@ -250,6 +217,7 @@ function Free({ now: { agent, queues, link }, agentId }: { now: DeskNow; agentId
           {t('Call')}
         </button>
       </form>
+      <Devices />
     </Card>
   )
 }

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call at the desk: timer, hold, mute, keys, recording, passing it on, and notes that are kept as they are typed.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { callcenterChangeCall, callcenterDecideTransfer, callcenterTransfer } from '#sdk/operations.ts'
 import type { AgentContext } from '#sdk/schemas.ts'
 import { api } from '../../api.ts'
+import { Devices } from '../../kit/devices.tsx'
 import { useDoing } from '../../kit/doing.ts'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Problem } from '../../kit/kit.tsx'
 import { useLevel } from '../../kit/microphone.ts'
-import { numberText } from '../../kit/words.ts'
+import { numberText, percent } from '../../kit/words.ts'
 import { initials } from '../../navigation.tsx'
 import { t } from '../../words.ts'
-import { ask, type DeskNow, microphoneNow, networkFigures, takesBack, thirdIs } from './connection.ts'
+import {
+  ask,
+  type DeskNow,
+  isAskedIn,
+  microphoneNow,
+  networkFigures,
+  type TransferNow,
+  takesBack,
+  thirdIs,
+} from './connection.ts'
 import { useKeys } from './keys.ts'
 import { AgentState, Since, skillNames } from './states.tsx'
 
@@ -31,7 +41,10 @@ export function useNotes(call_id: string): [notes: string, keep: (notes: string)
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#']
 
 export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext | null }) {
-  const { call, agent, transfer, third, offer } = now
+  const { call, agent, transfer, offer } = now
+  // Those from outside are known to this page alone; colleagues are told by the server, to each desk.
+  const third = call.others.join(', ') || now.third
+  const isAsked = isAskedIn(now)
   const call_id = call.call_id ?? ''
   const doing = useDoing()
   const [open, setOpen] = useState<'keys' | 'pass' | null>(null)
@@ -41,15 +54,24 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
   const hold = (): void => doing.run(() => ask({ type: 'call.hold', hold: !isHeld }))
   const mute = (): void => doing.run(() => ask({ type: 'call.mute', mute: !call.muted }))
   const hangUp = (): void => doing.run(() => ask({ type: 'call.hangup' }))
-  const toggle = (what: 'keys' | 'pass') => (): void => setOpen(open === what ? null : what)
+  /** Whether the call was passed on since the list was opened: it is not typed into by itself again. */
+  const wasPassed = useRef(false)
+  const toggle = (what: 'keys' | 'pass') => (): void => {
+    wasPassed.current = false
+    setOpen(open === what ? null : what)
+  }
   const record = (): void =>
     doing.run(async () => {
       await callcenterChangeCall(api, { call_id, body: { recording: isPaused ? 'resume' : 'pause' } })
       setIsPaused(!isPaused)
     })
+  const dial = (key: string): void => doing.run(() => ask({ type: 'call.dtmf', digits: key }))
   useKeys({
-    ...{ h: hold, m: mute, d: toggle('keys'), p: toggle('pass'), r: record, 'Ctrl e': hangUp },
+    ...{ m: mute, 'Ctrl e': hangUp },
+    // Who is only asked decides nothing about the call.
+    ...(isAsked ? {} : { h: hold, d: toggle('keys'), p: toggle('pass'), r: record }),
     ...(open === null ? {} : { Escape: () => setOpen(null) }),
+    ...(open === 'keys' ? Object.fromEntries(digits.map((key) => [key, () => dial(key)])) : {}),
   })
   const phone = customer?.customer?.phone ?? offer?.from
   const who = customer?.customer?.name ?? (phone ? numberText(phone) : t('Unknown caller'))
@@ -62,12 +84,18 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
         <div class="grow">
           <h2 dir="auto">{who}</h2>
           <p class="soft">
-            {isHeld ? t('On hold: the caller hears music') : third ? t('All three speak') : t('You speak')}
+            {isAsked
+              ? t('You are consulted')
+              : isHeld
+                ? t('On hold: the caller hears music')
+                : third
+                  ? t('All three speak')
+                  : t('You speak')}
           </p>
         </div>
         <p class="call-time">{agent && <Since at={agent.since} role="timer" />}</p>
       </header>
-      <Line />
+      <Line heard={now.heard} />
       {third && (
         <p class="callout note" role="status">
           {t('You, {name} and {other} speak.', { name: who, other: third })}
@@ -75,33 +103,40 @@ export function InCall({ now, customer }: { now: DeskNow; customer: AgentContext
       )}
       <div class="call-keys">
         <Key icon="mic" name="Mute" hint="M" isOn={call.muted} onPress={mute} />
-        <Key icon="pause" name="Hold" hint="H" isOn={isHeld} onPress={hold} />
-        <Key icon="keypad" name="Keys" hint="D" isOn={open === 'keys'} onPress={toggle('keys')} />
-        <Key icon="transfer" name="Transfer" hint="P" isOn={open === 'pass'} onPress={toggle('pass')} />
-        <Key icon="record" name="Pause recording" hint="R" isOn={isPaused} onPress={record} />
+        {!isAsked && (
+          <>
+            <Key icon="pause" name="Hold" hint="H" isOn={isHeld} onPress={hold} />
+            <Key icon="keypad" name="Keys" hint="D" isOn={open === 'keys'} onPress={toggle('keys')} />
+            <Key icon="transfer" name="Transfer" hint="P" isOn={open === 'pass'} onPress={toggle('pass')} />
+            <Key icon="record" name="Pause recording" hint="R" isOn={isPaused} onPress={record} />
+          </>
+        )}
         <Key icon="hangup" name={third ? 'Leave the call' : 'Hang up'} hint="Ctrl E" isDanger onPress={hangUp} />
       </div>
       {doing.error && <Problem error={doing.error} />}
       {open === 'keys' && (
         <fieldset class="keys" aria-label={t('Keys')}>
           {digits.map((key) => (
-            <button
-              key={key}
-              type="button"
-              class="btn"
-              onClick={() => doing.run(() => ask({ type: 'call.dtmf', digits: key }))}
-            >
+            <button key={key} type="button" class="btn" onClick={() => dial(key)}>
               {key}
             </button>
           ))}
         </fieldset>
       )}
-      {transfer ? (
-        <Consulting transfer={transfer} doing={doing} />
+      {transfer && isAsked ? (
+        <p class="callout note" role="status">
+          {t('{name} asks you before handing {caller} over. The caller hears music.', {
+            name: transfer.from_name ?? '',
+            caller: who,
+          })}
+        </p>
+      ) : transfer ? (
+        <Consulting transfer={transfer} doing={doing} onMerged={() => setOpen(null)} />
       ) : (
-        open === 'pass' && <PassOn call_id={call_id} doing={doing} />
+        open === 'pass' && <PassOn call_id={call_id} doing={doing} wasPassed={wasPassed} />
       )}
       <TextField label="Notes" value={notes} onInput={keepNotes} rows={3} maxLength={4_000} hint="Kept as you type" />
+      <Devices />
     </section>
   )
 }
@@ -130,9 +165,10 @@ function Key({ icon, name, hint, isOn, isDanger = false, onPress }: KeyProps) {
   )
 }
 
-/** Level of the microphone and how good the connection is. */
-function Line() {
+/** Levels of the microphone and of what is heard, and how good the connection is. */
+function Line({ heard }: Pick<DeskNow, 'heard'>) {
   const level = useLevel(microphoneNow())
+  const heardLevel = useLevel(heard)
   const [figures, setFigures] = useState<Awaited<ReturnType<typeof networkFigures>>>(null)
   useEffect(() => {
     const look = (): void => void networkFigures().then(setFigures, () => undefined)
@@ -143,11 +179,15 @@ function Line() {
   const isBad = figures !== null && (figures.lost > 0.03 || (figures.rttMs ?? 0) > 400)
   return (
     <p class="line-figures soft">
+      <Icon name="mic" />
       <meter min={0} max={1} value={level} aria-label={t('Level of the microphone')} />
+      <Icon name="speaker" />
+      <meter min={0} max={1} value={heardLevel} aria-label={t('Level of the caller')} />
       {figures && (
         <span class={isBad ? 'bad' : ''}>
           {isBad ? t('Poor connection') : t('Good connection')}
           {figures.rttMs === null ? '' : `, ${figures.rttMs} ms`}
+          {figures.lost === 0 ? '' : `, ${t('{percent} lost', { percent: percent(figures.lost) })}`}
         </span>
       )}
     </p>
@@ -168,7 +208,15 @@ interface Targets {
 }
 
 /** Colleagues with their state, queues, and any number. */
-function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof useDoing> }) {
+function PassOn({
+  call_id,
+  doing,
+  wasPassed,
+}: {
+  call_id: string
+  doing: ReturnType<typeof useDoing>
+  wasPassed: { current: boolean }
+}) {
   const [targets, setTargets] = useState<Targets>({ agents: [], queues: [] })
   const [typed, setTyped] = useState('')
   useEffect(() => {
@@ -177,8 +225,15 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     const timer = setInterval(look, 3_000)
     return () => clearInterval(timer)
   }, [])
-  const pass = (destination: string, transfer_type: 'warm' | 'cold'): void =>
+  const pass = (destination: string, transfer_type: 'warm' | 'cold'): void => {
+    wasPassed.current = true
     doing.run(() => callcenterTransfer(api, { body: { call_id, destination, transfer_type } }))
+  }
+  // Who is typed at once: the list is filtered, and the first button is one step further.
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!wasPassed.current) box.current?.querySelector('input')?.focus()
+  }, [])
   const wanted = typed.trim().toLowerCase()
   const matches = (name: string): boolean => wanted === '' || name.toLowerCase().includes(wanted)
   const number = typed.trim().replace(/^\+[\d\s()-]+$/, (text) => text.replace(/[^+\d]/g, ''))
@@ -196,7 +251,7 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
     </span>
   )
   return (
-    <div class="pass-on">
+    <div class="pass-on" ref={box}>
       <Field label="Transfer to" value={typed} onInput={setTyped} placeholder={t('A colleague, a queue, a number')} />
       <ul class="story">
         {isNumber && (
@@ -242,13 +297,7 @@ function PassOn({ call_id, doing }: { call_id: string; doing: ReturnType<typeof 
 }
 
 /** A colleague is asked first: then the call is theirs, all three speak, or it is taken back. */
-function Consulting({
-  transfer,
-  doing,
-}: {
-  transfer: NonNullable<DeskNow['transfer']>
-  doing: ReturnType<typeof useDoing>
-}) {
+function Consulting({ transfer, doing }: { transfer: TransferNow; doing: ReturnType<typeof useDoing> }) {
   const { transfer_id, destination, status } = transfer
   const [name, setName] = useState(destination)
   useEffect(() => {
@@ -266,11 +315,15 @@ function Consulting({
     doing.run(async () => {
       if (action === 'cancel') takesBack(transfer_id)
       await callcenterDecideTransfer(api, { transfer_id, body: { action } })
-      if (action === 'merge') thirdIs(name)
+      if (action !== 'merge') return
+      thirdIs(name)
+      onMerged()
     })
   const isSpeaking = status === 'consulting'
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => box.current?.querySelector('button')?.focus(), [isSpeaking])
   return (
-    <div class="callout note" role="status">
+    <div class="callout note" role="status" ref={box}>
       <p>
         {isSpeaking
           ? t('You speak with {name}; the caller hears music.', { name })

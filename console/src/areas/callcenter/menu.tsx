@@ -3,9 +3,15 @@
 // pressed. A fault stands at the step that has it; changes can be undone one by one until they are saved, and a saved version
 // stays among the earlier ones.
 import { useState } from 'preact/hooks'
-import { callcenterChangeIvr, callcenterGetIvr, callcenterRestoreIvrVersion } from '#sdk/operations.ts'
+import {
+  callcenterChangeIvr,
+  callcenterGetIvr,
+  callcenterRestoreIvrVersion,
+  sandboxVoiceInbound,
+  voiceListNumbers,
+} from '#sdk/operations.ts'
 import type { Ivr } from '#sdk/schemas.ts'
-import { api, may } from '../../api.ts'
+import { api, currentEnvironment, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { undoable } from '../../kit/dialogs.tsx'
@@ -14,7 +20,9 @@ import { Choice, Field, problemOf, TextField } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, Facts, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { language } from '../../kit/words.ts'
+import { language, numberText } from '../../kit/words.ts'
+import { calling, phoneNumber } from '../../phone/number.ts'
+import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { placeName, Where } from './choose.tsx'
 import { DirectoryFields } from './directory.tsx'
@@ -61,6 +69,9 @@ export function MenuPage({ id: ivr_id }: PageProps) {
           raw={value}
         >
           <Opening menu={value} />
+          {value.status === 'active' && currentEnvironment() === 'test' && may('sandbox:write') && (
+            <TryIt id={ivr_id} />
+          )}
           <Builder key={value.version} menu={value} onSaved={menu.reload} />
           <Versions menu={value} onRestored={menu.reload} />
         </Detail>
@@ -93,6 +104,38 @@ function Opening({ menu: { language: spoken, business_hours_id, closed, variable
           ...(kept.length > 0 ? [[t('Variables'), kept.join(', ')] as [string, string]] : []),
         ]}
       />
+    </Card>
+  )
+}
+
+/** Numbers that the menu answers, called by the phone beside the page. */
+function TryIt({ id }: { id: string }) {
+  const numbers = useLoad('numbers', () => voiceListNumbers(api, { query: { limit: 200 } }), { keeps: true })
+  const { run, error, isBusy } = useDoing()
+  const own = (numbers.value?.data ?? []).filter(({ assigned_to }) => assigned_to?.id === id)
+  if (!numbers.value) return null
+  const call = (to: string) => (): void =>
+    run(async () => {
+      await sandboxVoiceInbound(api, { body: { from: phoneNumber(), to } })
+      calling.set(calling.get() + 1)
+    })
+  return (
+    <Card title="Try it">
+      {own.length === 0 && (
+        <p class="soft">
+          {t('No number leads here yet.')} <Link to="/voice-numbers">{t('Numbers to call')}</Link>
+        </p>
+      )}
+      <p class="row">
+        {own.map(({ number }) => (
+          <button key={number} type="button" class="btn" disabled={isBusy} onClick={call(number)}>
+            <Icon name="call" />
+            {t('Call {number} from the phone', { number: numberText(number) })}
+          </button>
+        ))}
+      </p>
+      {own.length > 0 && <p class="hint">{t('The saved version answers. Press keys and speak on the phone.')}</p>}
+      {error && <Problem error={error} />}
     </Card>
   )
 }

@@ -38,7 +38,7 @@ export async function supervise(session: Session, call_id: string, mode: Mode): 
   }
   if (before) await stopListening()
   const supervisor_id = await atDesk(session)
-  answerNext()
+  answerNext(true, true)
   const begun = await callcenterStartMonitor(api, { body: { call_id, mode, supervisor_id } })
   monitor.set(begun)
   await whenReady(({ call }) => call.state === 'connected')

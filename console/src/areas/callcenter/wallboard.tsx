@@ -166,7 +166,12 @@ const askMs = 5_000
 
 /** Calls of agents, the longest first: who speaks is told by the stream, and with whom is asked when that changes. */
 function Calls({ session, board }: { session: Session; board: RealtimeMetrics }) {
-  const speaking = board.agents.filter(({ call_id, status }) => call_id !== null && status === 'on_call')
+  const listening = monitor.use()
+  // Who listens from here is in no call of their own.
+  const speaking = board.agents.filter(
+    ({ agent_id, call_id, status }) =>
+      call_id !== null && status === 'on_call' && !(listening && agent_id === session.member.id),
+  )
   const ids = speaking.map(({ call_id }) => call_id).join(' ')
   const turn = speaking.length === 0 ? 0 : Math.floor(Date.parse(board.generated_at) / askMs)
   const calls = useLoad(`${ids} ${turn}`, () => voiceListCalls(api, { query: { status: 'answered', limit: 200 } }), {
@@ -174,7 +179,6 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
   })
   const known = new Map((calls.value?.data ?? []).map((call) => [call.call_id, call]))
   const queues = new Map(board.queues.map(({ queue_id, name }) => [queue_id, name]))
-  const listening = monitor.use()
   const doing = useDoing()
   const [wanted, setWanted] = useState('')
   if (!may('voice:read')) return null
@@ -186,7 +190,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
     `${agent.name ?? agent.agent_id} ${partyOf(agent)}`.toLowerCase().includes(wanted.trim().toLowerCase())
   const rows = speaking.filter(isWanted).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))
   return (
-    <Card title="Calls now" action={<span class="count">{speaking.length}</span>}>
+    <Card title="Calls now" action={<span class="count">{new Set(speaking.map(({ call_id }) => call_id)).size}</span>}>
       {calls.error && <Problem error={calls.error} retry={calls.reload} />}
       {doing.error && <Problem error={doing.error} />}
       {listening && (

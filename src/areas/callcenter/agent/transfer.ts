@@ -239,7 +239,7 @@ async function targetRings(step: Step): Promise<After[]> {
 /** Ends the first agent's contact for one of the target's leg, and hangs up the first agent. */
 async function passedOn(
   { app, tx, occasion, contact, transfer }: Omit<Step, 'change'>,
-  leg: string,
+  leg: string | null,
 ): Promise<{ next: ContactRow; after: After[] }> {
   const { legs } = await over(app, tx, occasion, contact, 'answered', { is_transferred: true })
   const next = await successor(tx, occasion, contact, { queue: null, wanted: transfer.to_agent, state: 'offered' })
@@ -252,7 +252,8 @@ async function targetAnswered(step: Step): Promise<After[]> {
   const { app, tx, occasion, contact, transfer, change } = step
   const { tenant } = occasion
   const live = liveCalls(app)
-  if (transfer.kind === 'warm') {
+  // A warm one that is completed before the answer was handed over by an agent who left.
+  if (transfer.kind === 'warm' && transfer.status !== 'completed') {
     if (transfer.status !== 'ringing') return [() => live.hangUp(tenant, change.call)]
     const agent = await targetAgent(step)
     if (agent)
@@ -287,17 +288,11 @@ async function given(
   toAgent: string | null,
   leg: string,
 ): Promise<After[]> {
-  const { tenant, nowMs } = occasion
+  const { tenant } = occasion
   const live = liveCalls(app)
   const agent = toAgent === null ? null : await agentNamed(tx, occasion, toAgent)
   if (agent) await connected(app, tx, occasion, contact, agent, leg)
-  else
-    await saveContact(tx, tenant, contact, {
-      state: 'connected',
-      outcome: 'answered',
-      answered_at: new Date(nowMs),
-      leg_id: leg,
-    })
+  else await connectedOutside(tx, occasion, contact, leg)
   return [
     () => live.hold(tenant, contact.call_id, null),
     () => live.mark(tenant, contact.call_id, { phase: 'connected', agent_id: toAgent }),
@@ -343,6 +338,12 @@ async function targetGone(step: Step): Promise<After[]> {
   return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
 }
 
+/** Connects the customer with somebody who is no agent. */
+function connectedOutside(tx: Tx, { tenant, nowMs }: Occasion, contact: ContactRow, leg: string): Promise<ContactRow> {
+  const answered = { outcome: 'answered', answered_at: new Date(nowMs) } as const
+  return saveContact(tx, tenant, contact, { state: 'connected', ...answered, leg_id: leg })
+}
+
 /** Causes for which a target was not rung at all. */
 const unrung: readonly string[] = ['network_error', 'full', 'no_route', 'not_allowed', 'insufficient_funds']
 
@@ -372,6 +373,11 @@ async function leftBehind(
   }
   await over(app, tx, occasion, contact, 'answered')
   return { over: true }
+}
+
+/** The agent leaves while the target is rung: the call is handed over, and is in its queue again if nobody answers. */
+export async function leaveToTarget(step: Omit<Step, 'change'>): Promise<After[]> {
+  return (await passedOn(step, step.transfer.leg_id)).after
 }
 
 /** Completes a warm transfer: the second agent gets the customer and the first leaves. */
@@ -407,11 +413,11 @@ export async function decideTransfer(
   const agent = await targetAgent({ tx, occasion, transfer })
   if (action === 'merge') {
     await saveContact(tx, tenant, contact, { is_transferred: true })
-    if (agent) {
-      // Each agent has a contact, so that each has the own time on the call.
-      const place = { queue: null, wanted: transfer.to_agent, state: 'offered' } as const
-      await connected(app, tx, occasion, await successor(tx, occasion, contact, place), agent, transfer.leg_id ?? '')
-    }
+    // Each who speaks has a contact: agents have their own time on the call, and whoever leaves leaves it to the other.
+    const place = { queue: null, wanted: transfer.to_agent, state: 'offered' } as const
+    const next = await successor(tx, occasion, contact, place)
+    if (agent) await connected(app, tx, occasion, next, agent, transfer.leg_id ?? '')
+    else await connectedOutside(tx, occasion, next, transfer.leg_id ?? '')
     await settle(app, tx, occasion, contact, transfer, 'completed')
     return [() => live.hold(tenant, contact.call_id, null)]
   }

@@ -176,6 +176,18 @@ const Past = Type.Object({
   id: Type.String({ description: 'Id of the record' }),
   status: Type.String({ description: 'Status of the record, as its own area reports it' }),
   created_at: At({ description: 'Time of creation' }),
+  direction: Nullable(OneOf(['inbound', 'outbound']), {
+    description: '`inbound` from the customer, `outbound` to them; null for what has no direction',
+  }),
+  title: Nullable(
+    Type.String({
+      sensitive: true,
+      description:
+        'Text of a message from the customer, description of a payment or code of a USSD session, at most 200 characters. Null for messages to the customer, which may have codes in them, and for an agent who has no call with the customer, live or of the last 24 hours',
+    }),
+  ),
+  amount: Nullable(Type.Number({ description: 'Amount of a payment; null without one' })),
+  currency: Nullable(Type.String({ description: 'Currency of the amount, ISO 4217' })),
 })
 
 const direction = OneOf(['inbound', 'outbound'], { description: '`inbound` to your number, `outbound` from it' })
@@ -209,11 +221,19 @@ export const AgentContext = Type.Object(
     customer: Nullable(
       Type.Object({
         phone: Type.String({ description: 'Number of the other party of the call, or the requested one' }),
-        name: Nullable(Type.String({ description: '`name` of `attributes`; null if it is not a text' })),
-        email: Nullable(Type.String({ description: '`email` of `attributes`; null if it is not a text' })),
-        language: Nullable(Type.String({ description: '`language` of `attributes`; null if it is not a text' })),
-        tags: Type.Array(Type.String(), { description: 'Tags of the call' }),
-        attributes: Type.Record(Type.String(), Type.Unknown(), { description: '`custom_data` of the call' }),
+        name: Nullable(
+          Type.String({ description: '`name` of the call’s data, or name of the customer record; null without one' }),
+        ),
+        email: Nullable(
+          Type.String({ description: '`email` of the call’s data, or of the customer record; null without one' }),
+        ),
+        language: Nullable(
+          Type.String({ description: '`language` of the call’s data, or of the customer record; null without one' }),
+        ),
+        tags: Type.Array(Type.String(), { description: 'Tags of the customer record and of the call' }),
+        attributes: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Attributes of the customer record, and `custom_data` of the call, which comes first',
+        }),
       }),
       { description: 'Customer on the call; null without a call or a number' },
     ),

@@ -252,7 +252,7 @@ async function follow(
 ): Promise<Flow> {
   const { nowMs } = await occasionOf(app, call.tenant)
   const around = await readSurroundings(app.db, call.tenant, null, nowMs)
-  const routed = await routedCall(app.db, call.tenant, { ...call, variables }, nowMs)
+  const routed = await routedCall(app, call.tenant, { ...call, variables }, nowMs)
   const decided = settle(around, routed, destination)
   return (await flowTo(app, call, { ...decided, variables: { ...variables, ...decided.variables } }, path)) ?? goodbye
 }

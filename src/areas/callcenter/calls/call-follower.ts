@@ -51,7 +51,7 @@ const follower: CallFollower = {
   async answers(app, tenant, { from, to }): Promise<boolean> {
     const { nowMs } = await occasionOf(app, tenant)
     const around = await readSurroundings(app.db, tenant, null, nowMs)
-    const routed = await routedCall(app.db, tenant, { from, to, direction: 'inbound' }, nowMs)
+    const routed = await routedCall(app, tenant, { from, to, direction: 'inbound' }, nowMs)
     return decide(around, routed).destination !== null
   },
 
@@ -95,7 +95,7 @@ async function decideFor(app: App, call: CallFacts, assignment: DestinationOf | 
   const around = await readSurroundings(app.db, tenant, assignment, nowMs)
   // An outbound call is routed by the number it shows.
   const ends = direction === 'inbound' ? { from, to } : { from: to, to: from }
-  return decide(around, await routedCall(app.db, tenant, { ...ends, direction }, nowMs))
+  return decide(around, await routedCall(app, tenant, { ...ends, direction }, nowMs))
 }
 
 /** Digits or speech in the body of a flow request. */
@@ -115,7 +115,7 @@ async function took(app: App, call: CallFacts, action: Handed): Promise<boolean 
   if (!destination) return false
   const { nowMs } = await occasionOf(app, call.tenant)
   const around = await readSurroundings(app.db, call.tenant, null, nowMs)
-  const decided = settle(around, await routedCall(app.db, call.tenant, call, nowMs), destination)
+  const decided = settle(around, await routedCall(app, call.tenant, call, nowMs), destination)
   const data = action.action === 'enqueue' ? { ...call.customData, ...action.data } : call.customData
   const skills = action.action === 'enqueue' ? (action.skills ?? []) : []
   const priority = action.action === 'enqueue' ? (action.priority ?? null) : null

@@ -8,9 +8,9 @@ import type { Occasion } from '../../../platform/events.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { type LegChange, liveCalls } from '../../voice/area.ts'
 import { endSession } from '../agent/login.ts'
-import { completeTransfer, transferChanged } from '../agent/transfer.ts'
+import { completeTransfer, leaveToTarget, transferChanged } from '../agent/transfer.ts'
 import { agentNamed, become, becomeFree, offerFailed } from '../agents/presence.ts'
-import { type AgentRow, agentsOfContact } from '../agents/store.ts'
+import { type AgentRow, agentOfLeg, agentsOfContact } from '../agents/store.ts'
 import { callBack } from '../caller/callback.ts'
 import { whenAnswered } from '../caller/destination.ts'
 import {
@@ -45,6 +45,7 @@ export async function legChanged(app: App, change: LegChange): Promise<void> {
     case 'customer':
       return customerChanged(app, change, first)
     case 'transfer':
+      if (change.kind === 'ended' && (await givenAgentGone(app, change))) return
       return transferChanged(app, change, first)
     case 'monitor':
       return monitorChanged(app, change, first)
@@ -170,6 +171,20 @@ async function agentGone(
   return isLost ? deskLost(app, tx, occasion, contact, agent) : agentLeft(app, tx, occasion, contact)
 }
 
+/** An agent who was given the call by a transfer leaves it as any other does; false where the leg is of none. */
+async function givenAgentGone(app: App, change: LegChange): Promise<boolean> {
+  let isTheirs = false
+  await atOnce(app, change, async (tx, occasion) => {
+    const agent = await maybe(tx.query(agentOfLeg, { ...change.tenant, leg: change.call }))
+    const id = agent?.status === 'on_call' ? agent.contact_id : null
+    const contact = id === null ? null : await contactNamed(tx, occasion, id)
+    if (!agent || contact?.state !== 'connected') return []
+    isTheirs = true
+    return agentGone(app, tx, occasion, change, contact.id, agent.agent_id)
+  })
+  return isTheirs
+}
+
 /** An agent hung up. A second agent keeps the customer; otherwise the call ends. */
 async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactRow): Promise<After[]> {
   const { tenant } = occasion
@@ -182,14 +197,16 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   // A consultation continues without the first agent: the second gets the customer.
   const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
   if (transfer?.status === 'consulting') return completeTransfer({ app, tx, occasion, contact, transfer })
-  if (transfer) return []
+  if (transfer) return leaveToTarget({ app, tx, occasion, contact, transfer })
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')
   return endCall(app, tenant, contact)
 }
 
 /** The agent's browser crashed during a call: requeue the caller at the front and log the agent out. */
 async function deskLost(app: App, tx: Tx, occasion: Occasion, contact: ContactRow, agent: AgentRow): Promise<After[]> {
-  const isAlone = (await otherSpeaker(tx, occasion, contact)) === null
+  // Whoever speaks in the call as well, or is asked or rung for it, has it now.
+  const transfer = await maybe(tx.query(transferOfCall, { ...occasion.tenant, call: contact.call_id }))
+  const isAlone = transfer === null && (await otherSpeaker(tx, occasion, contact)) === null
   const queue = isAlone ? await queueBefore(tx, occasion, contact) : null
   const isWaiting = queue !== null && contact.state === 'connected' && contact.room_id === contact.call_id
   const after = isWaiting

@@ -24,6 +24,10 @@ export interface DeskView {
   readonly contact: ContactRow | null
   readonly queue: QueueRow | null
   readonly transfer: TransferRow | null
+  /** Name of the agent who transfers. */
+  readonly transferredBy: string | null
+  /** Names of the other agents who speak in the call. */
+  readonly others: readonly string[]
 }
 
 export class Desk implements Conversation {
@@ -37,8 +41,8 @@ export class Desk implements Conversation {
   /** The login that it is for. */
   readonly #session: string | null
   #row: AgentRow
-  #contact: ContactRow | null = null
   #transfer: TransferRow | null = null
+  #view: DeskView | null = null
   /** Leg whose audio this desk carries. */
   #bridged: string | null = null
   #isMuted = false
@@ -88,14 +92,15 @@ export class Desk implements Conversation {
     if (number < this.#shown) return
     this.#shown = number
     this.#row = view.agent
-    this.#contact = view.contact
     this.#transfer = view.transfer
+    this.#view = view
     const { agent } = view
     this.#say('agent.status', {
       agent_id: agent.agent_id,
       status: agent.status,
       reason: agent.reason,
       since: agent.since,
+      until: agent.until,
       next_status: agent.next_status,
     })
     if (agent.status === 'offline') return this.close(4_001, 'logged out')
@@ -104,7 +109,9 @@ export class Desk implements Conversation {
     if (agent.status === 'ringing' && agent.leg_id !== null) await this.#offer(view, agent.leg_id)
     if (number < this.#shown) return
     this.#say('call.state', this.#callState(view))
-    this.#say('transfer.state', { transfer: view.transfer && transferRecord(view.transfer) })
+    const { transfer, transferredBy } = view
+    const from = { from_agent: transfer?.from_agent, from_name: transferredBy }
+    this.#say('transfer.state', { transfer: transfer && { ...transferRecord(transfer), ...from } })
   }
 
   /** How far the account's clock is ahead, which times such as `since` are told by. */
@@ -123,7 +130,7 @@ export class Desk implements Conversation {
     this.#connection.send({ type, ...fields })
   }
 
-  #callState({ agent, contact }: DeskView) {
+  #callState({ agent, contact, others }: DeskView) {
     const isHere = agent.leg_id !== null && (agent.status === 'ringing' || agent.status === 'on_call')
     const call = agent.call_id ?? agent.leg_id
     const speaking = contact?.held_since ? 'on_hold' : 'connected'
@@ -131,19 +138,20 @@ export class Desk implements Conversation {
       call_id: call === null ? null : idOf('call', call),
       state: isHere ? (agent.status === 'ringing' ? 'ringing' : speaking) : 'none',
       muted: isHere && this.#isMuted,
+      others,
     }
   }
 
   /** Offers a call once, with what is known of the caller. */
-  async #offer({ agent, contact, queue }: DeskView, leg: string): Promise<void> {
+  async #offer({ agent, queue }: DeskView, leg: string): Promise<void> {
     if (this.#said.get('offered') === leg) return
     this.#said.set('offered', leg)
     const seconds = queue?.document.offer_timeout ?? 30
-    const context = await contextOf(this.#app, await this.#connection.caller(), agent, {})
+    const context = await contextOf(this.#app, await this.#connection.caller(), agent, { isOwn: true })
     this.#connection.send({
       type: 'call.offer',
       call_id: idOf('call', agent.call_id ?? leg),
-      from: contact ? (contact.direction === 'inbound' ? contact.from_number : contact.to_number) : null,
+      from: context.customer?.phone ?? null,
       queue: queue && { queue_id: idOf('queue', queue.id), name: queue.name },
       context,
       expires_at: new Date(agent.since.getTime() + seconds * 1_000),
@@ -203,10 +211,7 @@ export class Desk implements Conversation {
         if (!(await live.mute(this.tenant, this.#legNow(), body.mute)))
           throw new AppError('CALL_NOT_ACTIVE', 'the call has ended')
         this.#isMuted = body.mute
-        this.#say(
-          'call.state',
-          this.#callState({ agent: this.#row, contact: this.#contact, queue: null, transfer: null }),
-        )
+        if (this.#view) this.#say('call.state', this.#callState(this.#view))
         return undefined
       default:
         return runCommand(this.#app, await this.#connection.caller(), message, this.#now())

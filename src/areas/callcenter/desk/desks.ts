@@ -12,9 +12,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { iceServers, openBrowserAudio } from '../../voice/area.ts'
 import { agentRow, deskAgentOf, requireSession } from '../agent/login.ts'
 import { watchAgents } from '../agents/presence.ts'
-import { type AgentRow, findAgent } from '../agents/store.ts'
+import { type AgentRow, agentsOfCall, findAgent } from '../agents/store.ts'
 import { openTransfers, transferOfCall } from '../contact/transfer-store.ts'
-import { findContact } from '../contacts.ts'
+import { type ContactRow, contactsOfCall, findContact } from '../contacts.ts'
 import { isMember, liveOf, type Scene } from '../queues/live.ts'
 import { findQueue } from '../queues/store.ts'
 import { readScene } from '../routing/surroundings.ts'
@@ -152,7 +152,16 @@ class Desks {
       const queueId = contact?.queue_id ?? null
       const queue = queueId === null ? null : await maybe(db.query(findQueue, { ...tenant, id: queueId }))
       const transfer = call === null ? null : await maybe(db.query(transferOfCall, { ...tenant, call }))
-      await desk.show({ agent, contact, queue, transfer }, number)
+      const others =
+        call === null || contact?.state !== 'connected'
+          ? []
+          : othersIn(contact, {
+              contacts: await db.query(contactsOfCall, { ...tenant, call: contact.call_id }),
+              agents: await db.query(agentsOfCall, { ...tenant, call }),
+            })
+      const by = transfer?.from_agent ?? null
+      const from = by === null ? null : await maybe(db.query(findAgent, { ...tenant, agent: by }))
+      await desk.show({ agent, contact, queue, transfer, transferredBy: from?.name ?? by, others }, number)
     } catch (error) {
       log.warn({ error }, 'desk not updated: the next poll updates it; check the database if this repeats')
     }
@@ -192,7 +201,10 @@ class Desks {
       const contact = scene.contacts.find(({ id }) => id === agent.contact_id) ?? null
       const queue = scene.queues.find(({ id }) => id === contact?.queue_id) ?? null
       const transfer = transfers.find(({ call_id }) => call_id === agent.call_id) ?? null
-      await desk.show({ agent, contact, queue, transfer } satisfies DeskView, number)
+      const by = transfer?.from_agent ?? null
+      const transferredBy = scene.agents.find(({ agent_id }) => agent_id === by)?.name ?? by
+      const others = othersIn(contact, scene)
+      await desk.show({ agent, contact, queue, transfer, transferredBy, others } satisfies DeskView, number)
       desk.showQueues(queuesOf(scene, agent, nowMs))
     }
   }
@@ -205,6 +217,17 @@ class Desks {
     await Promise.allSettled([...this.#open].map((desk) => desk.closed()))
     await Promise.allSettled([...this.#leaving])
   }
+}
+
+/** Names of the other agents who speak in the call of a contact. */
+function othersIn(contact: ContactRow | null, { contacts, agents }: Pick<Scene, 'contacts' | 'agents'>): string[] {
+  if (contact?.state !== 'connected') return []
+  return contacts
+    .filter(({ id, call_id, state }) => id !== contact.id && call_id === contact.call_id && state === 'connected')
+    .flatMap(({ agent_id }) => {
+      const agent = agents.find((one) => one.agent_id === agent_id)
+      return agent ? [agent.name ?? agent.agent_id] : []
+    })
 }
 
 function queuesOf(scene: Scene, agent: AgentRow, nowMs: number) {

@@ -3,26 +3,31 @@
 // that emit events.
 import { AppError } from '../../../kernel/errors.ts'
 import { idOf, uuidOf } from '../../../kernel/ids.ts'
+import { formatMicros } from '../../../kernel/money.ts'
 import { isE164, withheldNumber } from '../../../kernel/phone.ts'
+import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
 import type { Caller } from '../../../platform/auth.ts'
-import { maybe } from '../../../platform/db.ts'
+import { maybe, one } from '../../../platform/db.ts'
 import type { KnownAs } from '../../../platform/operator/history.ts'
+import { type Profile, profileOf } from '../../../platform/operator/profile.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { AgentRow } from '../agents/store.ts'
-import { type ContactRow, contactOfCall, contactsOfCaller } from '../contacts.ts'
+import { type ContactRow, contactOfCall, contactsOfCaller, hasCall } from '../contacts.ts'
 import { waitMs } from './measure.ts'
 
 const maxCalls = 10
 const maxElsewhere = 5
 const maxNotes = 20
 
-export async function contextOf(
-  app: App,
-  { tenant, nowMs }: Caller,
-  agent: AgentRow,
-  query: { call_id?: string; phone?: string },
-) {
+interface ContextQuery {
+  readonly call_id?: string
+  readonly phone?: string
+  /** Whether the reader is the agent alone, who knows more only of those with whom they have a call, or had one within a day. */
+  readonly isOwn: boolean
+}
+
+export async function contextOf(app: App, { tenant, nowMs }: Caller, agent: AgentRow, query: ContextQuery) {
   const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
   const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (query.call_id !== undefined && !contact)
@@ -34,21 +39,42 @@ export async function contextOf(
     phone === null || phone === withheldNumber
       ? []
       : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
-  const customer = phone === null ? null : customerShown(phone, contact)
+  const isKnown = phone !== null && (!query.isOwn || (await hasToDoWith(app, tenant, agent, phone, nowMs)))
+  const profile = isKnown ? await profileOf(app, tenant, phone) : null
+  const customer = phone === null ? null : customerShown(phone, contact, profile)
   return {
     agent_id: agent.agent_id,
     status: agent.status,
     call: contact && callShown(contact, nowMs),
     customer,
-    history: { calls: past.slice(0, maxCalls).map(callBefore), ...(await elsewhere(app, tenant, customer)) },
+    history: { calls: past.slice(0, maxCalls).map(callBefore), ...(await elsewhere(app, tenant, customer, isKnown)) },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
     ),
   }
 }
 
-/** Customer history on other channels, newest first. */
-async function elsewhere(app: App, tenant: Tenant, customer: { phone: string; email: string | null } | null) {
+/** Whether a number is that of the agent's call, ringing or live, or of one within the last day. */
+async function hasToDoWith(
+  app: App,
+  tenant: Tenant,
+  { agent_id: agent, call_id: call }: AgentRow,
+  phone: string,
+  nowMs: number,
+): Promise<boolean> {
+  const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  if (contact && customerOf(contact) === phone) return true
+  const since = new Date(nowMs - dayMs)
+  return (await one(app.db.query(hasCall, { ...tenant, agent, phone, since }))).known
+}
+
+/** Customer history on other channels, newest first; where the customer is not known to the reader, without contents. */
+async function elsewhere(
+  app: App,
+  tenant: Tenant,
+  customer: { phone: string; email: string | null } | null,
+  isKnown: boolean,
+) {
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
   if (!customer) return shown
   const { phone, email } = customer
@@ -59,10 +85,23 @@ async function elsewhere(app: App, tenant: Tenant, customer: { phone: string; em
       .filter(({ name }) => Object.hasOwn(shown, name))
       .map(async (one) => {
         const rows = await one.newest(app.db, tenant, known, maxElsewhere)
-        return [one.name, rows.map(({ id, status, created_at }) => ({ id, status, created_at }))] as const
+        return [one.name, rows.map((row) => pastShown(row, isKnown))] as const
       }),
   )
   return { ...shown, ...Object.fromEntries(found) }
+}
+
+type PastRow = Awaited<ReturnType<App['histories'][number]['newest']>>[number]
+
+/** Messages to the customer are shown without their text: it may be a code that nobody else may know. */
+function pastShown({ id, status, created_at, direction, title, text, amount, currency }: PastRow, isKnown: boolean) {
+  const isSecret = text !== null && direction !== 'inbound'
+  return {
+    ...{ id, status, created_at, direction },
+    title: isKnown && !isSecret ? title : null,
+    amount: isKnown && amount !== null ? Number(formatMicros(amount)) : null,
+    currency: isKnown ? currency : null,
+  }
 }
 
 function customerOf({ direction, from_number, to_number }: ContactRow): string {
@@ -82,17 +121,18 @@ function callShown(contact: ContactRow, nowMs: number) {
   }
 }
 
-/** Customer of a call: phone, menu variables and custom data may identify them. */
-function customerShown(phone: string, contact: ContactRow | null) {
+/** Customer of a call: menu variables and custom data may identify them, and come before the profile. */
+function customerShown(phone: string, contact: ContactRow | null, profile: Profile | null) {
   const data = contact?.data ?? {}
-  const text = (name: string) => (typeof data[name] === 'string' ? data[name] : null)
+  const text = (name: 'name' | 'email' | 'language') =>
+    typeof data[name] === 'string' ? data[name] : (profile?.[name] ?? null)
   return {
     phone,
     name: text('name'),
     email: text('email'),
     language: text('language'),
-    tags: contact?.tags ?? [],
-    attributes: data,
+    tags: [...new Set([...(profile?.tags ?? []), ...(contact?.tags ?? [])])],
+    attributes: { ...profile?.attributes, ...data },
   }
 }
 

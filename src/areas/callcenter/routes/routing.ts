@@ -357,7 +357,12 @@ const simulate = write({
     to: Phone({ description: 'Called number' }),
     from: Phone({ description: 'Calling party' }),
     at: Type.Optional(Moment({ description: 'Time of the call; default now' })),
-    language: Type.Optional(Language),
+    language: Type.Optional(
+      Type.Unsafe<string>({
+        ...Language,
+        description: 'Language of the caller; default: that of their customer record',
+      }),
+    ),
     digits: Type.Optional(
       Type.Array(Type.String({ pattern: '^[0-9*#]{0,20}$', rule: 'must be keys 0-9, * and #' }), {
         maxItems: 50,
@@ -382,7 +387,7 @@ const simulate = write({
             }),
           ),
         },
-        { description: 'Caller data for the conditions of your rules' },
+        { description: 'Caller data for the conditions of your rules; default: their customer record' },
       ),
     ),
     variables: Type.Optional(
@@ -407,17 +412,16 @@ const simulate = write({
   errors: ['INVALID_PHONE', 'UNSUPPORTED_LANGUAGE'],
   examples: [{ name: 'A caller from Kenya', body: { to: '+254700000000', from: '+254711000020' } }],
   handle: async (app, tx, { body }, { tenant, nowMs }) => {
-    const { to, from, language = null, variables = {}, customer = {}, digits = [], speech = [] } = body
+    const { to, from, language, variables = {}, customer, digits = [], speech = [] } = body
     const at = body.at === undefined ? new Date(nowMs) : (parseMoment(body.at) ?? new Date(nowMs))
     const assignment = assignmentOf(await numberTarget(app, tenant, to))
     const real = await readSurroundings(tx, tenant, assignment, nowMs)
-    const { tags = [], attributes = {} } = customer
-    const call = await routedCall(
-      tx,
-      tenant,
-      { to, from, direction: 'inbound', language, at, variables, customer: { tags, attributes } },
-      nowMs,
-    )
+    const given = {
+      ...(language === undefined ? {} : { language }),
+      ...(customer ? { customer: { tags: [], attributes: {}, ...customer } } : {}),
+    }
+    const knowing = { db: tx, profiles: app.profiles }
+    const call = await routedCall(knowing, tenant, { to, from, direction: 'inbound', at, variables, ...given }, nowMs)
     const typed = digits.map((one) => ({ digits: one, speech: [] }))
     const said = speech.map((one) => ({ digits: '', speech: [one] }))
     const decided = decide(assumed(real, body.assume ?? {}), call, [...typed, ...said])

@@ -30,7 +30,8 @@ const Condition = Type.Object({
     pattern: fieldForm.source,
     maxLength: 120,
     rule: 'must be a field that calls have, such as from_country, weekday or queue.<id>.waiting',
-    description: 'Field to compare, such as `to`, `language`, `time_of_day`, `customer.tag` or `variable.<name>`',
+    description:
+      'Field to compare, such as `to`, `time_of_day` or `variable.<name>`; `language`, `customer.tag` and `customer.attribute.<name>` are those of the caller’s customer record',
   }),
   op: OneOf(operators, { description: 'Comparison operator' }),
   value: Type.Optional(
@@ -224,7 +225,16 @@ export function meets(condition: ConditionOf, facts: CallFacts): boolean {
     return typeof has === 'number' && has <= Number(value)
   if (field === 'from_prefix' && op === 'eq') return String(has).startsWith(String(value))
   if (Array.isArray(has)) return compareAny(has, op, value)
-  return compare(has, op, value)
+  return compare(has, op, value, field === 'language' ? isSameLanguage : isSameText)
+}
+
+const isSameText = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** A language without a region is that of every region: `sw` is the same as `sw-KE`. */
+function isSameLanguage(one: string, other: string): boolean {
+  const [tongue = '', region] = one.split('-')
+  const [otherTongue = '', otherRegion] = other.split('-')
+  return region === undefined || otherRegion === undefined ? isSameText(tongue, otherTongue) : isSameText(one, other)
 }
 
 /** A list matches when one element does; a negated operator requires that none does. */
@@ -234,9 +244,9 @@ function compareAny(has: readonly unknown[], op: ConditionOf['op'], value: Condi
   return has.some((one) => compare(one, op, value))
 }
 
-function compare(has: unknown, op: ConditionOf['op'], value: ConditionOf['value']): boolean {
+function compare(has: unknown, op: ConditionOf['op'], value: ConditionOf['value'], isSame = isSameText): boolean {
   const isThere = has !== null && has !== undefined
-  const same = (one: unknown) => isThere && String(has).toLowerCase() === String(one).toLowerCase()
+  const same = (one: unknown) => isThere && isSame(String(has), String(one))
   switch (op) {
     case 'exists':
       return isThere === (value !== false)

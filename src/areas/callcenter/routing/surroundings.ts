@@ -3,6 +3,7 @@
 import { idOf } from '../../../kernel/ids.ts'
 import { withheldNumber } from '../../../kernel/phone.ts'
 import { maybe, type Queryable } from '../../../platform/db.ts'
+import { profileOf } from '../../../platform/operator/profile.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { agentsAtWork } from '../agents/store.ts'
 import { lastContactOf, underWay } from '../contacts.ts'
@@ -59,20 +60,21 @@ export async function readSurroundings(
   }
 }
 
-/** Facts of a caller: the last call, and data given with this one. */
+/** Facts of a caller: their profile, the last call, and data given with this one, which comes before the profile. */
 export async function routedCall(
-  queryable: Queryable,
+  knowing: Parameters<typeof profileOf>[0],
   tenant: Tenant,
   call: Pick<RoutedCall, 'to' | 'from' | 'direction'> & Partial<RoutedCall>,
   nowMs: number,
 ): Promise<RoutedCall> {
   const last =
-    call.from === withheldNumber ? null : await maybe(queryable.query(lastContactOf, { ...tenant, phone: call.from }))
+    call.from === withheldNumber ? null : await maybe(knowing.db.query(lastContactOf, { ...tenant, phone: call.from }))
+  const profile = await profileOf(knowing, tenant, call.from)
   return {
-    language: null,
+    language: profile?.language ?? null,
     at: new Date(nowMs),
     timezone: 'UTC',
-    customer: { tags: [], attributes: {} },
+    customer: { tags: profile?.tags ?? [], attributes: profile?.attributes ?? {} },
     variables: {},
     lastCallAt: last?.entered_at ?? null,
     ...call,

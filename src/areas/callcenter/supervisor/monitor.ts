@@ -13,7 +13,7 @@ import { agentNamed, become, becomeFree, noteLeg } from '../agents/presence.ts'
 import type { After } from '../caller/next-contact.ts'
 import { tagOf } from '../contact/leg-tags.ts'
 import { targetOf } from '../contact/ring-target.ts'
-import { contactOfCall } from '../contacts.ts'
+import { contactsOfCall } from '../contacts.ts'
 import { monitorEvents } from '../events.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { findMonitor, type MonitorMode, type MonitorRow, monitorsOfCall, saveMonitor } from './store.ts'
@@ -36,8 +36,9 @@ export function monitorRecord(row: MonitorRow) {
 async function heardBy(app: App, tenant: Tenant, { call_id, mode }: MonitorRow): Promise<'all' | string[]> {
   if (mode === 'barge') return 'all'
   if (mode === 'listen') return []
-  const contact = await maybe(app.db.query(contactOfCall, { ...tenant, call: call_id }))
-  return contact?.leg_id ? [contact.leg_id] : []
+  const contacts = await app.db.query(contactsOfCall, { ...tenant, call: call_id })
+  const own = contacts.filter(({ state, agent_id }) => state === 'connected' && agent_id !== null)
+  return own.flatMap(({ leg_id }) => leg_id ?? [])
 }
 
 /** Ring target of a supervisor, who must not be on a call; one who takes no calls of queues is paused again afterwards. */
