@@ -36,7 +36,7 @@ export interface ProgramOptions {
 }
 
 /** A program makes a database before it serves, and some tests keep it for all of their own time. */
-const runMs = 240_000
+const runMs = 300_000
 const started = new Set<Program>()
 
 export class Program {
@@ -46,14 +46,7 @@ export class Program {
   #stderr = ''
   #listeners = new Set<() => void>()
 
-  constructor({
-    args = [],
-    environment = {},
-    user,
-    file = main,
-    cwd = tmpdir(),
-    tells = false,
-  }: ProgramOptions) {
+  constructor({ args = [], environment = {}, user, file = main, cwd = tmpdir(), tells = false }: ProgramOptions) {
     const { PATH = '', NODE_COMPILE_CACHE: cache } = process.env
     const env = { PATH, ...(cache ? { NODE_COMPILE_CACHE: cache } : {}), ...environment }
     this.child = spawn(process.execPath, [file, ...args], {

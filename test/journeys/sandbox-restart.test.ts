@@ -172,7 +172,7 @@ test('a stop leaves the same behind, and the providers have paid what we say the
 })
 
 async function start(): Promise<void> {
-  serving = await serve(home.path, environment, [], 600_000)
+  serving = await serve(home.path, environment)
   client = serving.client
 }
 
