@@ -68,9 +68,10 @@ export async function startWorld(
     const { config } = loadConfig({}, { ...quiet, PAMOJA_RATE_LIMITS: 'off', ...own, ...settings })
     return startNode({ config, areas: [...areas, notes, ...more], extraMigrations: notesMigrations })
   }
-  const node = await another(typeof overrides === 'function' ? await overrides(database.url) : overrides)
+  const settings = typeof overrides === 'function' ? await overrides(database.url) : overrides
+  const node = await another(settings)
   const given = await credentials(node)
-  const caFile = node.caFile ?? config.PAMOJA_TLS_CERT
+  const caFile = node.caFile ?? settings.PAMOJA_TLS_CERT
   const ca = caFile ? readFileSync(caFile, 'utf8') : null
   const stranger = new Client(node.url, ca, null)
   const operator = stranger.as(given.operator_key)
