@@ -545,12 +545,17 @@ test('a campaign that one person started is a draft again when its segment has g
   const { client, nowMs } = await morning()
   const people = await audience(client, 3, 6_400)
   assert.equal((await client.patch('/v1/account', { settings: { campaign_four_eyes: 2 } })).status, 200)
-  const segment = await made(client, segments, { name: 'Few', customer_ids: people.slice(1) })
+  const segment = await made(client, segments, { name: 'Few', customer_ids: people })
   const at = new Date(nowMs + 3_600_000).toISOString()
   const base = { name: 'Grown', segment_id: segment.id, channel: ['sms'], content, ...day, schedule: { at } }
   const { id } = await made(client, campaigns, base)
   const own = `${campaigns}/${id}`
-  assert.equal((await client.post(`${own}/start`, {})).body.state, 'checking')
+  const asked = await client.post(`${own}/start`, {})
+  assert.equal(asked.body.state, 'draft')
+  assert.notEqual(asked.body.four_eyes, null)
+  assert.equal((await client.patch(`${segments}/${segment.id}`, { customer_ids: people.slice(1) })).status, 200)
+  const begun = await client.post(`${own}/start`, {})
+  assert.deepEqual([begun.body.state, begun.body.four_eyes], ['checking', null], 'who asked starts it alone')
   await eventually(async () => (await client.get(own)).body.state === 'scheduled', 'it to be gathered')
   // As a pause before the first customer is gathered leaves it.
   const paused = `update customers.campaigns set state = 'paused', job = null, gathered = false, cursor = null where id = $1`

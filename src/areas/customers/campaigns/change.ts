@@ -21,6 +21,7 @@ import {
   askForStart,
   type CampaignRow,
   deleteRecipients,
+  forgetAsked,
   insertCampaign,
   insertRecipients,
   noteDuplicates,
@@ -221,8 +222,12 @@ export async function startCampaign(
   const row = await lockedCampaign(tx, caller.tenant, id, ['draft'])
   requireUnchanged(row, since)
   requireUnchanged(row, found?.version)
-  if (!found?.needsFourEyes) return run(app, tx, caller, row, 'start', 'checking')
   const maker = makerOf(caller)
+  if (!found?.needsFourEyes) {
+    // Who asked while the audience was larger starts it alone: nobody approved it.
+    if (row.asked_by === maker) await tx.query(forgetAsked, { ...caller.tenant, id: row.id })
+    return run(app, tx, caller, row, 'start', 'checking')
+  }
   if (row.asked_by === maker)
     throw new AppError('FORBIDDEN', 'who asked for the start of a campaign cannot approve it; another member does')
   return row.asked_by === null ? ask(app, tx, caller, row, maker) : run(app, tx, caller, row, 'start', 'checking')

@@ -108,6 +108,12 @@ export const askForStart = statement.tenant<One & { by: string; at: Date }, Camp
     where ${mine} and id = $id returning ${columns}`,
 )
 
+/** Forgets who asked for the start of a draft, which one person may start now. */
+export const forgetAsked = statement.tenant<One, object>(
+  'customers.forget_who_asked',
+  `update customers.campaigns set asked_by = null, asked_at = null where ${mine} and id = $id`,
+)
+
 export const moveCampaign = statement.tenant<
   One & {
     state: State

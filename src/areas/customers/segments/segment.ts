@@ -86,20 +86,24 @@ export async function countAudience(
   const startMs = performance.now()
   let [seen, slices] = [0, 0]
   let few: number | null = null
+  let isTried = false
+  const isRare = () => slices > 0 && (seen * allSlices) / slices <= maxTried
   for (const size of samples) {
     const to = Math.max(slices + 1, Math.round((size / customers) * allSlices))
     const takesMs = ((performance.now() - startMs) / Math.max(1, slices)) * to
     if (seen >= enoughSeen || (seen >= fewSeen && takesMs > longMs)) break
-    const isRare = slices > 0 && (seen * allSlices) / slices <= maxTried
+    isTried = size > triedFrom && isRare()
     // A rare one is tried to be counted exactly, beside the step that is needed where this takes too long.
     const [more, exact] = await Promise.all([
       one(app.db.query(countSegment, { ...asked, from: slices, to, most: everybody })),
-      isRare && size > triedFrom ? maybeExact(() => exactly(maxExact + 1, exactMs)) : null,
+      isTried ? maybeExact(() => exactly(maxExact + 1, exactMs)) : null,
     ])
     few = exact
     seen += more.count
     slices = to
   }
+  // Also where the sample was left for the time it takes: an index may tell who is in it.
+  if (!isTried && isRare()) few = await maybeExact(() => exactly(maxExact + 1, exactMs))
   if (few !== null && few <= maxExact) return { count: few, margin: null }
   const each = allSlices / slices
   return { count: Math.round(seen * each), margin: Math.ceil(2 * Math.sqrt(seen + 1) * each) }
