@@ -85,6 +85,8 @@ const write = operation.home('trial.write', { name: 'text', fault: 'text' }, { n
 /** Gives how many prepared statements its session has. */
 const prepared = operation.home('trial.prepared', { n: 'int' }, { n: 'int', statements: 'int' })
 
+const remade = operation.home('trial.remade', { n: 'int' }, { n: 'int' })
+
 const nothing = { a: null, b: null, c: null, d: null, e: null, f: null, g: null, h: null, i: null }
 
 test('every type of column arrives as it was sent', async () => {
@@ -108,6 +110,20 @@ test('an operation is prepared once in each session, also after its first call f
   await assert.rejects(own.commit(write, { name: 'first', fault: 'bad' }), /commit trial\.write/)
   for (const name of ['second', 'third']) assert.equal((await own.commit(write, { name, fault: null })).name, name)
   for (const n of [1, 2]) assert.deepEqual({ ...(await own.commit(prepared, { n })) }, { n, statements: 2 })
+  await own.stop()
+})
+
+test('an operation whose types were made anew is prepared again', async () => {
+  const own = new Committer(db, nodeId, 1)
+  const anew = (n: number) => own.commit(remade, { n })
+  const make = `create type trial.remade_item as (n int);
+    create function trial.remade(node uuid, items trial.remade_item[]) returns table (n int) language sql as
+      $$ select i.n from unnest(items) i $$`
+  await database.sql(make)
+  assert.equal((await anew(1)).n, 1)
+  await database.sql(`begin; drop function trial.remade; drop type trial.remade_item; ${make}; commit`)
+  await assert.rejects(anew(2), /commit trial\.remade/)
+  assert.equal((await anew(3)).n, 3)
   await own.stop()
 })
 

@@ -62,7 +62,12 @@ export class Calls {
     bytes.writeInt32BE(bytes.length - before.length - after.length, before.length - 4)
     bytes.writeInt32BE(bytes.length - bindAt - 1 - executing.length, bindAt + 1)
     const rows = await new Promise<readonly object[]>((resolve, reject) => {
-      client.query(new Call(bytes, readingOf(gives), answerMs, resolve, reject))
+      // A statement whose types were made anew fails for good, so the next call prepares it again.
+      const failed = (error: unknown): void => {
+        this.#prepared.delete(name)
+        reject(error)
+      }
+      client.query(new Call(bytes, readingOf(gives), answerMs, resolve, failed))
     })
     if (!prepared && this.#isPreparing) this.#prepared.set(name, { before: this.#bind(name), bindAt: 0 })
     return rows
