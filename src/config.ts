@@ -84,7 +84,7 @@ export const settings = {
     5,
     1,
     600,
-    'Seconds to wait for a connection before a request is refused with 503.',
+    'Seconds to wait for a connection: then a request is refused with 503, and a start ends.',
   ),
   PAMOJA_JOB_LEASE_SECONDS: integer(
     10,

@@ -191,7 +191,7 @@ export async function inSentences<T>(work: Promise<T>): Promise<T> {
 async function external(config: Config, url: string, step: (sentence: string) => void): Promise<StartedDatabase> {
   step('Connecting to the database')
   const direct = config.PAMOJA_DATABASE_DIRECT_URL
-  const found = await firstAnswer(direct ?? url)
+  const found = await firstAnswer(direct ?? url, config)
   if (found.number < oldestServer)
     throw new StartError(`The database in DATABASE_URL is PostgreSQL ${found.version}: use PostgreSQL 15 or later.`)
   if (!found.isDirect) throw new StartError(direct === null ? poolerWithoutDirect : directIsPooled)
@@ -204,12 +204,10 @@ const directIsPooled =
   'PAMOJA_DATABASE_DIRECT_URL leads through a pooler too: set it to the database itself, which keeps a session for each connection.'
 
 /** Refuses a pooler and a direct address that lead to two databases. Asked when sessions of the pooler have their settings. */
-export async function requireSameDatabase({
-  DATABASE_URL: url,
-  PAMOJA_DATABASE_DIRECT_URL: direct,
-}: Config): Promise<void> {
+export async function requireSameDatabase(config: Config): Promise<void> {
+  const { DATABASE_URL: url, PAMOJA_DATABASE_DIRECT_URL: direct } = config
   if (url === null || direct === null) return
-  const [pooled, found] = await Promise.all([firstAnswer(url, null), firstAnswer(direct)])
+  const [pooled, found] = await Promise.all([firstAnswer(url, config, null), firstAnswer(direct, config)])
   if (pooled.identity !== found.identity) throw new StartError(twoDatabases)
 }
 
@@ -225,13 +223,17 @@ interface Found {
 }
 
 /** What the first server that answers says of itself. */
-async function firstAnswer(url: string, timeoutMs: number | null = askedTimeoutMs): Promise<Found> {
+async function firstAnswer(
+  url: string,
+  { PAMOJA_DATABASE_WAIT_SECONDS: waitSeconds }: Config,
+  timeoutMs: number | null = askedTimeoutMs,
+): Promise<Found> {
   const question = `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
                            (select system_identifier || ' ' || d.oid from pg_control_system(), pg_database d
                              where d.datname = current_database()) as identity,
                            current_setting('statement_timeout') = '${askedTimeoutMs}ms' as "isDirect"`
   try {
-    const asked = serversIn(url).map((one) => ask<Found>(one, question, timeoutMs))
+    const asked = serversIn(url).map((one) => ask<Found>(one, question, { waitMs: waitSeconds * 1_000, timeoutMs }))
     const [found] = await Promise.any(asked)
     if (!found) throw new Error('the database gave no version')
     return found
@@ -260,12 +262,16 @@ async function isUsedByOthers(url: string): Promise<boolean> {
   }
 }
 
-async function ask<Row extends object>(url: string, question: string, timeoutMs: number | null = null): Promise<Row[]> {
+async function ask<Row extends object>(
+  url: string,
+  question: string,
+  { waitMs = connectWithinMs, timeoutMs = null }: { waitMs?: number; timeoutMs?: number | null } = {},
+): Promise<Row[]> {
   const client = new pg.Client({
     connectionString: url,
     ...(timeoutMs === null ? {} : { statement_timeout: timeoutMs }),
     application_name: askingName,
-    connectionTimeoutMillis: connectWithinMs,
+    connectionTimeoutMillis: waitMs,
   })
   client.on('error', () => undefined)
   try {
