@@ -17,6 +17,7 @@ import type { Figure } from './report.ts'
 
 const connections = 64
 const lookMs = 500
+const restMs = 5_000
 /** As a server for use has them, where those for tests do without. */
 const durable = { fsync: 'on', full_page_writes: 'on', shared_buffers: '256MB', max_connections: '100' }
 const message = 'Your order 4512 is on its way and arrives before noon.'
@@ -24,8 +25,10 @@ const message = 'Your order 4512 is on its way and arrives before noon.'
 interface Outcome {
   perSecond: number
   cpu: Cpu
-  /** Microseconds of PostgreSQL for a text. */
+  /** Microseconds of PostgreSQL for a text, beyond what it takes at rest. */
   postgres: number
+  /** Milliseconds of PostgreSQL in a second without any text. */
+  atRest: number
 }
 
 export async function cells({ short }: { short: boolean }): Promise<Figure[]> {
@@ -38,6 +41,10 @@ export async function cells({ short }: { short: boolean }): Promise<Figure[]> {
   return [
     shown('texts, one database', least),
     shown('texts, two cells', leastOfTwo),
+    { name: 'PostgreSQL at rest, one database', value: least.atRest, unit: 'ms/s' },
+    { name: 'PostgreSQL at rest, two cells', value: leastOfTwo.atRest, unit: 'ms/s' },
+    { name: 'PostgreSQL of a text, one database', value: least.postgres, unit: 'µs' },
+    { name: 'PostgreSQL of a text, two cells', value: leastOfTwo.postgres, unit: 'µs' },
     {
       name: 'PostgreSQL CPU of a text, two cells / one',
       value: leastOfTwo.postgres / least.postgres,
@@ -73,12 +80,16 @@ async function measured(further: readonly string[], short: boolean): Promise<Out
     const toNode = { ca, port: node.port, connections, next }
     await load({ ...toNode, durationMs: short ? 500 : 4_000 })
     await allEnded(server, databases)
-    const meter = cpuMeter()
+    const rest = cpuMeter()
+    await pause(restMs)
+    const atRest = (rest.per(1).PostgreSQL ?? 0) / restMs
+    const [meter, beganMs] = [cpuMeter(), performance.now()]
     const { requests, statuses, perSecond } = await load({ ...toNode, durationMs: short ? 1_000 : 8_000 })
     if (statuses['200'] !== requests) throw new Error(`texts were answered ${JSON.stringify(statuses)}`)
     await allEnded(server, databases)
     const cpu = meter.per(requests)
-    return { perSecond, cpu, postgres: cpu.PostgreSQL ?? 0 }
+    const ofRest = (atRest * (performance.now() - beganMs)) / requests
+    return { perSecond, cpu, postgres: (cpu.PostgreSQL ?? 0) - ofRest, atRest }
   } finally {
     await end(node.child)
     await leave?.()

@@ -34,3 +34,12 @@ export function lookInto({ databaseUrl, app }: Pick<World, 'databaseUrl' | 'app'
     },
   })
 }
+
+/** Moves the clock of a test account, and nothing that waits for it. */
+export async function moveClockAlone(sql: pg.Client, account: string | null, ms: number): Promise<void> {
+  for (const table of ['sandbox_clocks', 'held_clocks'])
+    await sql.query(`update accounts.${table} set offset_ms = offset_ms + $2::bigint where account_id = $1`, [
+      account,
+      ms,
+    ])
+}

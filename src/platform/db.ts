@@ -27,9 +27,9 @@ export { isLost, isMoving, isUnavailable, refusesWrites, sqlState, temporaryFail
 export { type Statement, statement, statements, type Value, type Where } from './db/statement.ts'
 export type { AcrossTx, Queryable, Tx } from './db/transaction.ts'
 
-/** Wait for copies of home in other cells, and how often they are asked. */
+/** Wait for copies of home in other cells, and how soon they are asked, each time half as often: to ask is dearer than to copy. */
 const copiedWithinMs = 1_000
-const copyPollMs = 3
+const copyPollMs = { first: 3, most: 50 }
 /** Connections for cached lookups, and for reads of home inside a transaction of another cell. */
 const besideSize = 1
 const besideSizeOfMany = 4
@@ -400,7 +400,7 @@ export class Database implements Queryable {
       const { rows: now } = await this.home.beside.query<{ lsn: string }>(
         'select pg_current_wal_flush_lsn()::text as lsn',
       )
-      while (performance.now() < untilMs) {
+      for (let pollMs = copyPollMs.first; performance.now() < untilMs; pollMs = Math.min(2 * pollMs, copyPollMs.most)) {
         const { rows } = await this.home.beside.query<{ behind: number }>(
           `select count(*)::int as behind from pg_replication_slots
             where active and confirmed_flush_lsn < $1::pg_lsn and slot_name like
@@ -408,7 +408,7 @@ export class Database implements Queryable {
           [now[0]?.lsn],
         )
         if (rows[0]?.behind === 0) return
-        await new Promise((resolve) => setTimeout(resolve, copyPollMs))
+        await new Promise((resolve) => setTimeout(resolve, pollMs))
       }
     } catch {
       // It is written, whatever became of the question.

@@ -57,7 +57,8 @@ test('money that comes while the clock is moved waits for that, and leaves the j
   let paying = Promise.resolve({ status: 0 })
   await sql.query('begin')
   try {
-    await sql.query('select from accounts.sandbox_clocks where account_id = $1 for update', [account])
+    for (const table of ['sandbox_clocks', 'held_clocks'])
+      await sql.query(`select from accounts.${table} where account_id = $1 for update`, [account])
     paying = client.post(`${invoices}/${bill}/pay?wait=0`, { phone: '+254700300001' })
     await somebodyWaits('the clock')
     const jobs = `select from work.jobs where account_id = $1 and lane = 'payments.watch' for update nowait`

@@ -9,6 +9,7 @@ import { bucketOf, uuidOf } from '../../src/kernel/ids.ts'
 import { suspendedMs } from '../../src/platform/work/suspended.ts'
 import { nextMarchMs, payUp } from '../billing.ts'
 import { type Client, refusal } from '../client.ts'
+import { moveClockAlone } from '../looking.ts'
 import { startMarket } from '../market.ts'
 import { runs } from '../properties.ts'
 import { type Account, eventually } from '../world.ts'
@@ -548,7 +549,7 @@ test('a suspended account bills nobody', async () => {
   const uuid = uuidOf('account', id) ?? ''
   const tenant = { bucket: bucketOf(uuid), account: uuid, environment: 'test' } as const
   await sql.query(`update accounts.accounts set status = 'suspended' where id = $1`, [uuid])
-  await sql.query(`update accounts.sandbox_clocks set offset_ms = offset_ms + 2678400000 where account_id = $1`, [uuid])
+  await moveClockAlone(sql, uuid, 31 * dayS * 1_000)
   const subscription = uuidOf('subscription', made.subscription_id) ?? ''
   assert.equal(await step(world.app, tenant, subscription, 0), suspendedMs)
   await sql.query(`update accounts.accounts set status = 'active' where id = $1`, [uuid])
@@ -566,7 +567,7 @@ test('a period that is over is billed by what was agreed for it, before anything
   const { body: made } = await client.post(path, { plan_id, customer, proration: 'none' })
   const at = `${path}/${made.subscription_id}`
   // Nobody has billed what fell due, as after an outage.
-  await sql.query(`update accounts.sandbox_clocks set offset_ms = offset_ms + 2678400000 where account_id = $1`, [uuid])
+  await moveClockAlone(sql, uuid, 31 * dayS * 1_000)
   // Whoever asks is told the time anew.
   await client.patch('/v1/account', { name: 'Ada' })
   assert.deepEqual(await refusal(client.patch(at, { plan_id: large })), [409, 'CONFLICT'])
@@ -676,8 +677,9 @@ async function settledAt(client: Client, at: string) {
   return eventually(async () => {
     const { body } = await client.get(at)
     const { rows } = await sql.query(
-      `select next_at is null or next_at > now() + c.offset_ms * interval '1 millisecond' as settled
-           from billing.subscriptions s join accounts.sandbox_clocks c using (account_id) where id = $1`,
+      `select next_at is null
+              or next_at > now() + accounts.clock_offset_ms(account_id, 'test') * interval '1 millisecond' as settled
+         from billing.subscriptions where id = $1`,
       [uuidOf('subscription', body.subscription_id)],
     )
     return rows[0].settled && (await client.get(at)).body

@@ -31,7 +31,7 @@ export function placesOf(db: Database, { bucket }: Tenant): Places {
 /** Refuses to go on where a bucket moved meanwhile: its payments may have been seen twice, or not at all. */
 export function requireUnmoved(db: Database, house: Tenant, before: Places): void {
   if (JSON.stringify(placesOf(db, house)) !== JSON.stringify(before))
-    throw new AppError('SERVICE_UNAVAILABLE', 'accounts moved into another database meanwhile')
+    throw new AppError('SERVICE_UNAVAILABLE', 'accounts are being moved between databases')
 }
 
 /** Objects of some buckets. One is awaited while it has no receipt and may have moved money. */
