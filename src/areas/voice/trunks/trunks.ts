@@ -125,7 +125,7 @@ export class Trunks {
     const password = await passwordOf(this.#app, row).catch(() => null)
     return {
       row,
-      where: (await atMost(resolvedMs, this.#whereaboutsOf(row), null)) ?? knownWhere ?? unresolved(row),
+      where: (await atMost(resolvedMs, this.#whereaboutsOf(row, knownWhere), knownWhere)) ?? unresolved(row),
       silentUntilMs: new Map(),
       credentials: username !== null && password !== null ? { username, password } : null,
       downUntilMs: 0,
@@ -140,8 +140,8 @@ export class Trunks {
     }
   }
 
-  #whereaboutsOf(row: TrunkRow): Promise<Whereabouts | null> {
-    return whereaboutsOf(row, this.#app.config.PAMOJA_SIP_HOST)
+  #whereaboutsOf(row: TrunkRow, known: Whereabouts | null): Promise<Whereabouts | null> {
+    return whereaboutsOf(row, this.#app.config.PAMOJA_SIP_HOST, known)
   }
 
   /** Asks the DNS again where all trunks are, since networks move; what was known holds while it does not tell. */
@@ -150,7 +150,7 @@ export class Trunks {
     this.#isLocating = true
     try {
       for (const trunk of this.#trunks) {
-        trunk.where = (await this.#whereaboutsOf(trunk.row)) ?? trunk.where
+        trunk.where = (await this.#whereaboutsOf(trunk.row, trunk.where)) ?? trunk.where
         const keys = new Set(trunk.where.peers.map(peerKey))
         for (const key of trunk.silentUntilMs.keys()) if (!keys.has(key)) trunk.silentUntilMs.delete(key)
       }

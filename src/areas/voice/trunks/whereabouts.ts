@@ -3,6 +3,7 @@
 // of its name.
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { errorCode } from '../../../kernel/error-code.ts'
 import { atMost } from '../../../platform/concurrency/at-most.ts'
 import { hostLookup } from '../../../platform/outbound.ts'
 import type { Peer } from '../../../protocols/sip/transport.ts'
@@ -28,15 +29,22 @@ export function unresolved({ host, port, transport }: Named): Whereabouts {
   return { peers: [{ transport, host, port: port || defaultPorts[transport] }], hosts: new Set([host]) }
 }
 
-/** Whereabouts by the DNS; null where it does not tell. `sipHost` is the address that this side sends from. */
-export async function whereaboutsOf(row: Named, sipHost: string): Promise<Whereabouts | null> {
+/**
+ * Whereabouts by the DNS; those that are known where it does not tell. `sipHost` is the address that this side sends from.
+ */
+export async function whereaboutsOf(
+  row: Named,
+  sipHost: string,
+  known: Whereabouts | null,
+): Promise<Whereabouts | null> {
   const usual = unresolved(row)
   const { host, transport } = row
   if (isIP(host)) return usual
   const places = row.port === 0 ? await placesOf(`${services[transport]}.${host}`) : []
+  if (places === null && known) return known
   const hosts = new Set(usual.hosts)
   const peers: Peer[] = []
-  for (const place of places.length > 0 ? places : usual.peers) {
+  for (const place of places?.length ? places : usual.peers) {
     // One after the other: each lookup that waits for the DNS keeps one of the few threads that read files too.
     const found = await hostLookup(place.host).catch(() => [])
     for (const { address } of found) hosts.add(address)
@@ -50,16 +58,16 @@ export async function whereaboutsOf(row: Named, sipHost: string): Promise<Wherea
         if (family === 4 || isIP(sipHost) === 6) peers.push({ transport, host: address, port })
   }
   const [first, ...others] = peers
-  return first ? { peers: [first, ...others.slice(0, maxPeers - 1)], hosts } : null
+  return first ? { peers: [first, ...others.slice(0, maxPeers - 1)], hosts } : known
 }
 
-/** Services of a name, in order; none where it has none, or the DNS does not tell. */
-async function placesOf(name: string): Promise<{ host: string; port: number }[]> {
-  const found = await atMost(
-    answerMs,
-    dns.resolveSrv(name).catch(() => []),
-    [],
-  )
+/** Services of a name, in order; null where the DNS does not tell. */
+async function placesOf(name: string): Promise<{ host: string; port: number }[] | null> {
+  const asked = dns
+    .resolveSrv(name)
+    .catch((error: unknown) => (['ENOTFOUND', 'ENODATA'].includes(errorCode(error)) ? [] : null))
+  const found = await atMost(answerMs, asked, null)
+  if (found === null) return null
   return found
     .filter((service) => service.name !== '')
     .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
