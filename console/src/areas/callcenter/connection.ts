@@ -494,7 +494,20 @@ function callChanged(own: Line, call: CallNow): void {
     ...(call.state === 'none' ? { offer: null, third: null } : {}),
     ...(isOver && hasOutcome && last ? { last } : {}),
   })
+  if (isSpeakingIn(call) && before.offer === null && call.call_id !== null)
+    void learnWho(own, call.call_id).catch(() => undefined)
   if (isOver && hasOutcome && before.call.call_id !== null) noteLater(toNoteOf(before.call.call_id, before.offer))
+}
+
+/** A page that was loaded anew in a call learns whom it is with. */
+async function learnWho(own: Line, call_id: string): Promise<void> {
+  const context = await callcenterAgentContext(api, { agent_id: own.agent_id })
+  const { call, offer } = desk.get()
+  if (line !== own || offer !== null || call.call_id !== call_id || !isSpeakingIn(call)) return
+  const queue_id = context.call?.queue_id ?? null
+  const queue = queue_id === null ? null : { queue_id, name: '' }
+  const from = context.customer?.phone ?? null
+  set({ offer: { call_id, from, queue, context, expires_at: '', isAsked: true, isListening: own.isListening } })
 }
 
 /** Whether the member is asked by a colleague, who has the call. */

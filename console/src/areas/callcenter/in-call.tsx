@@ -297,7 +297,15 @@ function PassOn({
 }
 
 /** A colleague is asked first: then the call is theirs, all three speak, or it is taken back. */
-function Consulting({ transfer, doing }: { transfer: TransferNow; doing: ReturnType<typeof useDoing> }) {
+function Consulting({
+  transfer,
+  doing,
+  onMerged,
+}: {
+  transfer: TransferNow
+  doing: ReturnType<typeof useDoing>
+  onMerged(): void
+}) {
   const { transfer_id, destination, status } = transfer
   const [name, setName] = useState(destination)
   useEffect(() => {

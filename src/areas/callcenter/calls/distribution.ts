@@ -28,6 +28,8 @@ import { tick, tickLater } from '../tick.ts'
 
 /** Grace period after which a ringing offer without an outcome counts as lost, with its node. */
 const lostOfferMs = 10_000
+/** Longest ring of the target of a transfer, which has no queue. */
+const longestRingSeconds = 120
 /** Time for a lost browser desk to reconnect. */
 const deskLostMs = 30_000
 /** Longest wait for a callback. */
@@ -159,7 +161,7 @@ class Round {
   /** Ring timeout, in case the node that rang the agent died. */
   async #ringingDue(agent: AgentRow, contacts: readonly ContactRow[], queues: readonly QueueRow[]): Promise<void> {
     const contact = contacts.find(({ id }) => id === agent.contact_id)
-    const seconds = queues.find(({ id }) => id === contact?.queue_id)?.document.offer_timeout ?? 60
+    const seconds = queues.find(({ id }) => id === contact?.queue_id)?.document.offer_timeout ?? longestRingSeconds
     if (!this.#isDue(agent.since.getTime() + seconds * 1_000 + lostOfferMs)) return
     this.#changedMuch()
     await becomeFree(this.#app, this.#tx, this.#occasion, agent)

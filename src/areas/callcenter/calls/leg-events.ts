@@ -171,7 +171,7 @@ async function agentGone(
   return isLost ? deskLost(app, tx, occasion, contact, agent) : agentLeft(app, tx, occasion, contact)
 }
 
-/** An agent who was given the call by a transfer leaves it as any other does; false where the leg is of none. */
+/** An agent who was given the call by a transfer leaves it like every other; false where the leg is of none. */
 async function givenAgentGone(app: App, change: LegChange): Promise<boolean> {
   let isTheirs = false
   await atOnce(app, change, async (tx, occasion) => {
