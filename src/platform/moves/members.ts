@@ -22,6 +22,8 @@ export async function addCell(cells: Cells, name: string, say: Say): Promise<str
   await requireCell(home, cell)
   await cells.lock([home, cell])
   if ((await givenName(cell)) === null) await requireEmpty(cell)
+  // The note of a restore that was killed would let another one fill a cell that is in use by then.
+  await cell.client.query('delete from platform.decisions where not commits')
   await inTransaction(home, () =>
     home.client.query(`insert into platform.this_cell (name) values ('${homeName}') on conflict do nothing`),
   )

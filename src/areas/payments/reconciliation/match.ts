@@ -3,6 +3,7 @@
 // a payment with an unknown outcome is settled by its line, as by a callback. A node that takes over finds what is
 // done.
 import { Type } from 'typebox'
+import { AppError } from '../../../kernel/errors.ts'
 import { firstUuidAt, idOf, newUuid, nilUuid } from '../../../kernel/ids.ts'
 import { type Currency, formatMicros, isCurrency } from '../../../kernel/money.ts'
 import { minuteMs } from '../../../kernel/time.ts'
@@ -22,6 +23,9 @@ import * as store from './store.ts'
 
 const linesAtOnce = 5_000
 
+/** Time until a match is begun again when some accounts could not be reached. */
+const awayMs = 5_000
+
 const Payload = Type.Object({ statement: Type.String() })
 
 export const matchJob: Job<App, typeof Payload> = {
@@ -33,7 +37,13 @@ export const matchJob: Job<App, typeof Payload> = {
   async handle(app, { payload, tenant }) {
     const house = houseOf(tenant?.environment ?? 'live')
     const statement = await maybe(app.db.query(store.findStatement, { ...houseKey(house), id: payload.statement }))
-    if (statement) await match(app, statement)
+    try {
+      if (statement) await match(app, statement)
+    } catch (error) {
+      // A database is away, or a bucket has just moved: however long it takes, nothing was matched, and it is begun again.
+      if (error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE') return { kind: 'again', afterMs: awayMs }
+      throw error
+    }
     return { kind: 'done' }
   },
 }
