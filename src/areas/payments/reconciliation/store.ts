@@ -64,7 +64,7 @@ export interface LineRow {
 export type Here = Account & { buckets: readonly number[] }
 
 /** Condition for the lines of a tenant, in statements that also name payments. */
-export const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
+const ours = 'l.bucket = $bucket and l.account_id = $account and l.environment = $environment'
 
 const columns = `id, environment, provider, country, currency, columns, utc_offset, covers, status, lines, known_lines, skipped_lines,
   first_at, last_at, closing_balance, closing_at, float_balance, difference, created_at, matched_at`
