@@ -3,7 +3,8 @@
 // of the API, opens each page of the navigation, the first record of each list and the forms, in a window 1280 wide and on a phone
 // 390 wide, light and dark, and puts them together on sheets, one for each group of the navigation.
 // `node dist/test/console-pictures.js <folder>`; with `--beside=<folder of pictures>` the design that a page was made after stands
-// beside it, as `<name>-<width>-<light or dark>.jpg`. docs has the light sheets, as console-pages-*.jpg.
+// beside it, as `<name>-<width>-<light or dark>.jpg`. docs has the light sheets, as console-pages-*.jpg. With `--groups=Home,Money`
+// only those groups are drawn, as the sheets name them.
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -23,7 +24,13 @@ const perSheet = 12
 /** What takes longer is not waited for. */
 const lateMs = 8_000
 const [folder = 'pictures', ...options] = process.argv.slice(2).filter((word) => word !== '')
-const beside = options.find((word) => word.startsWith('--beside='))?.slice('--beside='.length)
+const option = (name: string): string | undefined =>
+  options.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
+const beside = option('beside')
+const wanted = option('groups')?.split(',')
+
+/** Whether the pages of a group are drawn; those of no group are `Home`. */
+const isWanted = (group: string): boolean => wanted === undefined || wanted.includes(group || 'Home')
 
 /** Which picture of the design a page was made after, by its address. Every list was made after the table. */
 const table = '03-table'
@@ -183,6 +190,7 @@ async function walk(page: Page, start: string, first: string, pictured: Pictured
   for (const { address, group } of entries) {
     const name = nameOf(address)
     const place = [first, group].filter(Boolean).join(', ')
+    if (!isWanted(place)) continue
     pictured.push(await picture(page, `${origin}${address}`, name, place))
     const own = page.locator(`main a.open[href^="${address}/"], main .conversations a`)
     const row = ((await own.count()) > 0 ? own : page.locator('main a.open')).first()
@@ -244,7 +252,7 @@ try {
   const pictured: Pictured[] = []
   await page.goto(given.url)
   await page.getByLabel('Email address').waitFor()
-  pictured.push(await picture(page, given.url, 'sign-in', 'Home'))
+  if (isWanted('Home')) pictured.push(await picture(page, given.url, 'sign-in', 'Home'))
   await page.getByLabel('Email address').fill(given.email)
   await page.getByLabel('Password').fill(given.password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -257,9 +265,10 @@ try {
     ...(batch ? [[`payout-batches/${batch}`, 'Money', 'payout-batches-one'] as const] : []),
   ] as const
   for (const [form, group, name] of more)
-    pictured.push(await picture(page, `${given.url}/${form}`, name ?? nameOf(form), group))
+    if (isWanted(group)) pictured.push(await picture(page, `${given.url}/${form}`, name ?? nameOf(form), group))
   await walk(page, `${given.url}/operator`, 'Operator', pictured)
-  for (const form of ['providers/new', 'carriers/new', 'trunks/new', 'prices/import', 'statements/new'])
+  const forms = ['providers/new', 'carriers/new', 'trunks/new', 'prices/import', 'statements/new']
+  for (const form of isWanted('Operator, forms') ? forms : [])
     pictured.push(await picture(page, `${given.url}/operator/${form}`, `operator-${nameOf(form)}`, 'Operator, forms'))
   for (const [group, pages] of groupsOf(pictured))
     for (let from = 0; from < pages.length; from += perSheet) {

@@ -28,6 +28,7 @@ const exportMs = 600_000
 
 let csrf = ''
 let currency = ''
+let name = ''
 let scopes: Session['member']['scopes'] = { test: [], live: [] }
 let environment: Environment = localStorage.getItem('pamoja-environment') === 'live' ? 'live' : 'test'
 
@@ -107,6 +108,9 @@ export function may(scope: string): boolean {
 /** Currency of the account. */
 export const ownCurrency = (): string => currency
 
+/** Name of the account, as its customers read it. */
+export const ownName = (): string => name
+
 export const currentEnvironment = (): Environment => environment
 
 export function useEnvironment(wanted: Environment): void {
@@ -138,12 +142,25 @@ export async function ofConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: stri
   return JSON.parse(text === '' ? '{}' : text)
 }
 
+/** Member who signed in last with this browser, in whichever tab. */
+const signedIn = 'pamoja-member'
+
+/** A cookie is of all tabs: one that shows somebody else’s pages takes those of whoever has signed in since. */
+function leaveToOther(own: string): void {
+  const now = localStorage.getItem(signedIn)
+  if (now !== null && now !== own) window.location.reload()
+}
+
 /** Takes over the session of an answer. */
 export async function enter(asked: Promise<Session>): Promise<Session> {
   const session = await asked
+  const { id } = session.member
+  localStorage.setItem(signedIn, id)
+  window.onstorage = () => leaveToOther(id)
   csrf = session.csrf
   scopes = session.member.scopes
   currency = session.account.currency
+  name = session.account.name
   return session
 }
 

@@ -27,6 +27,8 @@ export interface Badge {
   /** What it counts: `{count} to approve`. */
   readonly words: string
   readonly tone?: 'warn' | 'bad'
+  /** Filters of the list that leave just these rows: `?status=open`. */
+  readonly rows?: string
 }
 
 export interface Entry {

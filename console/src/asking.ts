@@ -21,6 +21,8 @@ export interface Interruption {
 export const interruption = store<Interruption | null>(null)
 /** Whether the last request reached the server. */
 export const isReachable = store(true)
+/** Until when reading waits, in milliseconds since 1970, because it asked too often; null while it does not. */
+export const readsAgainMs = store<number | null>(null)
 
 const maxTries = 5
 const requestMs = 30_000
@@ -36,9 +38,19 @@ export async function ask(path: string, init: RequestInit, fresh: Fresh): Promis
     const reason = tries < maxTries ? await reasonToWait(path, answer) : null
     if (reason === null) return answer
     const isWriting = (init.method ?? 'GET') !== 'GET'
-    if (reason.is === 'too many' && !isWriting) await pause((reason.untilMs ?? 0) - Date.now())
+    if (reason.is === 'too many' && !isWriting) await slowed(reason.untilMs ?? 0)
     else if (!(await asked(reason, isWriting ? pressed() : ''))) return answer
   }
+}
+
+let waitingReads = 0
+
+/** Waits until the server takes questions again; the page tells it meanwhile. */
+async function slowed(untilMs: number): Promise<void> {
+  waitingReads++
+  readsAgainMs.set(Math.max(untilMs, readsAgainMs.get() ?? 0))
+  await pause(untilMs - Date.now())
+  if (--waitingReads === 0) readsAgainMs.set(null)
 }
 
 /** Browsers take so many bytes along when a page is left. */

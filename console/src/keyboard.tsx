@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that work everywhere, and the list of them. Single letters do nothing while something is typed.
+// Keys that work everywhere. Single letters do nothing while something is typed.
 import { useEffect, useRef } from 'preact/hooks'
 import type { Entry } from './area.tsx'
-import { Dialog } from './kit/dialogs.tsx'
 import { isTyping } from './kit/table.tsx'
 import { go } from './place.tsx'
-import { t } from './words.ts'
 
 interface Shortcuts {
   search(): void
@@ -46,41 +44,4 @@ export function useShortcuts(shortcuts: Shortcuts): void {
     window.addEventListener('keydown', press)
     return () => window.removeEventListener('keydown', press)
   }, [])
-}
-
-const keys: readonly [key: string, does: string][] = [
-  ['Ctrl K  /', 'Search everything'],
-  ['C', 'Send a text'],
-  ['.', 'Phone'],
-  ['T', 'Test or live'],
-  ['J  K', 'Next and previous row'],
-  ['↵', 'Open'],
-  ['X', 'Select a row'],
-  ['F', 'Filters'],
-  ['?', 'This list'],
-  ['Esc', 'Close the top layer'],
-]
-
-export function KeyboardHelp({ entries, onClose }: { entries: readonly Entry[]; onClose(): void }) {
-  const goes = entries.flatMap(({ key, name }): [string, string][] => (key ? [[`G ${key.toUpperCase()}`, name]] : []))
-  return (
-    <Dialog label={t('Keyboard')} onClose={onClose} class="slim">
-      <h2>{t('Keyboard')}</h2>
-      <dl class="keys">
-        {[...keys, ...goes].map(([key, does]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{t(does)}</dd>
-          </div>
-        ))}
-      </dl>
-      <footer>
-        <button type="button" class="btn" onClick={onClose}>
-          {t('Close')}
-        </button>
-      </footer>
-    </Dialog>
-  )
 }

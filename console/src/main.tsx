@@ -13,15 +13,17 @@ import './style/timeline.css'
 import './style/calls.css'
 import './style/inbox.css'
 import { currentSession, type Session } from './api.ts'
-import { Reset } from './areas/accounts/reset.tsx'
 import { SignIn } from './areas/accounts/sign-in.tsx'
-import { Join } from './areas/team/join.tsx'
-import { Security } from './areas/team/security.tsx'
 import { Problem, Waiting } from './kit/kit.tsx'
 import { tellTimesIn } from './kit/words.ts'
+import { later } from './later.tsx'
 import { Shell } from './shell.tsx'
 import { applyTheme } from './theme.ts'
 import { loadWords } from './words.ts'
+
+const Join = later(() => import('./areas/team/join.tsx').then((all) => all.Join))
+const Reset = later(() => import('./areas/accounts/reset.tsx').then((all) => all.Reset))
+const Security = later(() => import('./areas/team/security.tsx').then((all) => all.Security))
 
 type State = { is: 'asking' } | { is: 'out' } | { is: 'in'; session: Session } | { is: 'broken'; error: Error }
 

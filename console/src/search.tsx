@@ -6,9 +6,10 @@ import { api, may } from './api.ts'
 import type { Entry } from './area.tsx'
 import { Dialog } from './kit/dialogs.tsx'
 import { Icon, type IconName } from './kit/icons.tsx'
-import { shortId, shortMoment, words } from './kit/words.ts'
+import { money, named, shortId, shortMoment, words } from './kit/words.ts'
 import { go } from './place.tsx'
 import { placeOf } from './records.ts'
+import { sentenceOf } from './refusals.ts'
 import { t } from './words.ts'
 
 interface Hit {
@@ -20,21 +21,35 @@ interface Hit {
 }
 
 const pauseMs = 200
+/** The newest of each kind. */
+const maxOfGroup = 5
 const idForm = /^[a-z]{2,5}_[0-9a-z]{26}$/i
 
 export function Search({ entries, onClose }: { entries: readonly Entry[]; onClose(): void }) {
   const [text, setText] = useState('')
   const [records, setRecords] = useState<readonly Hit[] | null>([])
+  const [error, setError] = useState<Error | null>(null)
   const [at, setAt] = useState(0)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
   useEffect(() => {
     const wanted = text.trim()
     setAt(0)
+    setError(null)
     if (wanted.length < 2) return setRecords([])
     let isCurrent = true
     setRecords(null)
-    const timer = setTimeout(() => void found(wanted).then((hits) => isCurrent && setRecords(hits)), pauseMs)
+    const show = (hits: readonly Hit[], refused: Error | null): void => {
+      if (!isCurrent) return
+      setRecords(hits)
+      setError(refused)
+    }
+    const ask = (): void =>
+      void found(wanted).then(
+        (hits) => show(hits, null),
+        (refused: Error) => show([], refused),
+      )
+    const timer = setTimeout(ask, pauseMs)
     return () => {
       isCurrent = false
       clearTimeout(timer)
@@ -85,7 +100,7 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
             aria-expanded="true"
             aria-controls="found"
             aria-activedescendant={hits[at] ? `hit-${at}` : undefined}
-            placeholder={t('Number, name, id, words…')}
+            placeholder={t('Number, name, reference, id…')}
             value={text}
             onKeyDown={press}
             onInput={(event) => setText(event.currentTarget.value)}
@@ -109,11 +124,13 @@ export function Search({ entries, onClose }: { entries: readonly Entry[]; onClos
         ))}
       </div>
       <p class="soft finder-foot" role="status">
-        {records === null
-          ? t('Searching…')
-          : hits.length === 0
-            ? t('Nothing found')
-            : t('↑ ↓ choose · ↵ open · paste any id, it opens at once')}
+        {error
+          ? sentenceOf(error)
+          : records === null
+            ? t('Searching…')
+            : hits.length === 0
+              ? t('Nothing found')
+              : t('↑ ↓ choose · ↵ open · paste any id, it opens at once')}
       </p>
     </Dialog>
   )
@@ -123,23 +140,37 @@ async function found(text: string): Promise<Hit[]> {
   const place = idForm.test(text) ? placeOf(text) : null
   if (place !== null) return [{ to: place, name: text, group: t('Open'), icon: 'to-right', note: '↵' }]
   if (!may('account:read') || text.length < 3) return []
-  const { data } = await accountSearch(api, { query: { q: text, limit: 20 } }).catch(() => ({ data: [] }))
+  const { data } = await accountSearch(api, { query: { q: text, limit: 100 } })
   const hits = data.flatMap((one): Hit[] => {
-    const to = placeOf(one.id)
-    const [group, icon] = kinds[one.kind] ?? ['Records', 'list']
-    const note = [one.status && words(one.status), shortMoment(one.created_at), shortId(one.id)]
-      .filter(Boolean)
-      .join(' · ')
-    return to === null ? [] : [{ to, icon, group: t(group), name: one.label ?? shortId(one.id), note }]
+    const to = placeOf(one.id) ?? deliveryAt(one.path)
+    const [group, icon] = kindOf(one.kind)
+    const note = [
+      one.currency && money(one.amount ?? 0, one.currency),
+      one.status && words(one.status),
+      shortMoment(one.created_at),
+    ]
+    const name = one.label ? named(one.label) : shortId(one.id)
+    return to === null ? [] : [{ to, icon, group: t(group), name, note: note.filter(Boolean).join(' · ') }]
   })
-  return hits.sort((a, b) => a.group.localeCompare(b.group))
+  const groups = [...Object.values(kinds), other].map(([group]) => t(group))
+  return groups.flatMap((group) => hits.filter((hit) => hit.group === group).slice(0, maxOfGroup))
 }
 
-/** Kind of a found record -> its group and its icon. */
+/** A delivery stands on the page of its endpoint. */
+function deliveryAt(path: string | null): string | null {
+  const [, webhook, delivery] = /^\/v1\/webhooks\/(\w+)\/deliveries\/(\w+)$/.exec(path ?? '') ?? []
+  return webhook && delivery ? `/webhooks/${webhook}/${delivery}` : null
+}
+
+/** Kind of a found record -> its group and its icon, in the order in which the groups stand. */
 const kinds: Readonly<Record<string, readonly [group: string, icon: IconName]>> = {
+  customer: ['Customers', 'users'],
   ...{ message: ['Messages', 'message'], chat: ['Chats', 'chat'], email: ['Emails', 'mail'], call: ['Calls', 'call'] },
   ...{ ussd_session: ['USSD sessions', 'hash'], payment: ['Payments', 'card'], payout: ['Payouts', 'out'] },
-  ...{ invoice: ['Invoices', 'file'], identity_check: ['Identity checks', 'face'], delivery: ['Webhooks', 'hook'] },
-  request: ['Requests', 'list'],
-  customer: ['Customers', 'users'],
+  ...{ refund: ['Refunds', 'undo'], invoice: ['Invoices', 'file'], identity_check: ['Identity checks', 'face'] },
+  ...{ delivery: ['Webhooks', 'hook'], request: ['Requests', 'list'] },
 }
+const other = ['Records', 'list'] as const
+
+/** Name and icon of what was found. */
+export const kindOf = (kind: string): readonly [group: string, icon: IconName] => kinds[kind] ?? other

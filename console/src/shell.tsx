@@ -3,9 +3,10 @@
 // test, and on a phone five tabs at the bottom.
 import { useEffect, useState } from 'preact/hooks'
 import { currentEnvironment, type Environment, may, type Session, useEnvironment } from './api.ts'
-import { KeyboardHelp, useShortcuts } from './keyboard.tsx'
+import { useShortcuts } from './keyboard.tsx'
 import { Dialogs } from './kit/dialogs.tsx'
 import { Interruptions } from './kit/interruptions.tsx'
+import { later } from './later.tsx'
 import { follow } from './live.ts'
 import { Navigation, Tabs, visibleEntries } from './navigation.tsx'
 import { calling } from './phone/number.ts'
@@ -17,6 +18,8 @@ import { titleAccount } from './title.ts'
 import { Top } from './top.tsx'
 import { useWaiting } from './waiting.ts'
 import { t } from './words.ts'
+
+const KeyboardHelp = later(() => import('./keyboard-help.tsx').then((all) => all.KeyboardHelp))
 
 /** What stands over the page. */
 type Over = 'search' | 'keys' | null

@@ -34,21 +34,19 @@ export function Top({ session, environment, onEnvironment, isOperating, phone, o
       </Link>
       <button type="button" class="btn find" onClick={onSearch} aria-keyshortcuts="Control+K">
         <Icon name="search" />
-        <span class="word">{t('Number, name, id, words…')}</span>
+        <span class="word">{t('Number, name, reference, id…')}</span>
         <span class="hidden">{t('Search everything')}</span>
         <kbd>Ctrl K</kbd>
       </button>
       <div class="right">
         {isOperating ? (
           <span class="operating">
-            <Icon name="server" /> {t('Operator')}
+            <Icon name="server" /> <span class="word">{t('Operator')}</span>
           </span>
         ) : (
-          <>
-            {environment === 'test' && may('sandbox:read') && <TestClock />}
-            <EnvironmentSwitch environment={environment} onEnvironment={onEnvironment} />
-          </>
+          environment === 'test' && may('sandbox:read') && <TestClock />
         )}
+        <EnvironmentSwitch environment={environment} onEnvironment={onEnvironment} />
         {phone && <PhoneButton phone={phone} />}
         <button type="button" class="btn quiet square help" onClick={onKeys} title={t('Keyboard')}>
           <kbd>?</kbd>

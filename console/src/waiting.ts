@@ -17,11 +17,17 @@ export function keepClock(seconds: number): void {
   clockAhead.set(seconds)
 }
 
+/** The last question: an answer to an earlier one is of another environment, or old. */
+let lastRead = 0
+
 async function read(isOperating: boolean): Promise<void> {
-  if (isOperating) return counts.set((await operatorWaiting(api)).counts)
-  const waiting = await accountWaiting(api)
-  counts.set(waiting.counts)
-  keepClock(waiting.clock_offset_seconds)
+  const own = ++lastRead
+  const { counts: now, clock_offset_seconds: ahead } = isOperating
+    ? { ...(await operatorWaiting(api)), clock_offset_seconds: 0 }
+    : await accountWaiting(api)
+  if (own !== lastRead) return
+  counts.set(now)
+  keepClock(ahead)
 }
 
 /** Keeps the counts up to date while it is shown. */

@@ -136,7 +136,27 @@ test('one search finds what a number and a reference have, of this account alone
   assert.deepEqual(await found(sent.body.message_id), [message])
   assert.deepEqual(await found(phone, other.client), [])
   const { body } = await client.post('/v1/api-keys', { name: 'Money', scopes: ['account:read', 'payments:read'] })
-  assert.deepEqual(await found(phone, world.stranger.as(body.key)), [payment])
+  const ofMoney = world.stranger.as(body.key)
+  assert.deepEqual(await found(phone, ofMoney), [payment])
+
+  const { body: known } = await client.post('/v1/customers', { name: 'Zawadi Achieng', phones: ['+254711000078'] })
+  const rows = async (q: string, by = client) =>
+    (await by.get(`/v1/account/search?q=${encodeURIComponent(q)}`)).body.data
+  const [byName, ...others] = await rows('achieng zaw')
+  assert.deepEqual([byName.id, byName.label, byName.status, others], [known.id, 'Zawadi Achieng', null, []])
+  assert.deepEqual(await rows('achieng', ofMoney), [])
+  assert.deepEqual(await rows('achieng', other.client), [])
+  const told = (await rows(phone)).map(({ kind, label, amount, currency }: Record<string, unknown>) => [
+    ...[kind, label, amount, currency],
+  ])
+  assert.deepEqual(
+    told.filter(([kind]: unknown[]) => kind !== 'customer'),
+    [
+      ['payment', 'mpesa', 100, 'KES'],
+      ['message', 'Habari', null, null],
+    ],
+    'rows of one number tell themselves apart',
+  )
 })
 
 test('records of all accounts are counted once for the operator, by channel and by connection', async () => {
@@ -153,12 +173,12 @@ test('records of all accounts are counted once for the operator, by channel and 
     const clock = { nowMs: () => world.app.clock.nowMs() + laterMs }
     return doChores({ ...world.app, clock }, [trafficChore])
   }
-  // The day before the first count takes four rounds and more: a round ends where the node's own has counted meanwhile.
+  // A round ends where the node's own has counted meanwhile.
   const sinceMs = world.app.clock.nowMs()
   await eventually(async () => {
     await count(60_000)
     return ((await trafficUpto(world.app.db))?.getTime() ?? 0) >= sinceMs
-  }, 'the day before to be counted')
+  }, 'the time before to be counted')
   const [sms, mpesa] = await traffic()
   await client.post('/v1/sms/send', { to: '+254711000001', from: 'PAMOJA', message: 'Habari' })
   const charge = { amount: 100, currency: 'KES', phone: '+254711000001', provider: 'mpesa' }

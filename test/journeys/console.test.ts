@@ -233,12 +233,21 @@ describe('in a browser', { skip: withoutChromium() }, () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  test('whoever signs out sees the form again, and no address held a secret', async () => {
+  test('whoever signs out sees the form again, another tab shows who signed in since, and no address held a secret', async () => {
+    const other = await page.context().newPage()
+    await other.goto(given().url)
+    await other.getByRole('button', { name: 'Your menu' }).waitFor()
     await page.getByRole('button', { name: 'Your menu' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.goto(`${given().url}/keys`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    const { body } = await world.demo.post('/v1/team/members', { email: 'kito@example.com', role: 'viewer' })
+    await page.goto(body.invite_url)
+    await page.getByLabel('Choose a password').fill('correct horse battery staple')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await other.getByRole('button', { name: 'Your menu' }).filter({ hasText: 'KE' }).waitFor()
+    await other.close()
     assert.deepEqual(complaints, [])
   })
 })

@@ -182,11 +182,28 @@ export async function undoable(
   const hide = show({ words, isBad: false, undo }, undoMs)
 }
 
+/** Ctrl Z takes back what was done last, unless something is typed: there it takes back letters. */
+function useUndoKey(): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyped = event.target instanceof HTMLElement && event.target.matches('input, textarea, select')
+      if (event.key !== 'z' || !(event.ctrlKey || event.metaKey) || isTyped) return
+      const last = said.get().findLast(({ undo }) => undo)
+      if (!last) return
+      event.preventDefault()
+      last.undo?.()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [])
+}
+
 /** Where questions are asked and things are said; once in the frame of the page. */
 export function Dialogs() {
   const asked = question.use()
   const all = said.use()
   const id = useId()
+  useUndoKey()
   return (
     <>
       {asked && <QuestionBox key={asked.title} asked={asked} />}

@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ofConsole, type Session } from '../api.ts'
 import { PasswordForm } from '../areas/accounts/sign-in.tsx'
-import { type Interruption, interruption, isReachable } from '../asking.ts'
+import { type Interruption, interruption, isReachable, readsAgainMs } from '../asking.ts'
 import { t } from '../words.ts'
 import { Dialog } from './dialogs.tsx'
 import { Icon } from './icons.tsx'
@@ -13,14 +13,16 @@ import { CopyId } from './kit.tsx'
 export function Interruptions({ session }: { session: Session }) {
   const now = interruption.use()
   const canReach = isReachable.use()
+  const untilMs = readsAgainMs.use()
   return (
     <>
       {!canReach && (
-        <div class="unreachable" role="alert">
+        <div class="over-page" role="alert">
           <Icon name="no-signal" />
           {t('The server cannot be reached. Reconnecting…')}
         </div>
       )}
+      {canReach && untilMs !== null && <ReadsAgain key={untilMs} untilMs={untilMs} />}
       {now?.is === 'too many' && <TooMany key={now.untilMs} now={now} />}
       {now && now.is !== 'too many' && <SignInAgain now={now} session={session} />}
     </>
@@ -55,18 +57,39 @@ function SignInAgain({ now: { is, doing, goOn, giveUp }, session }: { now: Inter
   )
 }
 
-function TooMany({ now: { untilMs, doing, words, requestId, goOn, giveUp } }: { now: Interruption }) {
-  const [leftMs, setLeftMs] = useState(() => (untilMs ?? 0) - Date.now())
-  const [wholeMs] = useState(Math.max(1, leftMs))
+/** Time that is left until a moment, in milliseconds, counted down. */
+function useLeft(untilMs: number): number {
+  const [leftMs, setLeftMs] = useState(() => untilMs - Date.now())
   useEffect(() => {
-    const timer = setInterval(() => {
-      const left = (untilMs ?? 0) - Date.now()
-      setLeftMs(left)
-      if (left <= 0) goOn()
-    }, 250)
+    const timer = setInterval(() => setLeftMs(untilMs - Date.now()), 250)
     return () => clearInterval(timer)
   }, [])
-  const seconds = Math.max(0, Math.ceil(leftMs / 1_000))
+  return leftMs
+}
+
+const secondsOf = (leftMs: number): number => Math.max(0, Math.ceil(leftMs / 1_000))
+
+/** Says why nothing comes, and when it will. */
+function ReadsAgain({ untilMs }: { untilMs: number }) {
+  const seconds = secondsOf(useLeft(untilMs))
+  return (
+    <div class="over-page">
+      <Icon name="hourglass" />
+      <span role="status" class="hidden">
+        {t('Too many at once')}
+      </span>
+      <span aria-hidden="true">{t('Too many requests: continues in {seconds} s', { seconds })}</span>
+    </div>
+  )
+}
+
+function TooMany({ now: { untilMs, doing, words, requestId, goOn, giveUp } }: { now: Interruption }) {
+  const leftMs = useLeft(untilMs ?? 0)
+  const [wholeMs] = useState(Math.max(1, leftMs))
+  useEffect(() => {
+    if (leftMs <= 0) goOn()
+  }, [leftMs <= 0])
+  const seconds = secondsOf(leftMs)
   return (
     <Dialog label={t('Too many at once')} onClose={giveUp} class="slim">
       <header>
@@ -85,7 +108,7 @@ function TooMany({ now: { untilMs, doing, words, requestId, goOn, giveUp } }: { 
         <button type="button" class="btn" onClick={giveUp}>
           {t('Do not send')}
         </button>
-        <button type="button" class="btn primary" disabled>
+        <button type="button" class="btn" disabled>
           {t('Sends in {seconds} s', { seconds })}
         </button>
       </footer>

@@ -305,15 +305,15 @@ export function Waiting({ lines = 4 }: { lines?: number }) {
 /** A figure: its name, its value, null while it loads, and the address of its rows. */
 export type Figure = readonly [name: string, value: string | null, note?: ComponentChildren, to?: string]
 
-/** Figures side by side. */
-export function FiguresRow({ figures }: { figures: readonly Figure[] }) {
+/** Figures side by side; those that could not be read are dashes, as bars would say that they still come. */
+export function FiguresRow({ figures, error = null }: { figures: readonly Figure[]; error?: Error | null }) {
   return (
     <div class="figures">
       {figures.map(([name, value, note, to]) => (
         <div key={name} class="figure">
           <p class="soft">{to ? <Link to={to}>{name}</Link> : name}</p>
           <p class={value !== null && value.length <= 9 ? 'big short' : 'big'}>
-            {value ?? <span class="skeleton w2" />}
+            {value ?? (error ? '–' : <span class="skeleton w2" />)}
           </p>
           {note && <p class="soft small">{note}</p>}
         </div>

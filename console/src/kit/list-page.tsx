@@ -2,8 +2,10 @@
 // List page, described by columns, filters and actions. The server filters, sorts and exports; the address keeps what is asked for.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { PamojaError } from '#sdk/client.ts'
 import { may } from '../api.ts'
 import { filterBy, Link, usePlace } from '../place.tsx'
+import { sentenceOf } from '../refusals.ts'
 import { t } from '../words.ts'
 import { type Deed, Deeds } from './detail.tsx'
 import { type Answer, complain, confirm, type Question, say } from './dialogs.tsx'
@@ -176,6 +178,7 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
   ]
   const time = list.columns.find(({ isDay }) => isDay)
   const inBulk = actions.filter(({ isBulk }) => isBulk)
+  const amounts = list.columns.find(({ as, priority }) => as === 'money' && priority === 1)
   return (
     <Records<Row>
       label={t(list.title)}
@@ -197,7 +200,7 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
       {...(inBulk.length > 0
         ? {
             bulk: (rows: readonly Row[], clear: () => void) => (
-              <Bulk rows={rows} actions={inBulk} onDone={() => doneWith(clear)} />
+              <Bulk rows={rows} actions={inBulk} amounts={amounts} onDone={() => doneWith(clear)} />
             ),
           }
         : {})}
@@ -249,6 +252,13 @@ async function act(action: ActionOf, row: Row): Promise<boolean> {
 
 function Actions({ row, actions, onDone }: { row: Row; actions: readonly ActionOf[]; onDone(): void }) {
   const [form, setForm] = useState<FormOf | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const run = async (action: ActionOf): Promise<void> => {
+    setIsBusy(true)
+    const isDone = await act(action, row)
+    setIsBusy(false)
+    if (isDone) onDone()
+  }
   return (
     <span class="row-actions">
       {actions
@@ -258,9 +268,8 @@ function Actions({ row, actions, onDone }: { row: Row; actions: readonly ActionO
             key={action.name}
             type="button"
             class={action.isDanger ? 'btn small danger' : 'btn small'}
-            onClick={() =>
-              action.form ? setForm(action.form(row)) : void act(action, row).then((isDone) => isDone && onDone())
-            }
+            disabled={isBusy}
+            onClick={() => (action.form ? setForm(action.form(row)) : void run(action))}
           >
             {t(action.name)}
           </button>
@@ -270,31 +279,85 @@ function Actions({ row, actions, onDone }: { row: Row; actions: readonly ActionO
   )
 }
 
-function Bulk({ rows, actions, onDone }: { rows: readonly Row[]; actions: readonly ActionOf[]; onDone(): void }) {
+interface BulkProps {
+  rows: readonly Row[]
+  actions: readonly ActionOf[]
+  /** Column of the amounts, where the rows have some. */
+  amounts: ColumnOf | undefined
+  onDone(): void
+}
+
+/** What can be done to the chosen rows at once: each action says to how many of them it applies. */
+function Bulk({ rows, actions, amounts, onDone }: BulkProps) {
+  const [isBusy, setIsBusy] = useState(false)
+  const ownOf = ({ shows }: ActionOf): readonly Row[] => rows.filter((row) => shows?.(row) ?? true)
   const run = async (action: ActionOf): Promise<void> => {
-    const [first] = rows
+    const own = ownOf(action)
+    const [first] = own
     const asked = first && action.asks ? action.asks(first) : null
-    const title = t('{name}: {count} rows?', { name: t(action.name), count: rows.length })
-    const answer = asked ? await confirm({ ...asked, title, action: t(action.name) }) : { reason: '' }
+    const title = t('{name}: {count} rows?', { name: t(action.name), count: own.length })
+    const sum = amounts && `${t('Total')}: ${sumOf(own, amounts)}`
+    const consequences = [...(sum ? [sum] : []), ...(asked?.consequences ?? [])]
+    const answer = asked ? await confirm({ ...asked, title, consequences, action: t(action.name) }) : { reason: '' }
     if (answer === null) return
-    for (const row of rows)
-      if (action.shows?.(row) ?? true) await action.run?.(row, answer).catch((error: Error) => complain(error))
+    setIsBusy(true)
+    await actOnEach(action, own, answer)
+    setIsBusy(false)
     onDone()
   }
   return (
     <>
-      {actions.map((action) => (
-        <button
-          key={action.name}
-          type="button"
-          class={action.isDanger ? 'btn small danger' : 'btn small'}
-          onClick={() => void run(action)}
-        >
-          {t(action.name)}
-        </button>
-      ))}
+      {amounts && <span>{sumOf(rows, amounts)}</span>}
+      {actions.map((action) => {
+        const { length } = ownOf(action)
+        return (
+          <button
+            key={action.name}
+            type="button"
+            class={action.isDanger ? 'btn small danger' : 'btn small'}
+            disabled={isBusy || length === 0}
+            onClick={() => void run(action)}
+          >
+            {t(action.name)}
+            {length < rows.length && ` (${length})`}
+          </button>
+        )
+      })}
     </>
   )
+}
+
+/** Refusals that meet every further row too: not signed in, no password, too many requests, no server. */
+const meetsAll = new Set([0, 401, 403, 429])
+
+/** Does something to one row after another, and says once what became of it. */
+async function actOnEach(action: ActionOf, rows: readonly Row[], answer: Answer): Promise<void> {
+  let done = 0
+  const refusals: Error[] = []
+  for (const row of rows)
+    try {
+      await action.run?.(row, answer)
+      done++
+    } catch (thrown) {
+      const refusal = thrown instanceof Error ? thrown : new Error(String(thrown))
+      refusals.push(refusal)
+      if (refusal instanceof PamojaError && meetsAll.has(refusal.status)) break
+    }
+  if (done > 0) say(t('Done: {name}, {count} rows', { name: t(action.name), count: done }))
+  const [first] = refusals
+  const counts = { count: rows.length - done, all: rows.length }
+  if (first)
+    complain(new Error(t('Not done to {count} of {all} rows: {reason}', { ...counts, reason: sentenceOf(first) })))
+}
+
+/** Sum of amounts, of each currency by itself. */
+function sumOf(rows: readonly Row[], { field, currencyField = 'currency' }: ColumnOf): string {
+  const sums = new Map<string, number>()
+  for (const row of rows) {
+    const currency = textOf(valueAt(row, currencyField))
+    sums.set(currency, (sums.get(currency) ?? 0) + Number(valueAt(row, field)))
+  }
+  return [...sums].map(([currency, sum]) => money(sum, currency)).join(' + ')
 }
 
 /** Value at a path such as `customer.name`. */

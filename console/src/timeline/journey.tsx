@@ -184,5 +184,10 @@ function timeOf(frame: Frame | undefined): number {
 export function inOrder(frames: readonly Frame[], kind: JourneyKind | undefined): readonly Frame[] {
   if (kind !== 'received text') return frames
   const isCause = ({ kind: of, direction }: Frame): boolean => of === 'smpp' && direction === 'in'
-  return [...frames.filter(isCause), ...frames.filter((frame) => !isCause(frame))]
+  const [first, ...others] = frames.filter((frame) => !isCause(frame))
+  // It was noted once it was answered, which is later than what it caused.
+  const causes = frames
+    .filter(isCause)
+    .map((frame) => (first && first.at < frame.at ? { ...frame, at: first.at } : frame))
+  return [...causes, ...(first ? [first, ...others] : [])]
 }

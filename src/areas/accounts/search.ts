@@ -10,7 +10,8 @@ import { list, type Route } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import { allows } from '../../platform/auth/scopes.ts'
 import { type Found, maxFound } from '../../platform/operator/finding.ts'
-import { At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
+import type { History, NamedThing } from '../../platform/operator/history.ts'
+import { Amount, At, EnvironmentName, Nullable, wholeListQuery } from '../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../platform/schema/lists.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { everyAccount } from './store.ts'
@@ -64,11 +65,15 @@ const FoundRecord = Type.Object(
   {
     kind: Type.String({
       description:
-        'message, chat, email, call, ussd_session, payment, payout, invoice, identity_check, delivery or request',
+        'message, chat, email, call, ussd_session, payment, payout, refund, invoice, identity_check, customer, delivery or request',
     }),
     id: Type.String({ description: 'Id of the record' }),
-    label: Nullable(Type.String({ description: 'Distinctive value: a number, a reference, a subject' })),
+    label: Nullable(Type.String({ description: 'Distinctive value: a name, text, subject, reference or number' })),
     status: Nullable(Type.String({ description: 'Status of the record; null if it has none' })),
+    amount: Nullable(Amount(), {
+      description: 'Amount in major units, of payments, refunds and invoices found by a person',
+    }),
+    currency: Nullable(Type.String({ description: 'Currency of the amount, ISO 4217' })),
     created_at: At({ description: 'Time of creation' }),
     path: Nullable(Type.String({ description: 'API path of the record' })),
   },
@@ -82,7 +87,7 @@ const searchOwn = list({
   path: '/v1/account/search',
   operation: 'account.search',
   summary: 'Search all records of your account',
-  description: `By id, phone number, email address, reference, invoice number or the receipt of a provider. Finds the newest ${maxFound} of each kind that the credential may read, newest first.`,
+  description: `By id, phone number, email address, name of a customer, reference, invoice number or the receipt of a provider. Finds the newest ${maxFound} of each kind that the credential may read, newest first.`,
   scope: 'account:read',
   query: Type.Object({
     ...wholeListQuery,
@@ -90,7 +95,7 @@ const searchOwn = list({
       minLength: 3,
       maxLength: 100,
       rule: 'must have 3 to 100 characters',
-      description: 'An id, a phone number, an email address, a reference or a receipt code',
+      description: 'An id, a phone number, an email address, a name, a reference or a receipt code',
     }),
   }),
   row: FoundRecord,
@@ -114,26 +119,31 @@ async function ofFinders(app: App, { account, bucket, environment }: Tenant, tex
   return found.flat().filter((one) => one.environment === environment)
 }
 
-/** Records about the person with this number or address. */
+/** Records about the person with this number, address or name. */
 async function ofHistories(app: App, tenant: Tenant, text: string, mayRead: (scope: string) => boolean) {
   const phone = phoneForm.test(text) ? `+${text.replace('+', '')}` : null
   const email = emailForm.test(text) ? text.toLowerCase() : null
-  if (phone === null && email === null) return []
+  const known = { phones: phone === null ? [] : [phone], emails: email === null ? [] : [email], customers: [] }
+  const newest = async (one: History): Promise<readonly NamedThing[]> =>
+    phone === null && email === null
+      ? ((await one.named?.(app.db, tenant, text, maxFound)) ?? [])
+      : one.newest(app.db, tenant, known, maxFound)
   const wanted = app.histories.filter(({ scope }) => mayRead(scope))
   const found = await Promise.all(
-    wanted.map(async (one) => {
-      const known = { phones: phone === null ? [] : [phone], emails: email === null ? [] : [email], customers: [] }
-      const rows = await one.newest(app.db, tenant, known, maxFound)
-      return rows.map(({ id, status, created_at }) => ({
-        ...{ id, status, created_at, kind: one.kind, label: phone ?? email, path: null },
-      }))
-    }),
+    wanted.map(async (one) =>
+      (await newest(one)).map(({ id, status, title, amount, currency, created_at }) => ({
+        ...{ id, created_at, kind: one.kind, label: title || (phone ?? email), amount, currency, path: null },
+        // A customer is in no state.
+        status: one.kind === 'customer' ? null : status,
+      })),
+    ),
   )
   return found.flat()
 }
 
 function recordOf({ kind, prefix, id, label, status, path }: Found): Static<typeof FoundRecord> {
-  return { kind, id: idOf(prefix, id), label, status, created_at: timeOfUuid(id), path: `/v1${path}` }
+  const shown = { kind, id: idOf(prefix, id), label, status, created_at: timeOfUuid(id), path: `/v1${path}` }
+  return { ...shown, amount: null, currency: null }
 }
 
 function newestFirst(found: readonly Found[]): Found[] {

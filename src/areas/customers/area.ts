@@ -4,7 +4,7 @@ import { idOf } from '../../kernel/ids.ts'
 import type { Area } from '../../platform/area.ts'
 import { scopeArea } from '../../platform/auth/scopes.ts'
 import { finder } from '../../platform/operator/finding.ts'
-import { history } from '../../platform/operator/history.ts'
+import { type History, history } from '../../platform/operator/history.ts'
 import { waitingRows } from '../../platform/operator/waiting.ts'
 import { campaignEvents } from './campaigns/events.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
@@ -22,6 +22,7 @@ import { importEvents } from './imports/events.ts'
 import { importRoutes } from './imports/routes.ts'
 import { importJob } from './imports/run.ts'
 import { invent } from './invent.ts'
+import { listedCustomers } from './list.ts'
 import { noteHistory } from './notes.ts'
 import { customerProfile } from './profile.ts'
 import { customerRoutes } from './routes.ts'
@@ -29,16 +30,25 @@ import { segmentRoutes } from './segments/routes.ts'
 import { customerSettings } from './settings.ts'
 import { timeline } from './timeline.ts'
 
-/** Customers with a number or address, for the search. */
-const ownHistory = history({
-  ...{ name: 'customers', kind: 'customer', scope: 'customers:read' },
-  from: 'customers.addresses t join customers.customers c on c.bucket = t.bucket and c.account_id = t.account_id and c.environment = t.environment and c.id = t.customer_id',
-  ...{ id: 'c.id', order: 'c.id', status: `'known'`, createdAt: 'c.created_at', title: 'c.name' },
-  by: [
-    { column: 't.address', where: `t.kind = 'phone'`, knownBy: 'phones', prefix: 'customer' },
-    { column: 't.address', where: `t.kind = 'email'`, knownBy: 'emails', prefix: 'customer' },
-  ],
-})
+/** Customers with a number, address or name, for the search. */
+const ownHistory: History = {
+  ...history({
+    ...{ name: 'customers', kind: 'customer', scope: 'customers:read' },
+    from: 'customers.addresses t join customers.customers c on c.bucket = t.bucket and c.account_id = t.account_id and c.environment = t.environment and c.id = t.customer_id',
+    ...{ id: 'c.id', order: 'c.id', status: `'known'`, createdAt: 'c.created_at', title: 'c.name' },
+    by: [
+      { column: 't.address', where: `t.kind = 'phone'`, knownBy: 'phones', prefix: 'customer' },
+      { column: 't.address', where: `t.kind = 'email'`, knownBy: 'emails', prefix: 'customer' },
+    ],
+  }),
+  async named(db, tenant, words, limit) {
+    const found = await listedCustomers(db, tenant, { limit, after: null, descending: true }, { q: words })
+    return found.slice(0, limit).map(({ id, name, created_at }) => ({
+      ...{ id: idOf('customer', id), title: name, status: 'known', created_at },
+      ...{ amount: null, currency: null },
+    }))
+  },
+}
 
 export const customers: Area = {
   name: 'customers',

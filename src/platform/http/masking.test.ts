@@ -34,6 +34,11 @@ test('the story of a customer is told without what was said', () => {
   assert.deepEqual(maskPersonalData(entry), { ...entry, title: '***' })
 })
 
+test('what the search finds is shown without a name, a subject or words', () => {
+  const found = { kind: 'email', id: 'em_01jb2c3d4e5f6g7h8j9kamnpqr', label: 'Your loan', status: 'delivered' }
+  assert.deepEqual(maskPersonalData(found), { ...found, label: '***' })
+})
+
 test('a file that somebody sent is shown without its name and its words', () => {
   const media = { id: '1', filename: 'CV of Asha.pdf', caption: 'from Asha', mime_type: 'application/pdf' }
   assert.deepEqual(maskPersonalData(media), { ...media, filename: '***', caption: '***' })

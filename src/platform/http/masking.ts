@@ -52,6 +52,7 @@ export function maskPersonalData(value: unknown, within = ''): unknown {
 function kindOf(has: (name: string) => boolean): string | null {
   if ((has('customer_id') && has('name')) || (has('phones') && has('emails'))) return 'customer'
   if (has('direction') && has('title')) return 'entry'
+  if (has('kind') && has('label')) return 'found'
   return has('payment_link_id') ? 'links' : null
 }
 
@@ -70,6 +71,7 @@ function isPersonal(name: string, within: string): boolean {
   if (name === 'name') return people.test(within)
   if (name === 'url') return linked.test(within)
   if (name === 'title') return within === 'entry'
+  if (name === 'label') return within === 'found'
   if (name === 'value') return !ownValues.test(within)
   return persons.test(name) || links.test(name)
 }

@@ -33,6 +33,8 @@ interface PastThing {
   readonly path: string | null
 }
 
+export type NamedThing = Pick<PastThing, 'id' | 'status' | 'title' | 'amount' | 'currency' | 'created_at'>
+
 export interface History {
   /** Channel name: `sms`, `payments`. */
   readonly name: string
@@ -42,6 +44,8 @@ export interface History {
   readonly scope: string
   /** Newest rows about a customer, before a place if one is given. */
   newest(db: Database, tenant: Tenant, customer: KnownAs, limit: number, before?: string | null): Promise<PastThing[]>
+  /** Newest rows with these words in their name, of areas whose rows have names. */
+  named?(db: Database, tenant: Tenant, words: string, limit: number): Promise<readonly NamedThing[]>
 }
 
 /** Column that names a customer. It is indexed with the tenant columns, and with `order` where one customer may have many rows. */

@@ -9,7 +9,7 @@ export const slotMs = 10 * 60_000
 /** Age of the youngest records that are counted: what was begun before is committed by then. */
 const settledMs = 60_000
 /** What was before the first count is left out beyond this. */
-const firstMs = 24 * 60 * 60_000
+const firstMs = 60 * 60_000
 const keepMs = 62 * 24 * 60 * 60_000
 /** Slots that are counted at a time: after an outage the rest follows in the next rounds. */
 const maxSlots = 36

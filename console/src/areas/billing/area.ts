@@ -6,7 +6,7 @@ export const area: Area = {
   entries: [
     {
       ...{ group: 'Money', order: 70, to: '/invoices', name: 'Invoices', icon: 'file', scope: 'billing:read' },
-      badge: { count: 'invoices_overdue', words: '{count} overdue', tone: 'bad' },
+      badge: { count: 'invoices_overdue', words: '{count} overdue', tone: 'bad', rows: '?overdue=true' },
     },
     { group: 'Money', order: 80, to: '/subscriptions', name: 'Subscriptions', icon: 'again', scope: 'billing:read' },
     { group: 'Money', order: 85, to: '/plans', name: 'Plans', icon: 'layers', scope: 'billing:read' },

@@ -109,7 +109,7 @@ function QueueTile({ queue }: { queue: QueueNow }) {
           <b>{share(service_level_percent)}</b>
         </p>
         <Meter
-          share={level / 100}
+          share={(service_level_percent ?? 0) / 100}
           target={queue.sla.target_percent / 100}
           tone={level < queue.sla.target_percent ? 'warn' : 'h1'}
         />

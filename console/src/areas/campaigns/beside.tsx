@@ -96,10 +96,14 @@ function checksOf({ budget, channel, content, variants }: Campaign, preview: Cam
 /** Checks of a draft before it goes. */
 export function Checks({ campaign, preview }: { campaign: Campaign; preview: CampaignPreview | null }) {
   if (!preview) return null
+  const all = checksOf(campaign, preview)
+  const isNobody = preview.recipients === 0
+  // Of nobody nothing good can be said.
+  const told: readonly Check[] = isNobody ? [[false, t('No recipients')], ...all.filter(([isGood]) => !isGood)] : all
   return (
     <Card title="Before it goes">
       <ul class="checks">
-        {checksOf(campaign, preview).map(([isGood, said]) => (
+        {told.map(([isGood, said]) => (
           <li key={said} class={isGood ? 'good' : 'warn'}>
             <Icon name={isGood ? 'good' : 'warn'} />
             <span>{said}</span>
@@ -145,12 +149,12 @@ export function Price({ preview, rate }: { preview: CampaignPreview | null; rate
           ...(available === null ? [] : [[t('Wallet'), money(available, currency)] satisfies [string, string]]),
         ]}
       />
-      {available !== null && (
+      {available !== null && recipients > 0 && (
         <p>
           {available < cost ? (
-            <Pill state="low" tone="warn" word={t('The wallet balance is too low for all recipients.')} />
+            <Pill state="warning" tone="warn" word={t('The wallet balance is too low for all recipients.')} />
           ) : (
-            <Pill state="enough" tone="good" word={t('Enough in the wallet')} />
+            <Pill state="available" tone="good" word={t('Enough in the wallet')} />
           )}
         </p>
       )}

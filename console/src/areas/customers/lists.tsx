@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of customers, and of the files that brought them.
+import type { ComponentChildren } from 'preact'
 import {
   customersExport,
   customersList,
@@ -12,6 +13,7 @@ import { api } from '../../api.ts'
 import { Icon, type IconName } from '../../kit/icons.tsx'
 import { Ago, TwoLines } from '../../kit/kit.tsx'
 import { type ListOf, type Row, textOf } from '../../kit/list-page.tsx'
+import { nothing } from '../../kit/table.tsx'
 import { t } from '../../words.ts'
 import { createForm } from './forms.ts'
 
@@ -54,12 +56,12 @@ const answers = {
 } as const
 
 /** What somebody agreed to, channel by channel; nothing where they were never asked. */
-function Agreed({ consents }: { consents: readonly CustomerConsent[] }) {
+function agreed(consents: readonly CustomerConsent[]): ComponentChildren {
   const told = channels.flatMap(([channel, name, icon]) => {
     const answer = answerOf(consents, channel)
     return answer === null ? [] : [{ name, icon, answer: answers[answer] }]
   })
-  if (told.length === 0) return <span class="soft small">{t('Unknown')}</span>
+  if (told.length === 0) return nothing
   return (
     <span class="tags">
       {told.map(({ name, icon, answer: [word, tone, sign] }) => (
@@ -138,7 +140,7 @@ export const customers: ListOf = {
     { name: 'Tags', field: 'tags', priority: 2, show: (row) => <Tags tags={membersOf(row, 'tags')} most={1} /> },
     {
       ...{ name: 'Agreed to', field: 'consents', priority: 2, card: 'state' },
-      show: (row) => <Agreed consents={consentsOf(row)} />,
+      show: (row) => agreed(consentsOf(row)),
     },
     {
       ...{ name: 'Last seen', field: 'last_seen_at', priority: 1, card: 'end' },

@@ -54,6 +54,7 @@ export function EmailFigures() {
       <PageHead title="Email statistics" note="the last 30 days" />
       {figures.error && <Problem error={figures.error} retry={figures.reload} />}
       <FiguresRow
+        error={figures.error}
         figures={[
           [t('Sent'), value && count(value.sent)],
           [t('Delivered'), value && percent(value.deliverability_rate / 100)],

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One email: who it went to, what it says, and what servers and readers did with it.
+import type { ComponentChildren } from 'preact'
+import { PamojaError } from '#sdk/client.ts'
 import {
   emailCancel,
   emailGet,
@@ -8,14 +10,15 @@ import {
   emailReschedule,
   emailResend,
 } from '#sdk/operations.ts'
+import type { Email } from '#sdk/schemas.ts'
 import { api, may } from '../../api.ts'
 import type { PageProps } from '../../area.tsx'
 import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { formOf } from '../../kit/form.tsx'
-import { Ago, Card, Facts } from '../../kit/kit.tsx'
+import { Ago, Card, Facts, Problem, Waiting } from '../../kit/kit.tsx'
 import { textOf } from '../../kit/list-page.tsx'
-import { useLoad } from '../../kit/load.ts'
-import { words } from '../../kit/words.ts'
+import { type Loaded, useLoad } from '../../kit/load.ts'
+import { count, money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { t } from '../../words.ts'
 
@@ -46,12 +49,11 @@ export function MailPage({ id }: PageProps) {
           path={emailGet.at(own)}
           raw={value}
         >
+          {value.reason && ['failed', 'bounced'].includes(value.status) && (
+            <WhyNot mail={value} reason={value.reason} />
+          )}
           <Card title={t('Text')}>
-            <p class="text" dir="auto">
-              {content.value
-                ? textOf(Object(content.value).text ?? Object(content.value).content)
-                : t('No text is kept.')}
-            </p>
+            <Text content={content} />
           </Card>
           {events.value && events.value.data.length > 0 && (
             <Card title={t('Timeline')}>
@@ -75,12 +77,48 @@ export function MailPage({ id }: PageProps) {
                 [t('To'), textOf(value.to)],
                 [t('Template'), value.template],
                 [t('Tags'), value.tags.join(', ') || null],
+                [t('Cost'), money(value.cost, value.currency)],
+                [t('Created'), <Ago at={value.created_at} />],
+                [t('Sent'), <Ago at={value.sent_at} />],
+                [t('Delivered'), <Ago at={value.delivered_at} />],
+                ...(value.next_attempt_at
+                  ? [[t('Next attempt'), <Ago at={value.next_attempt_at} />] satisfies [string, ComponentChildren]]
+                  : []),
+                [t('Opened'), count(value.open_count)],
+                [t('Clicked'), count(value.click_count)],
               ]}
             />
           </Card>
         </Detail>
       )}
     </Opened>
+  )
+}
+
+/** Why nobody has it, and what the other server said. */
+function WhyNot({ mail: { recipients }, reason }: { mail: Email; reason: string }) {
+  const said = recipients.find(({ smtp_response }) => smtp_response !== null)?.smtp_response
+  return (
+    <div class="callout bad">
+      <p lang="en">{words(reason)}</p>
+      {said && (
+        <p class="mono soft" dir="ltr">
+          {said}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Words of the email, while they are kept. */
+function Text({ content: { value, error, reload } }: { content: Loaded<unknown> }) {
+  const isGone = error instanceof PamojaError && error.status === 404
+  if (error && !isGone) return <Problem error={error} retry={reload} />
+  if (!value && !isGone) return <Waiting lines={3} />
+  return (
+    <p class="text" dir="auto">
+      {textOf(Object(value).text ?? Object(value).content) || t('No text is kept.')}
+    </p>
   )
 }
 

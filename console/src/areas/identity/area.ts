@@ -13,7 +13,7 @@ export const area: Area = {
         icon: 'face',
         scope: 'identity:read',
       },
-      badge: { count: 'identity_to_review', words: '{count} to review', tone: 'warn' },
+      badge: { count: 'identity_to_review', words: '{count} to review', tone: 'warn', rows: '?stage=awaiting_review' },
     },
     {
       group: 'Verification',

@@ -32,7 +32,7 @@ export function CheckPage({ id }: PageProps) {
           in={['/identity', 'Identity checks']}
           id={id}
           title={textOf(Object(value).reference) || shortId(id)}
-          state={value.status}
+          state={value.stage === 'awaiting_review' ? 'in_review' : value.status}
           deeds={deedsOf(value)}
           onDone={check.reload}
           path={identityGetVerification.at({ id })}

@@ -34,6 +34,10 @@ export const checks: ListOf = {
   ],
   filters: [
     { name: 'status', label: 'State', among: ['pending', 'verified', 'rejected', 'expired'] },
+    {
+      ...{ name: 'stage', label: 'Stage' },
+      among: ['queued', 'processing', 'awaiting_registry', 'awaiting_review', 'done'],
+    },
     { name: 'reference', label: 'Reference' },
   ],
 }

@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  'Sent as a text instead': ['Ilitumwa kama SMS badala yake', 'Envoyé par SMS à la place', 'Enviada como SMS em vez disso', 'أُرسلت رسالة نصية بدلًا منها'],
   Conversations: ['Mazungumzo', 'Conversations en cours', 'Conversas', 'المحادثات'],
   'Chat templates': ['Violezo vya gumzo', 'Modèles de messages', 'Modelos de chat', 'قوالب المحادثة'],
   'Opt-ins': ['Waliokubali', 'Consentements', 'Consentimentos', 'الموافقات'],

@@ -18,6 +18,7 @@ import { Card, Figures, FiguresRow, PageHead, Pill, Problem, Waiting } from '../
 import { useLoad } from '../../kit/load.ts'
 import { ago, count, country as nameOfCountry, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
+import { kindOf } from '../../search.tsx'
 import { counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { NeedsYou } from '../overview/overview.tsx'
@@ -55,6 +56,7 @@ export function OperatorHome() {
       </PageHead>
       {system.error && <Problem error={system.error} retry={system.reload} />}
       <FiguresRow
+        error={system.error}
         figures={[
           [t('Texts a second'), rate === null ? null : count(Math.round(rate)), null, '/operator/carriers'],
           [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
@@ -74,7 +76,10 @@ export function OperatorHome() {
         ]}
       />
       <div class="cols side">
-        <Card title={t('Traffic of all accounts')}>
+        <Card
+          title={t('Traffic of all accounts')}
+          action={<span class="soft push">{words(currentEnvironment())}</span>}
+        >
           {traffic.error && <Problem error={traffic.error} retry={traffic.reload} />}
           {traffic.value ? <AllTraffic traffic={traffic.value} range={range} /> : <Waiting lines={6} />}
         </Card>
@@ -255,7 +260,7 @@ function OperatorSearch() {
             <div>
               <p class="strong mono">{one.id}</p>
               <p class="soft">
-                {one.kind}, {one.account_name}, {one.environment}, {ago(one.created_at)}
+                {t(kindOf(one.kind)[0])}, {one.account_name}, {words(one.environment)}, {ago(one.created_at)}
               </p>
             </div>
             <div class="row">

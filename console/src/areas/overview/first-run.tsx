@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// First run: five steps that tick themselves off by what happens, not by a click. It is the page until its last step is done or
-// it is closed, and never comes back by itself.
+// First run: five steps that tick themselves off by what happens, not by a click. Once begun it is the page until its last step is
+// done or it is closed, and never comes back by itself.
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import { apiKeysList, smsList, webhooksList } from '#sdk/operations.ts'
-import { api, may } from '../../api.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { smsList, webhooksList } from '#sdk/operations.ts'
+import { api, may, type Session } from '../../api.ts'
 import { Icon } from '../../kit/icons.tsx'
 import { PageHead } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
@@ -13,9 +13,14 @@ import { Link } from '../../place.tsx'
 import { t } from '../../words.ts'
 import { TextForm } from '../sms/text-form.tsx'
 
-const kept = 'pamoja-first-run'
+/** How far an account is with it, as kept on this device. */
+const kept = (account: string): string => `pamoja-first-run ${account}`
 
-export const isFirstRunOver = (): boolean => localStorage.getItem(kept) === 'over'
+/** Whether the steps are shown: to whoever has sent nothing yet, and from then on until they are over. */
+export function isFirstRun(account: string, hasSent: boolean): boolean {
+  const state = localStorage.getItem(kept(account))
+  return hasSent ? state === 'begun' : state !== 'over'
+}
 
 /** What has happened so far. */
 async function progress(): Promise<{
@@ -23,40 +28,39 @@ async function progress(): Promise<{
   isDelivered: boolean
   isAnswered: boolean
   hasHook: boolean
-  hasKey: boolean
 }> {
-  const [out, back, hooks, keys] = await Promise.all([
+  const [out, arrived, back, hooks] = await Promise.all([
     smsList(api, { query: { direction: 'outbound', limit: 1 } }),
+    smsList(api, { query: { status: 'delivered', limit: 1 } }),
     smsList(api, { query: { direction: 'inbound', limit: 1 } }),
     may('webhooks:read') ? webhooksList(api, { query: { limit: 1 } }) : { data: [] },
-    may('keys:read') ? apiKeysList(api, { query: { limit: 1 } }) : { data: [] },
   ])
-  const [first] = out.data
   return {
-    sent: first?.message_id ?? null,
-    isDelivered: first?.status === 'delivered',
+    sent: out.data[0]?.message_id ?? null,
+    isDelivered: arrived.data.length > 0,
     isAnswered: back.data.length > 0,
     hasHook: hooks.data.length > 0,
-    hasKey: keys.data.some(({ last_used_at }) => last_used_at !== null),
   }
 }
 
-export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
+export function FirstRun({ account: { id, name }, onClose }: { account: Session['account']; onClose(): void }) {
   const done = useLoad('progress', progress)
   const [text, setText] = useState(t('Habari! This is my first text with Pamoja.'))
   useLive('sms. webhook', done.reload)
+  const now = done.value
+  const isOver = now?.sent && now.isDelivered && now.isAnswered && now.hasHook
+  useEffect(() => localStorage.setItem(kept(id), isOver ? 'over' : 'begun'), [isOver])
   const close = (): void => {
-    localStorage.setItem(kept, 'over')
+    localStorage.setItem(kept(id), 'over')
     onClose()
   }
-  const now = done.value
   return (
     <div class="page">
       <PageHead
         title={t('Karibu, {name}', { name })}
         note={t('Five steps, about three minutes. Nothing is sent to real phones, and nothing is charged.')}
       >
-        <button type="button" class="btn quiet" onClick={close}>
+        <button type="button" class={isOver ? 'btn primary' : 'btn quiet'} onClick={close}>
           {t('Show the overview')}
         </button>
       </PageHead>
@@ -67,7 +71,7 @@ export function FirstRun({ name, onClose }: { name: string; onClose(): void }) {
           title={t('Send your first text')}
           words={t('To the phone beside this page.')}
         >
-          <TextForm message={text} onMessage={setText} onSent={() => void done.reload()} />
+          {!now?.sent && <TextForm message={text} onMessage={setText} onSent={() => void done.reload()} />}
         </Step>
         <Step
           isDone={now?.isDelivered ?? false}

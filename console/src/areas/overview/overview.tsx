@@ -7,6 +7,7 @@ import {
   callcenterRealtime,
   smsAnalytics,
   smsList,
+  usageGet,
   walletBalance,
   webhooksList,
 } from '#sdk/operations.ts'
@@ -17,13 +18,13 @@ import { Columns } from '../../kit/chart.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, type Figure, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { count, date, money, nowMs, percent } from '../../kit/words.ts'
+import { count, date, isoDay, money, nowMs, percent } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Link } from '../../place.tsx'
 import { entries } from '../../router.tsx'
 import { clockAhead, counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
-import { FirstRun, isFirstRunOver } from './first-run.tsx'
+import { FirstRun, isFirstRun } from './first-run.tsx'
 import { Networks } from './networks.tsx'
 import { changeOf, labelsOf, type Range, Ranges, TrafficAreas, totalOf } from './traffic.tsx'
 
@@ -32,10 +33,11 @@ const figuresMs = 5_000
 export function Overview({ session }: PageProps) {
   const mayText = may('sms:read')
   const first = useLoad('first', async () => (mayText ? (await smsList(api, { query: { limit: 1 } })).data.length : 1))
-  const [isClosed, setIsClosed] = useState(isFirstRunOver)
+  const [isClosed, setIsClosed] = useState(false)
   if (first.value === null && !first.error) return <Beginning />
-  const isNew = first.value === 0 && currentEnvironment() === 'test' && may('sms:write')
-  if (isNew && !isClosed) return <FirstRun name={session.account.name} onClose={() => setIsClosed(true)} />
+  const { account } = session
+  const isNew = currentEnvironment() === 'test' && may('sms:write') && isFirstRun(account.id, first.value !== 0)
+  if (isNew && !isClosed) return <FirstRun account={account} onClose={() => setIsClosed(true)} />
   return <Figures />
 }
 
@@ -58,6 +60,12 @@ function Figures() {
   const traffic = useLoad(range, () => accountTraffic(api, { query: { range } }), { keeps: true })
   const texts = useLoad('texts', async () => (may('sms:read') ? smsAnalytics(api) : null))
   const wallet = useLoad('wallet', async () => (may('wallet:read') ? walletBalance(api) : null))
+  const from = isoDay(nowMs() - (spentDays - 1) * dayMs)
+  const spent = useLoad('spent', async () =>
+    may('wallet:read') && may('account:read')
+      ? usageGet(api, { query: { start_date: from, group_by: ['area'] } })
+      : null,
+  )
   const mayWatch = may('callcenter:read') && !may('sms:read')
   const queues = useLoad('queues', async () => (mayWatch ? callcenterRealtime(api) : null))
   useLive(
@@ -74,6 +82,10 @@ function Figures() {
   const now = new Date(nowMs()).toISOString()
   const { value } = traffic
   const calls = queues.value?.totals
+  const failed = [traffic, texts, wallet, queues].find(({ error }) => error !== null)
+  const currency = wallet.value?.currency
+  const own = (spent.value?.spend ?? []).filter((one) => one.currency === currency)
+  const cost = own.reduce((sum, one) => sum + one.cost, 0)
   const moneyFigure = (title: string, name: 'in' | 'out', to: string): Figure => [
     withCurrency(title, value?.currency),
     value && count(moneyOf(value, name)),
@@ -93,17 +105,19 @@ function Figures() {
     [
       may('wallet:read'),
       [
-        withCurrency(t('Available'), wallet.value?.currency),
+        withCurrency(t('Available'), currency),
         // Cents are cut, so that no more is promised than there is.
         wallet.value && count(Math.floor(wallet.value.available * 100) / 100),
-        null,
+        currency &&
+          cost > 0 &&
+          t('{amount} spent in {count} days', { amount: money(cost, currency), count: spentDays }),
         '/wallet',
       ],
     ],
     [may('payouts:read'), moneyFigure(t('Money out'), 'out', '/payouts')],
     [
       may('payouts:approve'),
-      [t('Payouts to approve'), toApprove === undefined ? null : count(toApprove), null, '/payouts'],
+      [t('Payouts to approve'), toApprove === undefined ? null : count(toApprove), null, '/payouts?in_review=true'],
     ],
     [mayWatch, [t('Callers waiting'), calls ? count(calls.waiting) : null, null, '/wallboard']],
     [
@@ -123,8 +137,11 @@ function Figures() {
       <PageHead title="Overview" note={ahead === 0 ? date(now) : t('{date}, by the test clock', { date: date(now) })}>
         <Ranges range={range} onChoose={setRange} />
       </PageHead>
-      {traffic.error && <Problem error={traffic.error} retry={traffic.reload} />}
-      <FiguresRow figures={ofRole.flatMap(([isOwn, figure]) => (isOwn ? [figure] : [])).slice(0, shownFigures)} />
+      {failed?.error && <Problem error={failed.error} retry={failed.reload} />}
+      <FiguresRow
+        figures={ofRole.flatMap(([isOwn, figure]) => (isOwn ? [figure] : [])).slice(0, shownFigures)}
+        error={failed?.error ?? null}
+      />
       <div class="cols side">
         {hasChannels ? (
           <Card title={t('Traffic')}>
@@ -147,6 +164,9 @@ function Figures() {
     </div>
   )
 }
+
+const dayMs = 86_400_000
+const spentDays = 30
 
 const rateOf = ({ delivery_rate }: SmsAnalytics): string => (delivery_rate === null ? '–' : percent(delivery_rate))
 
@@ -198,7 +218,7 @@ export function NeedsYou({ isOperating = false }: { isOperating?: boolean }) {
           <li key={to}>
             <Icon name={icon} class={badge.tone ?? 'warn'} />
             <span class="two-lines">
-              <Link to={to}>{t(name)}</Link>
+              <Link to={`${to}${badge.rows ?? ''}`}>{t(name)}</Link>
               <small>{t(badge.words, { count: now[badge.count] ?? 0 })}</small>
             </span>
           </li>

@@ -2,6 +2,7 @@
 // Words of the area in Swahili, French, Portuguese and Arabic.
 // biome-ignore format: a line is a phrase
 export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt: string, ar: string]>> = {
+  '{amount} spent in {count} days': ['{amount} zimetumika kwa siku {count}', '{amount} dépensés en {count} jours', '{amount} gastos em {count} dias', 'أُنفق {amount} خلال {count} يومًا'],
   '24 hours': ['Saa 24', '24 heures', '24 horas', '24 ساعة'],
   '{from} to {to}': ['{from} hadi {to}', '{from} à {to}', '{from} a {to}', '{from} إلى {to}'],
   'Show all': ['Onyesha zote', 'Tout afficher', 'Mostrar tudo', 'عرض الكل'],

@@ -9,12 +9,12 @@ export const area: Area = {
     { group: 'Money', order: 20, to: '/ask', name: 'Request a payment', icon: 'coins', scope: 'payments:write' },
     {
       ...{ group: 'Money', order: 30, to: '/payouts', name: 'Payouts', icon: 'out', scope: 'payouts:read', key: 'u' },
-      badge: { count: 'payouts_to_approve', words: '{count} to approve', tone: 'warn' },
+      badge: { count: 'payouts_to_approve', words: '{count} to approve', tone: 'warn', rows: '?in_review=true' },
     },
     { group: 'Money', order: 40, to: '/refunds', name: 'Refunds', icon: 'undo', scope: 'payments:read' },
     {
       ...{ group: 'Money', order: 50, to: '/disputes', name: 'Disputes', icon: 'scale', scope: 'payments:read' },
-      badge: { count: 'disputes_open', words: '{count} open', tone: 'warn' },
+      badge: { count: 'disputes_open', words: '{count} open', tone: 'warn', rows: '?status=open' },
     },
     { group: 'Money', order: 55, to: '/cards', name: 'Saved cards', icon: 'card', scope: 'payments:read' },
     { group: 'Verification', order: 30, to: '/blocked', name: 'Blocked payers', icon: 'ban', scope: 'fraud:read' },

@@ -32,6 +32,8 @@ const by = {
   card: 'sub',
   text: (value: unknown, row: Row) => byWhat(value, row.provider),
 } as const
+/** On a card the kind stands in its place. */
+const { card: _, ...byWide } = by
 const statuses = ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed']
 
 export const payments: ListOf = {
@@ -48,15 +50,15 @@ export const payments: ListOf = {
     created,
     {
       ...{ name: 'Phone', field: 'phone', priority: 1, card: 'title', grows: true },
-      show: ({ phone, reference, type }) => (
+      show: ({ phone, reference, method, provider }) => (
         <TwoLines
-          first={textOf(phone ?? reference ?? words(textOf(type)))}
+          first={textOf(phone ?? reference ?? byWhat(method, provider))}
           second={phone ? textOf(reference) || null : null}
         />
       ),
     },
-    by,
-    { name: 'Kind', field: 'type', as: 'words', priority: 1 },
+    { name: 'Kind', field: 'type', as: 'words', priority: 1, card: 'sub' },
+    byWide,
     { name: 'Fee', field: 'fee', as: 'money', priority: 5 },
     state,
     amount,

@@ -9,7 +9,7 @@ import {
   sandboxPaymentBehaviour,
 } from '#sdk/operations.ts'
 import type { SandboxPrompt as Prompt } from '#sdk/schemas.ts'
-import { api } from '../../api.ts'
+import { api, ownName } from '../../api.ts'
 import { Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { clockTime, money } from '../../kit/words.ts'
@@ -64,9 +64,14 @@ function Ask({ prompt, onAnswered }: { prompt: Prompt; onAnswered(): void }) {
       <p>
         {t('Pay {amount} to {whom}?', {
           amount: money(amount, currency),
-          whom: description || reference || provider,
+          whom: ownName() || provider,
         })}
       </p>
+      {(description || reference) && (
+        <p class="soft" dir="auto">
+          {description || reference}
+        </p>
+      )}
       <Line
         label={t('PIN')}
         action="Approve"

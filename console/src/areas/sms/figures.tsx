@@ -46,6 +46,7 @@ export function SmsFigures() {
       </PageHead>
       {figures.error && <Problem error={figures.error} retry={figures.reload} />}
       <FiguresRow
+        error={figures.error}
         figures={[
           [t('Texts'), value && count(value.messages)],
           [t('Delivered'), value && rateOf(value.delivery_rate)],

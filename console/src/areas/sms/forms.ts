@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of texts: a sender, an opt-out, a number, and looking one up.
+import { PamojaError } from '#sdk/client.ts'
 import {
   smsChangeNumber,
   smsCreateSenderId,
@@ -49,7 +50,10 @@ export const lookUp: FormOf = {
   async make({ phone: asked = '' }) {
     const [found, off] = await Promise.all([
       smsLookup(api, { phone: asked }),
-      smsGetOptOut(api, { phone: asked }).catch(() => null),
+      smsGetOptOut(api, { phone: asked }).catch((error: unknown) => {
+        if (error instanceof PamojaError && error.status === 404) return null
+        throw error
+      }),
     ])
     if (!found.valid) throw new Error(t('{name} is not a valid number', { name: asked }))
     const where = [found.national_format, found.country, found.network].filter(Boolean).join(', ')

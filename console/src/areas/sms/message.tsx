@@ -8,7 +8,7 @@ import { type Deed, Detail, Opened } from '../../kit/detail.tsx'
 import { formOf } from '../../kit/form.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { money } from '../../kit/words.ts'
+import { country, money } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
@@ -55,7 +55,10 @@ export function MessagePage({ id }: PageProps) {
                   [t('To'), <span class="mono">{value.to}</span>],
                   [t('Cost'), money(value.cost, value.currency)],
                   [t('Parts'), `${value.segments}, ${value.encoding === 'gsm7' ? 'GSM-7' : 'UCS-2'}`],
-                  [t('Country and network'), [value.country, value.network].filter(Boolean).join(', ') || '–'],
+                  [
+                    t('Country and network'),
+                    [value.country && country(value.country), value.network].filter(Boolean).join(', ') || '–',
+                  ],
                   [t('Attempts'), String(value.attempts)],
                   [t('Reference'), value.reference],
                   [t('Created'), <Ago at={value.created_at} />],

@@ -98,7 +98,7 @@ function useEstimate(asked: { to: string; from: string; message: string }): SmsE
 function estimateWords(estimate: SmsEstimate | null, message: string): string {
   if (estimate === null) return t('{count} letters', { count: count(message.length) })
   const { length, units_left, segments, cost, currency, non_gsm } = estimate
-  const told = t('{count} letters, {left} left in this part, {parts} parts, {price}', {
+  const told = t('Letters: {count}, {left} left in this part. Parts: {parts}. Price: {price}', {
     ...{ count: count(length), left: count(units_left), parts: count(segments), price: money(cost, currency) },
   })
   return non_gsm.length > 0

@@ -34,7 +34,7 @@ export function Texts({ number }: { number: string }) {
       <Line
         label={t('Reply from the phone')}
         action="Reply"
-        placeholder={to === null ? t('No screen to answer yet') : t('Answer {name}', { name: to })}
+        placeholder={to === null ? t('No text to answer yet') : t('Answer {name}', { name: to })}
         disabled={to === null}
         onSend={reply}
       />

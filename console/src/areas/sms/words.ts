@@ -13,7 +13,7 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Texts that you send and receive are listed here.': ['Ujumbe unaotuma na kupokea umeorodheshwa hapa.', 'Les SMS envoyés et reçus sont listés ici.', 'Os SMS que envia e recebe são listados aqui.', 'تُدرج هنا الرسائل المرسلة والمستلمة.'],
   Words: ['Maneno', 'Mots', 'Palavras', 'الكلمات'],
   '{count} letters': ['herufi {count}', '{count} caractères', '{count} caracteres', '{count} حرفًا'],
-  '{count} letters, {left} left in this part, {parts} parts, {price}': ['herufi {count}, {left} zimebaki katika sehemu hii, sehemu {parts}, {price}', '{count} caractères, {left} restants dans cette partie, {parts} parties, {price}', '{count} caracteres, {left} restantes nesta parte, {parts} partes, {price}', '{count} حرفًا، يتبقى {left} في هذا الجزء، {parts} أجزاء، {price}'],
+  'Letters: {count}, {left} left in this part. Parts: {parts}. Price: {price}': ['Herufi: {count}, {left} zimebaki katika sehemu hii. Sehemu: {parts}. Bei: {price}', 'Caractères : {count}, reste {left} dans cette partie. Parties : {parts}. Prix : {price}', 'Caracteres: {count}, restam {left} nesta parte. Partes: {parts}. Preço: {price}', 'الأحرف: {count}، يتبقى {left} في هذا الجزء. الأجزاء: {parts}. السعر: {price}'],
   'SMS statistics': ['Takwimu za SMS', 'Chiffres des SMS', 'Números dos SMS', 'أرقام الرسائل'],
   'Opt-outs': ['Waliojiondoa', 'Désinscriptions', 'Cancelamentos', 'الملغون'],
   'Prices of texts': ['Bei za SMS', 'Prix des SMS', 'Preços dos SMS', 'أسعار الرسائل'],

@@ -20,6 +20,7 @@ export function UssdFigures() {
       <PageHead title="USSD statistics" />
       {figures.error && <Problem error={figures.error} retry={figures.reload} />}
       <FiguresRow
+        error={figures.error}
         figures={[
           [t('Sessions'), value && count(value.sessions ?? 0)],
           [t('Completed'), value && rate(value.completion_rate)],

@@ -6,6 +6,7 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { Ago, Card, Facts } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
+import { money, words } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { Timeline } from '../../timeline/timeline.tsx'
 import { t } from '../../words.ts'
@@ -48,6 +49,9 @@ export function UssdSessionPage({ id }: PageProps) {
                 [t('Code'), value.shortcode],
                 [t('Created'), <Ago at={value.created_at} />],
                 [t('Last activity'), <Ago at={value.last_activity} />],
+                [t('Reason'), value.reason && [words(value.reason), value.reason_detail].filter(Boolean).join(': ')],
+                [t('Network'), value.network],
+                [t('Cost'), money(value.cost, value.currency)],
               ]}
             />
           </Card>

@@ -191,7 +191,10 @@ function useSpent(currency: string | undefined) {
       total: values.reduce((sum, value) => sum + value, 0),
     }
   })
-  return { days, series, total: series.reduce((sum, { total }) => sum + total, 0) }
+  const first = days.findIndex((_, i) => series.some(({ values }) => (values[i] ?? 0) > 0))
+  const total = series.reduce((sum, { total }) => sum + total, 0)
+  // An account that began yesterday has not spent so little for a fortnight.
+  return { days, series, total, eachDay: first < 0 ? 0 : total / (spentDays - first) }
 }
 
 function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType<typeof useSpent>; currency: string }) {
@@ -214,17 +217,17 @@ function Spent({ spent: { days, series, total }, currency }: { spent: ReturnType
 /** What can be spent, how long that lasts, and what is set aside. */
 function ToSpend({
   wallet,
-  spent,
+  eachDay,
   recharge,
   onDone,
 }: {
   wallet: WalletBalance
-  spent: number
+  /** What a day costs, on average. */
+  eachDay: number
   recharge: AutoRecharge | null
   onDone(): unknown
 }) {
   const { available, held, pending, currency } = wallet
-  const eachDay = spent / spentDays
   const lasts = eachDay > 0 && available > 0 ? Math.floor(available / eachDay) : null
   return (
     <Card title={t('Available')} action={<Deeds deeds={[rechargeDeed(recharge)]} onDone={onDone} />}>
@@ -300,7 +303,7 @@ export function WalletPage() {
       {!value && !wallet.error && <Waiting lines={6} />}
       {value && (
         <div class={may(scope) ? 'cols half' : 'cols'}>
-          <ToSpend wallet={value} spent={spent.total} recharge={recharge} onDone={reload} />
+          <ToSpend wallet={value} eachDay={spent.eachDay} recharge={recharge} onDone={reload} />
           {may(scope) && <TopUp key={value.currency} currency={value.currency} onPaid={wallet.reload} />}
         </div>
       )}
