@@ -10,7 +10,6 @@ import { later } from './later.tsx'
 import { follow } from './live.ts'
 import { Navigation, Tabs, visibleEntries } from './navigation.tsx'
 import { calling } from './phone/number.ts'
-import { Phone } from './phone/phone.tsx'
 import { go, usePlace } from './place.tsx'
 import { AbovePages, PageAt } from './router.tsx'
 import { Search } from './search.tsx'
@@ -20,6 +19,7 @@ import { useWaiting } from './waiting.ts'
 import { t } from './words.ts'
 
 const KeyboardHelp = later(() => import('./keyboard-help.tsx').then((all) => all.KeyboardHelp))
+const Phone = later(() => import('./phone/phone.tsx').then((all) => all.Phone))
 
 /** What stands over the page. */
 type Over = 'search' | 'keys' | null
