@@ -838,9 +838,9 @@ test('callers are routed by their customer record, live as simulated, and the ag
   await done(ada, '/v1/sms/send', { to: asha, from: 'PAMOJA', message: 'Your code is 4711.' })
   await done(ada, '/v1/payments', { amount: 150, currency: 'KES', phone: asha }, 201)
   const { token } = await login(ada, 'amina', 1, { queues: [gold] })
-  const seenBy = async (phone: string) => {
+  const seenBy = async (phone: string, by: string = token) => {
     const path = `/v1/voice/agent/amina/context?phone=${encodeURIComponent(phone)}`
-    const { customer, history } = (await world.stranger.as(token).get(path)).body
+    const { customer, history } = (await world.stranger.as(by).get(path)).body
     const titles = history.sms.map(({ direction, title }: Record<string, unknown>) => [direction, title])
     return { name: customer.name, tags: customer.tags, titles: titles.sort(), amount: history.payments[0]?.amount }
   }
@@ -852,6 +852,9 @@ test('callers are routed by their customer record, live as simulated, and the ag
       ['outbound', null],
     ],
   })
+  // A key that reads the call centre alone reads no texts, payments and customers by it.
+  const { body: narrow } = await ada.client.post('/v1/api-keys', { name: 'Board', scopes: ['callcenter:read'] })
+  assert.deepEqual(await seenBy(asha, narrow.key), await seenBy(asha))
   const calls: string[] = []
   for (const [from, id] of [
     [asha, gold],

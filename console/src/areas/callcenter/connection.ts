@@ -145,6 +145,9 @@ export async function startWork(
   const microphone = await openMicrophone()
   const login = await callcenterLogin(api, {
     body: { agent_id, name: name || email, email, endpoint: { type: 'webrtc' }, status },
+  }).catch((refused) => {
+    stopTracks(microphone)
+    throw refused
   })
   // The page's own origin, whatever name the installation goes by elsewhere.
   open(agent_id, microphone, new URL(login.desk.ws_url).pathname)
@@ -345,13 +348,17 @@ export function ask<T = unknown>(message: { readonly type: string; readonly [fie
 
 async function offered(own: Line, offer: AudioOffer): Promise<void> {
   quiet(own)
-  own.peer = await answerOffer(offer, own.microphone, {
+  const peer = await answerOffer(offer, own.microphone, {
     send: (message) => send(own, message),
     plays: (stream) => {
+      if (line !== own) return
       voice.srcObject = stream
       set({ heard: stream })
     },
   })
+  // The desk may have been left meanwhile.
+  if (line === own) own.peer = peer
+  else peer.close()
 }
 
 function quiet(own: Line): void {
@@ -489,8 +496,11 @@ function callChanged(own: Line, call: CallNow): void {
   const isTheirs = !own.isListening && !isAskedIn(before)
   const hasOutcome = isTheirs && (before.offer === null || before.offer.context.call !== null)
   const last = lastOf(before.offer)
+  // A colleague who spoke as well has left: whoever hangs up now ends the call.
+  const isLeft = before.call.others.length > 0 && call.others.length === 0
   set({
     call,
+    ...(isLeft ? { third: null } : {}),
     ...(call.state === 'none' ? { offer: null, third: null } : {}),
     ...(isOver && hasOutcome && last ? { last } : {}),
   })
