@@ -351,6 +351,36 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual([spoke('chipo').transferred, spoke('amina').transferred], [1, 1])
 })
 
+test('one of two agents who speak asks a third, takes the call back, and leaves it to the other two', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  const { token } = await login(ada, 'amina', 1, { queues: [queue] })
+  const amina = world.stranger.as(token)
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await login(ada, 'baraka', 2)
+  await login(ada, 'chipo', 3)
+  const asked = async (destination: string) => {
+    const { status, body } = await amina.post('/v1/voice/transfer', {
+      ...{ call_id: call, transfer_type: 'warm', destination },
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    await agentIs(ada, destination, 'on_call')
+    return (action: string) => amina.patch(`/v1/voice/transfer/${body.transfer_id}`, { action })
+  }
+  assert.equal((await (await asked('baraka'))('merge')).status, 200)
+  await callIs(ada, call, ({ phase }) => phase === 'connected', 'all three to speak')
+  assert.equal((await (await asked('chipo'))('cancel')).status, 200)
+  await agentIs(ada, 'chipo', 'available')
+  assert.deepEqual((await (await asked('chipo'))('complete')).body.status, 'completed')
+  await agentIs(ada, 'amina', 'available')
+  await connected(ada, call, 'chipo')
+  assert.equal((await agentNow(ada, 'baraka')).status, 'on_call')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await ended(ada, call)
+})
+
 test('a caller who is moved between queues is one call in the totals, and one in each queue', async () => {
   const ada = await open()
   const orders = await queueOf(ada, { name: 'Orders', wrap_up_seconds: 0 })

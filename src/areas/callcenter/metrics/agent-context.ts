@@ -48,12 +48,17 @@ export async function contextOf(app: App, caller: Caller, agent: AgentRow, query
   // A call says nothing of a number that is not in it.
   const own = contact && customerOf(contact) === phone ? contact : null
   const customer = phone === null ? null : customerShown(phone, own, profile)
+  // An agent may write any address into the data of a call: what it has is shown where it is that of the customer record.
+  const email = (isTheirs || agentOf(caller) !== null ? profile?.email : customer?.email) ?? null
   return {
     agent_id: agent.agent_id,
     status: agent.status,
     call: contact && callShown(contact, nowMs),
     customer,
-    history: { calls: past.slice(0, maxCalls).map(callBefore), ...(await elsewhere(app, tenant, customer, mayRead)) },
+    history: {
+      calls: past.slice(0, maxCalls).map(callBefore),
+      ...(await elsewhere(app, tenant, { phone, email }, mayRead)),
+    },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
     ),
@@ -78,12 +83,11 @@ async function hasToDoWith(
 async function elsewhere(
   app: App,
   tenant: Tenant,
-  customer: { phone: string; email: string | null } | null,
+  { phone, email }: { phone: string | null; email: string | null },
   mayRead: (scope: string) => boolean,
 ) {
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
-  if (!customer) return shown
-  const { phone, email } = customer
+  if (phone === null) return shown
   const phones = phone === withheldNumber ? [] : [phone]
   const known: KnownAs = { phones, emails: email === null ? [] : [email.toLowerCase()], customers: [] }
   const found = await Promise.all(
