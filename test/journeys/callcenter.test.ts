@@ -351,6 +351,36 @@ test('a call is transferred cold, warm with a consultation, and merged', async (
   assert.deepEqual([spoke('chipo').transferred, spoke('amina').transferred], [1, 1])
 })
 
+test('one of two agents who speak asks a third, takes the call back, and leaves it to the other two', async () => {
+  const ada = await open()
+  const queue = await queueOf(ada, { wrap_up_seconds: 0 })
+  await assign(ada, { queue_id: queue })
+  const { token } = await login(ada, 'amina', 1, { queues: [queue] })
+  const amina = world.stranger.as(token)
+  const call = await callerOf(ada)
+  await connected(ada, call, 'amina')
+  await login(ada, 'baraka', 2)
+  await login(ada, 'chipo', 3)
+  const asked = async (destination: string) => {
+    const { status, body } = await amina.post('/v1/voice/transfer', {
+      ...{ call_id: call, transfer_type: 'warm', destination },
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    await agentIs(ada, destination, 'on_call')
+    return (action: string) => amina.patch(`/v1/voice/transfer/${body.transfer_id}`, { action })
+  }
+  assert.equal((await (await asked('baraka'))('merge')).status, 200)
+  await callIs(ada, call, ({ phase }) => phase === 'connected', 'all three to speak')
+  assert.equal((await (await asked('chipo'))('cancel')).status, 200)
+  await agentIs(ada, 'chipo', 'available')
+  assert.deepEqual((await (await asked('chipo'))('complete')).body.status, 'completed')
+  await agentIs(ada, 'amina', 'available')
+  await connected(ada, call, 'chipo')
+  assert.equal((await agentNow(ada, 'baraka')).status, 'on_call')
+  await done(ada, `/v1/voice/call/${call}/hangup`, {})
+  await ended(ada, call)
+})
+
 test('a caller who is moved between queues is one call in the totals, and one in each queue', async () => {
   const ada = await open()
   const orders = await queueOf(ada, { name: 'Orders', wrap_up_seconds: 0 })
@@ -838,9 +868,9 @@ test('callers are routed by their customer record, live as simulated, and the ag
   await done(ada, '/v1/sms/send', { to: asha, from: 'PAMOJA', message: 'Your code is 4711.' })
   await done(ada, '/v1/payments', { amount: 150, currency: 'KES', phone: asha }, 201)
   const { token } = await login(ada, 'amina', 1, { queues: [gold] })
-  const seenBy = async (phone: string) => {
+  const seenBy = async (phone: string, by: string = token) => {
     const path = `/v1/voice/agent/amina/context?phone=${encodeURIComponent(phone)}`
-    const { customer, history } = (await world.stranger.as(token).get(path)).body
+    const { customer, history } = (await world.stranger.as(by).get(path)).body
     const titles = history.sms.map(({ direction, title }: Record<string, unknown>) => [direction, title])
     return { name: customer.name, tags: customer.tags, titles: titles.sort(), amount: history.payments[0]?.amount }
   }
@@ -852,6 +882,9 @@ test('callers are routed by their customer record, live as simulated, and the ag
       ['outbound', null],
     ],
   })
+  // A key that reads the call centre alone reads no texts, payments and customers by it.
+  const { body: narrow } = await ada.client.post('/v1/api-keys', { name: 'Board', scopes: ['callcenter:read'] })
+  assert.deepEqual(await seenBy(asha, narrow.key), await seenBy(asha))
   const calls: string[] = []
   for (const [from, id] of [
     [asha, gold],

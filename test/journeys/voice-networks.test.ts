@@ -309,10 +309,24 @@ test('a number that a trunk writes at home is found, in every form, and so is th
   })
   const { port } = telephoneNetworkOf(world.app).address
   const [passed, asserted] = [';verstat=TN-Validation-Passed', 'P-Asserted-Identity']
-  const callers: [string, string, string[][], string, string | null][] = [
+  const callers: [string, string, string[][], string, string | null, string?][] = [
     ['0700555666', `0711000066${passed}`, [], '+254711000066', 'eyJ.e30.sig'],
     ['700555666', 'line-7', [[asserted, `"Shop" <sip:0711000066${passed}@127.0.0.3>`]], '+254711000066', 'eyJ.e30.sig'],
-    ['00254700555666', '0711000066', [[asserted, `<tel:+254711000077${passed}>`]], '+254711000066', 'eyJ.e30.sig'],
+    [
+      '00254700555666',
+      `0711000066;verstat=No-TN-Validation`,
+      [[asserted, `<tel:+254711000077${passed}>`]],
+      '+254711000066',
+      'eyJ.e30.sig',
+      'No-TN-Validation',
+    ],
+    [
+      '0700555666',
+      'anonymous@anonymous.invalid',
+      [[asserted, `<sip:0711000066${passed}@127.0.0.3>`]],
+      withheldNumber,
+      null,
+    ],
     [
       '254700555666',
       '0711000066',
@@ -324,13 +338,13 @@ test('a number that a trunk writes at home is found, in every form, and so is th
       null,
     ],
   ]
-  for (const [written, caller, headers, shown, signed] of callers) {
+  for (const [written, caller, headers, shown, signed, verdict = 'TN-Validation-Passed'] of callers) {
     const ends: string[] = []
     const call = plain.endpoint.invite(
       {
         uri: `sip:${written}@127.0.0.1:${port}`,
         peer: { transport: 'udp', host: '127.0.0.1', port },
-        from: `<sip:${caller}@127.0.0.3>`,
+        from: `<sip:${caller}${caller.includes('@') ? '' : '@127.0.0.3'}>`,
         headers: [
           ['Identity', 'eyJ.e30.sig;info=<https://cert.example/a>;alg=ES256;ppt=shaken'],
           ...headers.map(([name = '', value = '']) => [name, value] as const),
@@ -342,7 +356,7 @@ test('a number that a trunk writes at home is found, in every form, and so is th
     const asked = JSON.parse((await shop.next('/home')).body)
     assert.deepEqual([asked.to, asked.from], [number, shown], written)
     const { verstat, identity } = asked.verification
-    assert.deepEqual([verstat, identity?.split(';')[0] ?? null], ['TN-Validation-Passed', signed])
+    assert.deepEqual([verstat, identity?.split(';')[0] ?? null], [verdict, signed])
     await eventually(async () => ends.length > 0, 'an answer')
     assert.deepEqual(ends, ['answered'])
     call.hangup()

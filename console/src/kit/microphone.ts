@@ -24,6 +24,10 @@ export async function openMicrophone(): Promise<MediaStream> {
   return navigator.mediaDevices.getUserMedia({ audio }).catch((error) => Promise.reject(microphoneWords(error)))
 }
 
+export function stopTracks(microphone: MediaStream | null | undefined): void {
+  for (const track of microphone?.getTracks() ?? []) track.stop()
+}
+
 /** Loudness of a microphone or of what is heard from 0 to 1, a few times a second. */
 export function useLevel(microphone: MediaStream | null): number {
   const [level, setLevel] = useState(0)

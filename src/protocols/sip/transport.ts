@@ -52,8 +52,8 @@ export interface TransportOptions {
   tls?: SecureContextOptions
   /** Certificates that connections to others are checked against. */
   trusted?: string
-  /** Name that the certificate at an address is for, where it is not for the address. */
-  nameAt?(address: string): string | null
+  /** Name that the certificate at a host is for, where it is not for the host. */
+  nameAt?(host: string): string | null
 }
 
 const maxConnections = 1_000
@@ -152,7 +152,7 @@ export class SipTransport {
   }
 
   #nameOf({ host, name }: Peer): string {
-    return name ?? (isIP(host) ? this.#options.nameAt?.(host) : null) ?? host
+    return name ?? this.#options.nameAt?.(host) ?? host
   }
 
   #adopt(socket: Socket, peer: Peer): void {

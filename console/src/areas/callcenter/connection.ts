@@ -8,7 +8,7 @@ import type { AgentContext, CallTransfer } from '#sdk/schemas.ts'
 import { api, currentEnvironment, type Environment } from '../../api.ts'
 import { devices, playBy } from '../../kit/devices.tsx'
 import { say } from '../../kit/dialogs.tsx'
-import { type AudioOffer, answerOffer, openMicrophone } from '../../kit/microphone.ts'
+import { type AudioOffer, answerOffer, openMicrophone, stopTracks } from '../../kit/microphone.ts'
 import { allowSound, isSilenced } from '../../kit/sound.ts'
 import { numberText, withheldNumber } from '../../kit/words.ts'
 import { go } from '../../place.tsx'
@@ -145,6 +145,9 @@ export async function startWork(
   const microphone = await openMicrophone()
   const login = await callcenterLogin(api, {
     body: { agent_id, name: name || email, email, endpoint: { type: 'webrtc' }, status },
+  }).catch((refused) => {
+    stopTracks(microphone)
+    throw refused
   })
   // The page's own origin, whatever name the installation goes by elsewhere.
   open(agent_id, microphone, new URL(login.desk.ws_url).pathname)
@@ -188,18 +191,18 @@ export async function whenReady(is: (now: DeskNow) => boolean = ({ link }) => li
   })
 }
 
-/** The next call that rings is answered at once, because the member asked for it. */
-export function answerNext(isAnswered = true, isListening = false): void {
-  if (line) Object.assign(line, { answers: isAnswered, isListening })
+/** Asks for a call, which is answered at once when it rings; one that is refused leaves the next call to ring as any other. */
+export async function answering<T>(asked: () => Promise<T>, isListening = false): Promise<T> {
+  if (line) Object.assign(line, { answers: true, isListening })
+  return asked().catch((refused) => {
+    if (line) Object.assign(line, { answers: false, isListening: false })
+    throw refused
+  })
 }
 
 /** Places a call: it is answered at this desk by itself, and then rings at the customer's. */
 export async function place(body: { readonly to: string; readonly from: string; readonly agent_id: string }) {
-  answerNext()
-  await callcenterCall(api, { body }).catch((refused) => {
-    answerNext(false)
-    throw refused
-  })
+  await answering(() => callcenterCall(api, { body }))
 }
 
 function open(agent_id: string, microphone: MediaStream, path: string): void {
@@ -345,13 +348,17 @@ export function ask<T = unknown>(message: { readonly type: string; readonly [fie
 
 async function offered(own: Line, offer: AudioOffer): Promise<void> {
   quiet(own)
-  own.peer = await answerOffer(offer, own.microphone, {
+  const peer = await answerOffer(offer, own.microphone, {
     send: (message) => send(own, message),
     plays: (stream) => {
+      if (line !== own) return
       voice.srcObject = stream
       set({ heard: stream })
     },
   })
+  // The desk may have been left meanwhile.
+  if (line === own) own.peer = peer
+  else peer.close()
 }
 
 function quiet(own: Line): void {
@@ -359,10 +366,6 @@ function quiet(own: Line): void {
   own.peer = null
   voice.srcObject = null
   if (desk.get().heard !== null) set({ heard: null })
-}
-
-function stopTracks(microphone: MediaStream): void {
-  for (const track of microphone.getTracks()) track.stop()
 }
 
 /** Speaks by the chosen microphone, or by another one when it is gone. */
@@ -489,8 +492,11 @@ function callChanged(own: Line, call: CallNow): void {
   const isTheirs = !own.isListening && !isAskedIn(before)
   const hasOutcome = isTheirs && (before.offer === null || before.offer.context.call !== null)
   const last = lastOf(before.offer)
+  // A colleague who spoke as well has left: whoever hangs up now ends the call.
+  const isLeft = before.call.others.length > 0 && call.others.length === 0
   set({
     call,
+    ...(isLeft ? { third: null } : {}),
     ...(call.state === 'none' ? { offer: null, third: null } : {}),
     ...(isOver && hasOutcome && last ? { last } : {}),
   })

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../kit/icons.tsx'
 import { Problem } from '../../kit/kit.tsx'
-import { openMicrophone, useLevel } from '../../kit/microphone.ts'
+import { openMicrophone, stopTracks, useLevel } from '../../kit/microphone.ts'
 import { playTest, soundContext } from '../../kit/sound.ts'
 import { t } from '../../words.ts'
 
@@ -12,13 +12,15 @@ export function SoundTest() {
   const [error, setError] = useState<Error | null>(null)
   const [wasHeard, setWasHeard] = useState(false)
   const level = useLevel(microphone)
-  const opened = useRef<MediaStream | null>(null)
+  /** Microphone that is open; undefined once the test is gone. */
+  const opened = useRef<MediaStream | null | undefined>(null)
   useEffect(() => {
     if (level > 0.05) setWasHeard(true)
   }, [level])
   useEffect(
     () => () => {
-      for (const track of opened.current?.getTracks() ?? []) track.stop()
+      stopTracks(opened.current)
+      opened.current = undefined
     },
     [],
   )
@@ -26,6 +28,8 @@ export function SoundTest() {
     setError(null)
     void soundContext().resume()
     openMicrophone().then((stream) => {
+      if (opened.current === undefined) return stopTracks(stream)
+      stopTracks(opened.current)
       opened.current = stream
       setMicrophone(stream)
     }, setError)

@@ -13,7 +13,7 @@ import { api, type Session } from '../../api.ts'
 import { allowSound } from '../../kit/sound.ts'
 import { go } from '../../place.tsx'
 import { store } from '../../store.ts'
-import { answerNext, desk, startWork, whenReady } from './connection.ts'
+import { answering, desk, startWork, whenReady } from './connection.ts'
 
 export type Mode = CallMonitor['mode']
 
@@ -38,8 +38,7 @@ export async function supervise(session: Session, call_id: string, mode: Mode): 
   }
   if (before) await stopListening()
   const supervisor_id = await atDesk(session)
-  answerNext(true, true)
-  const begun = await callcenterStartMonitor(api, { body: { call_id, mode, supervisor_id } })
+  const begun = await answering(() => callcenterStartMonitor(api, { body: { call_id, mode, supervisor_id } }), true)
   monitor.set(begun)
   await whenReady(({ call }) => call.state === 'connected')
   monitor.set(await callcenterGetMonitor(api, { monitor_id: begun.monitor_id }))
@@ -57,8 +56,7 @@ export async function takeOver(session: Session, call_id: string): Promise<void>
   if (monitor.get()) await stopListening()
   const destination = await atDesk(session)
   await callcenterSetAgentStatus(api, { body: { agent_id: destination, status: 'available' } })
-  answerNext()
-  await callcenterTransfer(api, { body: { call_id, transfer_type: 'cold', destination } })
+  await answering(() => callcenterTransfer(api, { body: { call_id, transfer_type: 'cold', destination } }))
   go('/desk')
 }
 

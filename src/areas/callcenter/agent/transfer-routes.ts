@@ -9,11 +9,11 @@ import { At, Nullable, OneOf } from '../../../platform/schema/fields.ts'
 import { checkNumbers } from '../../voice/area.ts'
 import { all } from '../conferences/conference.ts'
 import { findTransfer } from '../contact/transfer-store.ts'
-import { contactOfCall, findContact } from '../contacts.ts'
+import { findContact } from '../contacts.ts'
 import { RingSeconds, Url } from '../schema.ts'
 import { holdSwitchboard } from '../switchboard.ts'
 import { contactFor, noCall, requireOwnCall } from './named-call.ts'
-import { beginTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
+import { beginTransfer, contactOfTransfer, decideTransfer, transferRecord, transferTarget } from './transfer.ts'
 
 const TransferType = OneOf(['warm', 'cold'], {
   description: '`warm` consults the destination first, `cold` transfers at once',
@@ -123,7 +123,7 @@ const decide = write({
     const id = uuidOf('transfer', params.transfer_id)
     await holdSwitchboard(tx, tenant)
     const row = id === null ? null : await maybe(tx.query(findTransfer, { ...tenant, id }))
-    const contact = row && (await maybe(tx.query(contactOfCall, { ...tenant, call: row.call_id })))
+    const contact = row && (await contactOfTransfer(tx, tenant, row))
     if (!row || !contact) throw new AppError('NOT_FOUND', 'there is no such transfer; ids of transfers begin with trf_')
     requireOwnCall(caller, contact)
     const after = await decideTransfer(app, tx, { ...caller }, contact, row, body.action)

@@ -32,7 +32,7 @@ import {
   type TransferRow,
   transferOfCall,
 } from '../contact/transfer-store.ts'
-import { type ContactRow, contactOfCall, saveContact, underWay } from '../contacts.ts'
+import { type ContactRow, contactOfCall, contactsOfCall, saveContact, underWay } from '../contacts.ts'
 import { waitingIn } from '../queues/live.ts'
 import { findQueue, type QueueRow } from '../queues/store.ts'
 import { agentIdForm } from '../schema.ts'
@@ -198,7 +198,7 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
   const { tenant } = change
   const after = await atSwitchboard(app, tenant, async (tx, occasion) => {
     const transfer = await maybe(tx.query(findTransfer, { ...tenant, id }))
-    const contact = transfer && (await maybe(tx.query(contactOfCall, { ...tenant, call: transfer.call_id })))
+    const contact = transfer && (await contactOfTransfer(tx, tenant, transfer))
     if (!transfer || !contact) return []
     const step = { app, tx, occasion, contact, transfer, change }
     if (change.kind === 'ringing') return targetRings(step)
@@ -212,6 +212,18 @@ export async function transferChanged(app: App, change: LegChange, id: string): 
         'transfer not passed to the call: its session ended or its node is down; nothing to do if the call is over',
       ),
     )
+}
+
+/** Contact that a transfer is about: while it is open, that of the agent who asked for it, beside whom others may speak. */
+export async function contactOfTransfer(
+  tx: Tx,
+  tenant: Tenant,
+  { call_id: call, status, from_agent }: TransferRow,
+): Promise<ContactRow | null> {
+  const isOpen = from_agent !== null && (status === 'ringing' || status === 'consulting')
+  const all = isOpen ? await tx.query(contactsOfCall, { ...tenant, call }) : []
+  const own = all.findLast(({ agent_id, state }) => agent_id === from_agent && state === 'connected')
+  return own ?? maybe(tx.query(contactOfCall, { ...tenant, call }))
 }
 
 /** Change of the target's leg, with the transfer and the contact that it is about. */

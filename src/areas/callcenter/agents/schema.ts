@@ -183,7 +183,7 @@ const Past = Type.Object({
     Type.String({
       sensitive: true,
       description:
-        'Text of a message from the customer, description of a payment or code of a USSD session, at most 200 characters. Null for messages to the customer, which may have codes in them, and for an agent who has no call with the customer, live or of the last 24 hours',
+        'Text of a message from the customer, description of a payment or code of a USSD session, at most 200 characters. Null for messages to the customer, which may have codes in them, for an agent who has no call with the customer, live or of the last 24 hours, and for others without the scope of the channel, such as `sms:read`',
     }),
   ),
   amount: Nullable(Type.Number({ description: 'Amount of a payment; null without one' })),

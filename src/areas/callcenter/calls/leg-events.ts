@@ -190,12 +190,13 @@ async function agentLeft(app: App, tx: Tx, occasion: Occasion, contact: ContactR
   const { tenant } = occasion
   const live = liveCalls(app)
   const other = contact.state === 'connected' ? await otherSpeaker(tx, occasion, contact) : null
-  if (other) {
+  const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
+  const isAsking = transfer?.status === 'consulting' && transfer.from_agent === contact.agent_id
+  if (other && !isAsking) {
     await over(app, tx, occasion, contact, 'answered')
     return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
   }
   // A consultation continues without the first agent: the second gets the customer.
-  const transfer = await maybe(tx.query(transferOfCall, { ...tenant, call: contact.call_id }))
   if (transfer?.status === 'consulting') return completeTransfer({ app, tx, occasion, contact, transfer })
   if (transfer) return leaveToTarget({ app, tx, occasion, contact, transfer })
   await over(app, tx, occasion, contact, contact.answered_at === null ? 'failed' : 'answered')

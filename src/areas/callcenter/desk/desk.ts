@@ -147,7 +147,7 @@ export class Desk implements Conversation {
     if (this.#said.get('offered') === leg) return
     this.#said.set('offered', leg)
     const seconds = queue?.document.offer_timeout ?? 30
-    const context = await contextOf(this.#app, await this.#connection.caller(), agent, { isOwn: true })
+    const context = await contextOf(this.#app, await this.#connection.caller(), agent, {})
     this.#connection.send({
       type: 'call.offer',
       call_id: idOf('call', agent.call_id ?? leg),

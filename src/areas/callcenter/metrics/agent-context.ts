@@ -7,11 +7,13 @@ import { formatMicros } from '../../../kernel/money.ts'
 import { isE164, withheldNumber } from '../../../kernel/phone.ts'
 import { dayMs } from '../../../kernel/time.ts'
 import type { App } from '../../../platform/app.ts'
+import { allows } from '../../../platform/auth/scopes.ts'
 import type { Caller } from '../../../platform/auth.ts'
 import { maybe, one } from '../../../platform/db.ts'
 import type { KnownAs } from '../../../platform/operator/history.ts'
 import { type Profile, profileOf } from '../../../platform/operator/profile.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
+import { agentOf, deskAgentOf } from '../agent/login.ts'
 import type { AgentRow } from '../agents/store.ts'
 import { type ContactRow, contactOfCall, contactsOfCaller, hasCall } from '../contacts.ts'
 import { waitMs } from './measure.ts'
@@ -23,11 +25,10 @@ const maxNotes = 20
 interface ContextQuery {
   readonly call_id?: string
   readonly phone?: string
-  /** Whether the reader is the agent alone, who knows more only of those with whom they have a call, or had one within a day. */
-  readonly isOwn: boolean
 }
 
-export async function contextOf(app: App, { tenant, nowMs }: Caller, agent: AgentRow, query: ContextQuery) {
+export async function contextOf(app: App, caller: Caller, agent: AgentRow, query: ContextQuery) {
+  const { tenant, nowMs, principal } = caller
   const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
   const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
   if (query.call_id !== undefined && !contact)
@@ -39,15 +40,25 @@ export async function contextOf(app: App, { tenant, nowMs }: Caller, agent: Agen
     phone === null || phone === withheldNumber
       ? []
       : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
-  const isKnown = phone !== null && (!query.isOwn || (await hasToDoWith(app, tenant, agent, phone, nowMs)))
-  const profile = isKnown ? await profileOf(app, tenant, phone) : null
-  const customer = phone === null ? null : customerShown(phone, contact, profile)
+  const isAtDesk = deskAgentOf(caller) === agent.agent_id
+  const isTheirs = phone !== null && isAtDesk && (await hasToDoWith(app, tenant, agent, phone, nowMs))
+  // An agent alone knows more only of those with whom they have a call, or had one within a day; others what their scopes say.
+  const mayRead = (scope: string) => isTheirs || (agentOf(caller) === null && allows(principal.scopes, scope))
+  const profile = phone !== null && mayRead('customers:read') ? await profileOf(app, tenant, phone) : null
+  // A call says nothing of a number that is not in it.
+  const own = contact && customerOf(contact) === phone ? contact : null
+  const customer = phone === null ? null : customerShown(phone, own, profile)
+  // An agent may write any address into the data of a call: what it has is shown where it is that of the customer record.
+  const email = (isTheirs || agentOf(caller) !== null ? profile?.email : customer?.email) ?? null
   return {
     agent_id: agent.agent_id,
     status: agent.status,
     call: contact && callShown(contact, nowMs),
     customer,
-    history: { calls: past.slice(0, maxCalls).map(callBefore), ...(await elsewhere(app, tenant, customer, isKnown)) },
+    history: {
+      calls: past.slice(0, maxCalls).map(callBefore),
+      ...(await elsewhere(app, tenant, { phone, email }, mayRead)),
+    },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
     ),
@@ -68,16 +79,15 @@ async function hasToDoWith(
   return (await one(app.db.query(hasCall, { ...tenant, agent, phone, since }))).known
 }
 
-/** Customer history on other channels, newest first; where the customer is not known to the reader, without contents. */
+/** Customer history on other channels, newest first; what the reader may not read is without contents. */
 async function elsewhere(
   app: App,
   tenant: Tenant,
-  customer: { phone: string; email: string | null } | null,
-  isKnown: boolean,
+  { phone, email }: { phone: string | null; email: string | null },
+  mayRead: (scope: string) => boolean,
 ) {
   const shown = { sms: [], messages: [], emails: [], payments: [], ussd_sessions: [], verifications: [] }
-  if (!customer) return shown
-  const { phone, email } = customer
+  if (phone === null) return shown
   const phones = phone === withheldNumber ? [] : [phone]
   const known: KnownAs = { phones, emails: email === null ? [] : [email.toLowerCase()], customers: [] }
   const found = await Promise.all(
@@ -85,7 +95,7 @@ async function elsewhere(
       .filter(({ name }) => Object.hasOwn(shown, name))
       .map(async (one) => {
         const rows = await one.newest(app.db, tenant, known, maxElsewhere)
-        return [one.name, rows.map((row) => pastShown(row, isKnown))] as const
+        return [one.name, rows.map((row) => pastShown(row, mayRead(one.scope)))] as const
       }),
   )
   return { ...shown, ...Object.fromEntries(found) }

@@ -10,7 +10,7 @@ import { pageQuery } from '../../../platform/schema/fields.ts'
 import { pageOfWhole } from '../../../platform/schema/lists.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
-import { agentOf, agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../agent/login.ts'
+import { agentRow, login, logout, queueUuids, requireSelf, setStatus } from '../agent/login.ts'
 import {
   Agent,
   AgentChange,
@@ -129,7 +129,7 @@ const context = read({
   handle: async (app, { params, query }, caller) => {
     const agent = await agentRow(app.db, caller.tenant, params.agent_id)
     requireSelf(caller, params.agent_id)
-    return contextOf(app, caller, agent, { ...query, isOwn: agentOf(caller) !== null })
+    return contextOf(app, caller, agent, query)
   },
 })
 

@@ -45,7 +45,7 @@ export function takeIncoming(app: App, call: SipCall, source: Source): CallHandl
   // SIP needs its handlers now; the session is created once the database has answered.
   const handlers: CallHandlers = {}
   let isGone = false
-  const verification = source.environment === 'live' ? verificationIn(call) : null
+  const verification = source.environment === 'live' ? verificationIn(call, from, source) : null
   const arrival = { from, numbers, expected, environment: source.environment, verification }
   begin(app, call, arrival, handlers, () => isGone).catch((error) => {
     app.log.error({ error }, 'incoming call not taken: the caller is refused; check the error and the database')
@@ -166,13 +166,15 @@ async function insertIncoming(
 }
 
 /**
- * What the network of a caller says of the number; null where it says nothing. The signed header has the number in it, and is not
- * shown where the caller withholds that.
+ * What the network of a caller says of the number that is shown; null where it says nothing, or says it of another number. The
+ * signed header has the number in it, and is not shown where the caller withholds that.
  */
-function verificationIn(call: SipCall): CallerVerification | null {
-  const identity = isWithheld(call) ? null : call.header('identity')
-  const shown = call.header('p-asserted-identity') ?? call.from
-  const verstat = /;verstat=([A-Za-z-]{1,64})/.exec(shown)?.[1] ?? null
+function verificationIn(call: SipCall, from: string, { country }: Source): CallerVerification | null {
+  const hidden = isWithheld(call)
+  const identity = hidden ? null : call.header('identity')
+  const named = [call.header('p-asserted-identity'), call.from].flatMap((one) => one ?? [])
+  const shown = named.find((one) => hidden || numbersIn(addressIn(one), country)[0] === from)
+  const verstat = /;verstat=([A-Za-z-]{1,64})/.exec(shown ?? '')?.[1] ?? null
   if (identity === null && verstat === null) return null
   return { verstat, identity: identity !== null && identity.length <= maxIdentity ? identity : null }
 }
@@ -186,9 +188,10 @@ function callerOf(call: SipCall, { environment, country }: Source): string | nul
   return uris.flatMap((uri) => numbersIn(uri, country))[0] ?? null
 }
 
-/** Whether the caller asks the network to show no number (RFC 3323, RFC 3325). */
+/** Whether the caller asks the network to show no number (RFC 3323, RFC 3325), in words or by an anonymous address. */
 function isWithheld(call: SipCall): boolean {
-  return /\b(id|user|header|full)\b/i.test(call.header('privacy') ?? '')
+  const isAnonymous = parseUri(addressIn(call.from)).host.toLowerCase() === 'anonymous.invalid'
+  return isAnonymous || /\b(id|user|header|full)\b/i.test(call.header('privacy') ?? '')
 }
 
 /** URI of an address in a header that need not be well formed. */

@@ -116,7 +116,7 @@ class TelephoneNetwork {
       tls: identity,
       // A phone that holds its call sends no audio by which it could be missed.
       signOfLifeMs: this.app.config.PAMOJA_VOICE_MEDIA_TIMEOUT_SECONDS * 1_000,
-      nameAt: (address) => this.trunks.nameAt(address),
+      nameAt: (at) => this.trunks.nameAt(at),
       ...(caFile === '' ? {} : { trusted: await readFile(caFile, 'utf8') }),
       invited: (call) => this.#invited(call),
       admits: (from) => this.#admits(from),

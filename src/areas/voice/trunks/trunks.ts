@@ -203,7 +203,10 @@ export class Trunks {
     const { domain, host, username, name } = trunk.row
     const address = `<sip:${username ?? 'pamoja'}@${domain ?? host}>`
     this.#registerNoMore(trunk)
-    const { status, headers, own } = await this.#askEach(trunk, async (peer) => {
+    const peers = this.#peersOf(trunk)
+    // A network that is left is told once: a node that stops does not wait for each address in turn.
+    const asked: Whereabouts['peers'] = seconds === 0 ? [peers[0]] : peers
+    const ask = async (peer: Peer) => {
       trunk.seq += 2
       const response = await endpoint.request('REGISTER', `sip:${domain ?? host}`, peer, {
         from: address,
@@ -214,7 +217,8 @@ export class Trunks {
         ...(trunk.credentials ? { credentials: trunk.credentials } : {}),
       })
       return { ...response, own: endpoint.contact(peer) }
-    })
+    }
+    const { status, headers, own } = await this.#askEach(trunk, ask, asked)
     const least = Number(headers.get('min-expires'))
     if (status === 423 && least > seconds && least <= maxRegisterSeconds) {
       trunk.registerSeconds = least
@@ -489,9 +493,10 @@ export class Trunks {
     return this.#find(this.at(peer) ?? undefined)?.credentials ?? null
   }
 
-  /** Name of the trunk at an address, which its certificate is for; null when there is none. */
+  /** Name of the trunk over TLS at an address or a name, which its certificate is for; null when there is none. */
   nameAt(host: string): string | null {
-    const { host: name = '' } = this.#trunks.find((trunk) => isOf(trunk, host))?.row ?? {}
+    const found = this.#trunks.find((trunk) => trunk.row.transport === 'tls' && isOf(trunk, host))
+    const { host: name = '' } = found?.row ?? {}
     return name === '' || isIP(name) !== 0 ? null : name
   }
 
