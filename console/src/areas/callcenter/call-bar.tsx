@@ -12,14 +12,17 @@ import { t } from '../../words.ts'
 import { ask, type DeskNow, desk, type Offer, resumeWork, tellDesk, whoIn } from './connection.ts'
 import { useKeys } from './keys.ts'
 import { clockOf, Since } from './states.tsx'
+import { monitor } from './supervise.ts'
 
 export function CallBar({ session }: { session: Session }) {
   const now = desk.use()
   const { path } = usePlace()
   const doing = useDoing()
   useEffect(() => void resumeWork(session.member).catch((error: Error) => tellDesk(sentenceOf(error))), [])
+  const heard = monitor.use()
   const { call, offer, agent, link, told } = now
-  if (path === '/desk' || offer?.isListening) return null
+  // The microphone of a supervisor who only listens is not heard.
+  if (path === '/desk' || (offer?.isListening && heard?.mode === 'listen')) return null
   if (offer && !offer.isAsked && call.state === 'ringing') return <Ringing now={now} offer={offer} hasKeys={false} />
   if (call.state !== 'connected' && call.state !== 'on_hold' && told === null) return null
   return (

@@ -56,7 +56,13 @@ export async function takeOver(session: Session, call_id: string): Promise<void>
   if (monitor.get()) await stopListening()
   const destination = await atDesk(session)
   await callcenterSetAgentStatus(api, { body: { agent_id: destination, status: 'available' } })
-  await answering(() => callcenterTransfer(api, { body: { call_id, transfer_type: 'cold', destination } }))
+  try {
+    await answering(() => callcenterTransfer(api, { body: { call_id, transfer_type: 'cold', destination } }))
+  } catch (error) {
+    // Calls of queues are not for a supervisor whose takeover was refused.
+    await callcenterSetAgentStatus(api, { body: { agent_id: destination, status: 'meeting' } })
+    throw error
+  }
   go('/desk')
 }
 

@@ -203,13 +203,20 @@ class TelephoneNetwork {
     const transport = isTls ? 'tls' : parameters.get('transport')?.toLowerCase() === 'tcp' ? 'tcp' : 'udp'
     const all = host === '' ? [] : await this.app.outbound.addressesOf(host, { use: 'callback', environment })
     // Exclude trunk addresses: a trunk that authenticates by IP would carry the call at the operator's cost.
+    const name = host.replace(/^\[|\]$/g, '')
     const addresses = all.filter((address) => this.trunks.at({ transport, host: address, port: 0 }) === null)
     for (const address of addresses) this.#calledHosts.add(address)
     const [oldest] = this.#calledHosts.size > maxCalledHosts ? this.#calledHosts : []
     if (oldest !== undefined) this.#calledHosts.delete(oldest)
     return addresses.slice(0, 2).map((address) => ({
       name: 'address',
-      peer: { transport, host: address, port: port ?? (isTls ? 5_061 : 5_060) },
+      // A certificate is for the name that the customer gave.
+      peer: {
+        transport,
+        host: address,
+        port: port ?? (isTls ? 5_061 : 5_060),
+        ...(isTls && !isIP(name) ? { name } : {}),
+      },
       uri,
     }))
   }

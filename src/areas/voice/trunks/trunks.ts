@@ -76,6 +76,8 @@ const maxRedirects = 3
  * 503 and 408 of a single destination every day.
  */
 const maxFailed = 5
+/** Answers that may be about the called number alone, and so take nothing from the trunk. */
+const ofNumber: ReadonlySet<number> = new Set([500, 502, 504])
 export class Trunks {
   readonly #app: App
   #trunks: readonly Trunk[] = []
@@ -438,11 +440,11 @@ export class Trunks {
     this.#note(trunk, true, '')
   }
 
-  /** A call over a route found no line. A trunk is down that said nothing at all, or had none for many numbers in a row. */
+  /** A call over a route found no line. A trunk is down that said nothing at all, or refused many numbers in a row. */
   failed({ trunk: name, peer }: Way, number: string, status: number, isSilent: boolean): void {
     const trunk = this.#find(name)
     if (!trunk) return
-    trunk.failed.add(number)
+    if (!ofNumber.has(status)) trunk.failed.add(number)
     if (isSilent) this.#passOver(trunk, peer)
     const isNobodyLeft = trunk.where.peers.every((one) => this.#isSilent(trunk, one))
     if (isSilent && isNobodyLeft) this.#note(trunk, false, 'a call got no answer')

@@ -13,6 +13,7 @@ export const defaultPorts = { udp: 5_060, tcp: 5_060, tls: 5_061 } as const
 
 const services = { udp: '_sip._udp', tcp: '_sip._tcp', tls: '_sips._tcp' } as const
 const maxPeers = 4
+const maxAddresses = 16
 const answerMs = 3_000
 
 export interface Whereabouts {
@@ -44,10 +45,14 @@ export async function whereaboutsOf(
   if (places === null && known) return known
   const hosts = new Set(usual.hosts)
   const peers: Peer[] = []
+  let isSilent = false
   for (const place of places?.length ? places : usual.peers) {
     // One after the other: each lookup that waits for the DNS keeps one of the few threads that read files too.
-    const found = await hostLookup(place.host).catch(() => [])
-    for (const { address } of found) hosts.add(address)
+    const found = await hostLookup(place.host).catch((error: unknown) => {
+      isSilent ||= !isUnknown(error)
+      return []
+    })
+    for (const { address } of found.slice(0, maxAddresses)) hosts.add(address)
     if (found.length === 0) continue
     hosts.add(place.host)
     const { port } = place
@@ -57,15 +62,18 @@ export async function whereaboutsOf(
       for (const { address, family } of found)
         if (family === 4 || isIP(sipHost) === 6) peers.push({ transport, host: address, port })
   }
+  // Calls go on to be taken from a place that the DNS does not tell of just now.
+  if (isSilent) for (const one of known?.hosts ?? []) hosts.add(one)
   const [first, ...others] = peers
   return first ? { peers: [first, ...others.slice(0, maxPeers - 1)], hosts } : known
 }
 
+/** Whether the DNS says that there is no such name. */
+const isUnknown = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(errorCode(error))
+
 /** Services of a name, in order; null where the DNS does not tell. */
 async function placesOf(name: string): Promise<{ host: string; port: number }[] | null> {
-  const asked = dns
-    .resolveSrv(name)
-    .catch((error: unknown) => (['ENOTFOUND', 'ENODATA'].includes(errorCode(error)) ? [] : null))
+  const asked = dns.resolveSrv(name).catch((error: unknown) => (isUnknown(error) ? [] : null))
   const found = await atMost(answerMs, asked, null)
   if (found === null) return null
   return found
