@@ -107,11 +107,12 @@ export async function browserHears(page: Page, hertz: number, isHeard = true): P
   await eventually(isSo, `the browser ${isHeard ? 'to hear' : 'not to hear'} ${hertz} Hz`)
 }
 
-/** Decibels that the browser hears at a frequency. */
+/** Decibels that the browser hears at a frequency; as few as there are before it is sent anything. */
 function loudnessAt(hertz: number): number {
   const scope = Object(globalThis)
   scope.context ??= new scope.AudioContext()
-  const { track } = scope.heard.peers.at(-1).getReceivers()[0]
+  const track = scope.heard.peers.at(-1)?.getReceivers()[0]?.track
+  if (!track) return Number.NEGATIVE_INFINITY
   if (scope.ear?.track !== track) {
     const analyser = scope.context.createAnalyser()
     analyser.fftSize = 4_096
