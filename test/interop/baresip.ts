@@ -25,9 +25,12 @@ interface BaresipPhone {
   printed(): string
   press(key: string): void
   stop(): Promise<void>
-  /** Sound that it heard, as it wrote it down. */
+  /** Sound that it has heard until now, as it wrote it down. */
   heard(): Promise<Int16Array | string>
 }
+
+/** Size of a WAV file before its sound. */
+const wavHeadBytes = 44
 
 interface PhoneOptions {
   /** Address that it dials at once; absent waits for calls, and answers them. */
@@ -99,7 +102,10 @@ export async function startBaresip(t: TestContext, options: PhoneOptions): Promi
   return {
     heard: async () => {
       const file = (await readdir(dir)).find((name) => name.endsWith('-dec.wav'))
-      return readWav(file === undefined ? Buffer.alloc(0) : await readFile(join(dir, file)))
+      const sound = file === undefined ? Buffer.alloc(0) : await readFile(join(dir, file))
+      // The length in its header is written when it ends.
+      if (sound.length > wavHeadBytes) sound.writeUInt32LE(sound.length - wavHeadBytes, wavHeadBytes - 4)
+      return readWav(sound)
     },
     says: (word) =>
       eventually(async () => output.includes(word) || null, `baresip to say ${word}`).then(() => undefined),

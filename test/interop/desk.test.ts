@@ -93,6 +93,11 @@ test('agents and a supervisor in Chromium serve a phone: it is answered, listene
   await connected(ada, call, baraka.id)
   await agentIs(ada, zawadi.id, 'available')
   await zawadi.page.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
+  const hasHeard = async (hertz: number) => {
+    const heard = await phone.heard()
+    return typeof heard !== 'string' && maxShare(heard, hertz) > 0.2
+  }
+  await eventually(() => hasHeard(hertz.baraka), 'the customer to hear who has the call now')
   await phone.stop()
   const over = await ended(ada, call)
   assert.deepEqual([over.agent_id, over.recording_ids.length, over.hangup_by], [baraka.id, 1, 'caller'])
