@@ -22,16 +22,19 @@ test('a provider that nobody collects by any more is a failure each time, and pa
   const rule = { enabled: true, threshold: 500, amount: 1_000, phone: '+254700000001', max_per_day: 24 }
   assert.equal((await client.post(path, rule)).status, 200)
   await sql.query(`update wallet.auto_recharges set provider = 'gone' where account_id = $1`, [uuidOf('account', id)])
-  for (const [failures, status] of [
-    [1, 'active'],
-    [2, 'active'],
-    [3, 'paused'],
-    [3, 'paused'],
-  ] as const) {
+  const seen = async () => {
     await rechargeAll(world.app, topup)
-    const after = await recharge(client)
-    assert.deepEqual([after.consecutive_failures, after.status], [failures, status])
+    const { consecutive_failures, status } = await recharge(client)
+    return [consecutive_failures, status]
   }
+  // The node has rounds of its own beside these.
+  for (let failures = 0; failures < 3; ) {
+    const [counted, status] = await seen()
+    assert.ok(counted > failures, `${counted} failures after ${failures}`)
+    assert.equal(status, counted < 3 ? 'active' : 'paused')
+    failures = counted
+  }
+  assert.deepEqual(await seen(), [3, 'paused'])
   const { rows } = await sql.query(
     `select body from events.events where account_id = $1 and environment = 'test' and type = 'wallet.auto_recharge_failed'`,
     [uuidOf('account', id)],
