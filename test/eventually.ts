@@ -8,9 +8,10 @@ import { availableParallelism, loadavg } from 'node:os'
 const quietMs = 30_000
 /** Looks before giving up: a machine that stood still for a while gave no time to what is waited for either. */
 const leastLooks = 200
-/** Looking costs time that others could work in: the longer it takes already, the less often. */
+/** Looking costs time that others could work in: the longer it takes already and the more who wait for it, the less often. */
 const shortestPauseMs = 20
 const longestPauseMs = 100
+const mostPatience = 5
 
 /** Processor time that the yardstick takes where these tests were written. */
 const usualYardstickMs = 20
@@ -35,7 +36,7 @@ function crowding(): number {
 }
 
 /** Processes and threads that run or want to in this moment; the average of the last minute rises too late. */
-function runnable(): number {
+export function runnable(): number {
   if (process.platform !== 'linux') return 0
   const [, , , counts = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ')
   return Number(counts.split('/')[0])
@@ -87,7 +88,8 @@ export async function eventually<T>(
     lastMs = nowMs
     if (passedMs > withinMs && looks >= leastLooks)
       throw new Error(`waited in vain for ${what}, ${Math.round((nowMs - sinceMs) / 1_000)} s`)
-    const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, (nowMs - sinceMs) / 10))
+    const longestMs = longestPauseMs * Math.min(mostPatience, crowding())
+    const pauseMs = Math.min(longestMs, Math.max(shortestPauseMs, (nowMs - sinceMs) / 10))
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

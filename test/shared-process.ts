@@ -2,11 +2,13 @@
 // Files of tests that share a process, one after another: reading the program from disk takes longer than most of them, and
 // what the compiler learnt from one file serves the next. Each still has a database and a node of its own.
 import assert from 'node:assert/strict'
-import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { errorCode } from '../src/kernel/error-code.ts'
+import { runnable } from './eventually.ts'
 
 /** `compiled` is what Node runs; `source` is what people and reports call it. */
 interface TestFile {
@@ -21,6 +23,8 @@ interface TestFile {
  */
 export async function runInTurn(files: readonly TestFile[], claims: string): Promise<void> {
   for (const [index, { source, compiled }] of files.entries()) {
+    if (existsSync(join(claims, String(index)))) continue
+    await turn()
     if (!claim(join(claims, String(index)))) continue
     const finish = begin(source)
     await test(source, async () => {
@@ -50,6 +54,36 @@ export async function runInTurn(files: readonly TestFile[], claims: string): Pro
   setTimeout(giveUp, graceMs).unref()
 }
 
+/** Files that run at once however little time the machine has for them. */
+const leastAtOnce = availableParallelism() + 1
+/** Average of processes that want to run, for each processor, above which one more file only makes all of them slower. */
+const mostRunnable = 2.5
+const lookMs = 100
+const looks = 5
+const mostRounds = 1_000
+
+/** Waits while the machine has no time for one more file. Whatever else it is busy with, some run. */
+async function turn(): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    if (underWay() < leastAtOnce) return
+    let runnables = 0
+    for (let i = 0; i < looks; i++) {
+      await new Promise((resolve) => setTimeout(resolve, lookMs * (1 + Math.random())))
+      runnables += runnable()
+    }
+    if (runnables / looks <= mostRunnable * availableParallelism()) return
+  }
+}
+
+/** Number of files of the test run that have begun and not ended. */
+function underWay(): number {
+  const journal = process.env.PAMOJA_TEST_JOURNAL
+  if (!journal || !existsSync(journal)) return 0
+  const lines = readFileSync(journal, 'utf8').split('\n')
+  const count = (word: string): number => lines.filter((line) => line.startsWith(`{"${word}"`)).length
+  return count('begun') - count('ended')
+}
+
 /** Whether this process is the first to create the file. */
 function claim(file: string): boolean {
   try {
@@ -63,6 +97,7 @@ function claim(file: string): boolean {
 
 /** Runs the one file of a process: nobody finds what it leaves behind, and its hooks around each test are around its own only. */
 export async function runAlone({ source, compiled }: TestFile): Promise<void> {
+  await turn()
   process.once('exit', begin(source))
   await suite(source, async () => {
     after(() => void setTimeout(giveUp, graceMs).unref())

@@ -177,7 +177,7 @@ test('an independent phone speaks Opus: tone by tone both ways, when it calls an
   const shop = await startReceiver()
   t.after(() => shop.stop())
   const melody = [400, 800, 1_200, 1_600, 2_000, 2_400]
-  const played = Int16Array.from(melody.flatMap((hertz) => [...tone([hertz], 500)]))
+  const played = Int16Array.from(melody.flatMap((hertz) => [...tone([hertz], 800)]))
   const stream = { action: 'stream', streamUrl: [shop.url('/melody.wav')] }
   const flow = [{ action: 'record', channels: 2, split: 'conversation' }, stream, { action: 'hangup' }]
   shop.answer(({ url }, response) => void response.end(url === '/answer' ? JSON.stringify(flow) : writeWav([played])))

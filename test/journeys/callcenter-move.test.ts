@@ -139,7 +139,8 @@ test('callers of a node that stops wait on at another, at their places, however 
   assert.deepEqual(costs, new Array(8).fill(0))
   const fifth = call(home, company, second.app)
   await eventually(async () => fifth.isOver, 'one more to find the queue full')
-  assert.equal((await waiting(home)).length, 4)
+  const { text: calls } = await home.live.client.get('/v1/voice/calls?limit=20')
+  assert.equal((await waiting(home)).length, 4, calls)
   const { body: report } = await home.live.client.get('/v1/call-center/reports')
   const lengths: number[] = report.waits.map(({ calls }: { calls: number }) => calls)
   assert.deepEqual(
