@@ -106,7 +106,8 @@ export async function countAudience(
   if (!isTried && isRare()) few = await maybeExact(() => exactly(maxExact + 1, exactMs))
   if (few !== null && few <= maxExact) return { count: few, margin: null }
   const each = allSlices / slices
-  return { count: Math.round(seen * each), margin: Math.ceil(2 * Math.sqrt(seen + 1) * each) }
+  // No less than were counted before the limit of exact counts.
+  return { count: Math.max(Math.round(seen * each), few ?? 0), margin: Math.ceil(2 * Math.sqrt(seen + 1) * each) }
 }
 
 /** Null for a count that takes too long. */
