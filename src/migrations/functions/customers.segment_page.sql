@@ -15,9 +15,11 @@ declare
 begin
   foreach ahead in array array[greatest(2000, 4 * p_most), greatest(20000, 20 * p_most), greatest(200000, 200 * p_most)] loop
     exit when ahead >= 200000 and cardinality(found) * 10 < p_most;
-    execute format('select array(select c.id from %s c where %s %s limit %s), not exists (select from %s c)',
-        customers.segment_people(place, format('%s limit %s', sorted, ahead)), met, sorted, p_most,
-        customers.segment_people(place, format('%s limit 1 offset %s', sorted, ahead - 1)))
+    -- Whether the customers end before is only asked where too few were found.
+    execute format('select f.ids, cardinality(f.ids) < %s and not exists (select from %s c)
+          from (select array(select c.id from %s c where %s %s limit %1$s) as ids offset 0) f',
+        p_most, customers.segment_people(place, format('%s limit 1 offset %s', sorted, ahead - 1)),
+        customers.segment_people(place, format('%s limit %s', sorted, ahead)), met, sorted)
       into found, is_over using p_bucket, p_account, p_environment, p_at, p_after;
     if is_over or cardinality(found) = p_most then return query select unnest(found); return; end if;
     if few is null then few := customers.few(p_bucket, p_account, p_environment, p_filter, p_segment, p_at, 25000); end if;
