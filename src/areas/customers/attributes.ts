@@ -54,13 +54,13 @@ export function changed(
     else kept[name] = value
   if (Object.keys(kept).length > maxOfCustomer)
     throw invalid('attributes', `must be at most ${maxOfCustomer}, including those of the customer`)
-  if (mostBytes(kept) > maxBytes && Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
+  if (bytesAtMost(kept) > maxBytes && Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
     throw invalid('attributes', `must have at most ${maxBytes} bytes as JSON, including those of the customer`)
   return kept
 }
 
 /** Bytes that attributes have at most as JSON, in which no letter takes more than six. */
-function mostBytes(attributes: Attributes): number {
+function bytesAtMost(attributes: Attributes): number {
   let letters = 1
   for (const [name, value] of Object.entries(attributes))
     letters += name.length + (typeof value === 'string' ? value.length : longestNumber) + 1
