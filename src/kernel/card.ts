@@ -67,6 +67,8 @@ const shortest = 13
 /** Digits in a row, or in groups with a blank between. */
 const run = /(?<!\d)\d(?: ?\d){12,18}(?!\d)/g
 const groups = /(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)/g
+/** Whether there may be any; told without a search for where they begin. */
+const someDigits = /\d(?:[ -]?\d){12}/
 
 /** Text for a log: every possible card number is masked. */
 export function withoutCardNumbers(text: string): string {
@@ -85,7 +87,7 @@ export function lineWithoutCardNumbers(line: string): string {
 
 /** Whether a text holds the number of a card: of a known brand, with its check digit. */
 export function holdsCardNumber(text: string): boolean {
-  if (text.length < shortest) return false
+  if (text.length < shortest || !someDigits.test(text)) return false
   for (const [found] of text.matchAll(groups)) {
     const digits = found.replace(/[ -]/g, '')
     if (passesLuhn(digits) && brandOf(digits) !== null) return true

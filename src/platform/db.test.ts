@@ -78,6 +78,16 @@ test('rows that are copied in are given up when the host is gone before they are
   assert.deepEqual(await database.sql('select line from copied'), [{ line: 'another' }, { line: 'another' }])
 })
 
+test('a list of texts arrives as it was given: with quotes, empty ones and null', async () => {
+  const lists = statement.home<{ list: readonly string[] }, { list: string }>(
+    'test.list',
+    'select array_to_json($list::text[])::text as list',
+  )
+  const db = database.connect()
+  for (const list of ['["plain","","NULL"]', '["a \\"quote\\"","a \\\\"]', '["one",null]', '[null]', '[]'])
+    assert.deepEqual(await db.query(lists, { list: JSON.parse(list) }), [{ list }])
+})
+
 test('a transaction may allow itself more time for its statements', async () => {
   const db = database.connect()
   const limited = statement.home<object, { limit: string }>(

@@ -67,10 +67,13 @@ test('whenever the node is killed, another goes on with both files: nobody twice
       .catch(() => null)
   }
   let handedOver = 0
+  let starting: Promise<void> = Promise.resolve()
   for (let kill = 0; kill < kills; kill++) {
     const before = await read()
     await Promise.all(Array.from({ length: 10 }, write))
     await eventually(() => wentOn(before), 'an import to go on', patienceMs(60_000))
+    // The node that was killed before starts while the other one goes on.
+    await starting
     await pause(random() * 100)
     const node = (await importing()) ?? 0
     await installation.killNode(node)
@@ -79,8 +82,11 @@ test('whenever the node is killed, another goes on with both files: nobody twice
     // The other node has to do it: this one is started again afterwards.
     await eventually(() => wentOn(left), 'the other node to go on', patienceMs(60_000))
     if (wasRunning) handedOver++
-    await installation.startNode(node)
+    starting = installation.startNode(node)
+    // Told by whoever waits for it.
+    starting.catch(() => undefined)
   }
+  await starting
   t.diagnostic(`${handedOver} times the other node went on`)
   assert.ok(handedOver > 0)
   await eventually(hasEnded, 'both imports to end', patienceMs(120_000))

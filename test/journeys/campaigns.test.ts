@@ -155,6 +155,18 @@ test('a segment of a large account is counted exactly up to 10,000 customers, an
   assert.equal(many.estimated, true)
   assert.ok(many.margin > 0 && many.margin < many.count * 0.15, `± ${many.margin}`)
   assert.ok(Math.abs(many.count - 30_000) < many.margin * 3, `${many.count} ± ${many.margin} of 30,000`)
+  // Where a sample sees none of them.
+  await sql.query(
+    `update customers.customers c set tags = '{late}'
+      where c.id in (select o.id from customers.customers o join customers.customers f using (bucket, account_id, environment)
+                      where f.id = $1 and (uuid_hash(o.id) & 1023) >= 300 limit 11000)`,
+    [uuidOf('customer', id)],
+  )
+  const late = await eventually(async () => {
+    const found = await counted('late')
+    return found.count > 0 ? found : null
+  }, 'a count that was not cut off')
+  assert.deepEqual([late.count, late.estimated], [10_001, true], 'no fewer than were counted')
 })
 
 test('the few of a large account are found whatever tells them, in their order, page by page', async () => {

@@ -622,9 +622,11 @@ test('a file of customers is imported, bad rows are told of, and the same file t
       's-20,+254711000320,granted,',
       's-21,+254711000321,withdrawn,',
       's-22,+254711000322,granted,counter',
+      's-23,,granted,counter',
     ].join('\n'),
   )
-  assert.deepEqual([unasked.created, unasked.failed], [2, 1], 'what is granted needs a source')
+  assert.deepEqual([unasked.created, unasked.failed], [2, 2], 'what is granted needs a source, and a number')
+  assert.deepEqual(await found(client, 'external_id=s-23'), [], 'a row that fails makes nobody')
   const formula = await made(client, { name: '=HYPERLINK("x")', tags: ['formula'], attributes: { note: '@SUM(A1)' } })
   const safe = await client.get(`${customers}/export?tag=formula`)
   assert.ok(safe.text.includes(`${formula.id},,"'=HYPERLINK(""x"")"`) && safe.text.includes(",'@SUM(A1),"), safe.text)

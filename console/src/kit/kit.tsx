@@ -8,7 +8,7 @@ import { detailOf, sentenceOf } from '../refusals.ts'
 import { useTitle } from '../title.ts'
 import { chooseLanguage, currentLanguage, languages, t } from '../words.ts'
 import { Icon, type IconName } from './icons.tsx'
-import { ago, moment, shortId, words } from './words.ts'
+import { ago, count, moment, shortId, words } from './words.ts'
 
 export function Mark() {
   return (
@@ -72,10 +72,13 @@ export function PageHead({ title, note, children }: { title: string; note?: stri
 
 export function Card({
   title,
+  step,
   action,
   children,
 }: {
   title: string
+  /** Its number where several are filled in one after the other. */
+  step?: number
   action?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -83,6 +86,11 @@ export function Card({
   return (
     <section class="card" aria-labelledby={id}>
       <header>
+        {step !== undefined && (
+          <span class="nth" aria-hidden="true">
+            {count(step)}
+          </span>
+        )}
         <h2 id={id}>{t(title)}</h2>
         {action}
       </header>

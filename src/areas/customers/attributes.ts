@@ -11,6 +11,8 @@ export type AttributeType = (typeof attributeTypes)[number]
 
 const maxOfCustomer = 50
 const maxBytes = 4 * 1_024
+/** Characters of the longest number as text. */
+const longestNumber = 25
 /** Attributes of an account, over all of its customers. */
 const maxOfAccount = 500
 
@@ -52,9 +54,17 @@ export function changed(
     else kept[name] = value
   if (Object.keys(kept).length > maxOfCustomer)
     throw invalid('attributes', `must be at most ${maxOfCustomer}, including those of the customer`)
-  if (Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
+  if (bytesAtMost(kept) > maxBytes && Buffer.byteLength(JSON.stringify(kept)) > maxBytes)
     throw invalid('attributes', `must have at most ${maxBytes} bytes as JSON, including those of the customer`)
   return kept
+}
+
+/** Bytes that attributes have at most as JSON, in which no letter takes more than six. */
+function bytesAtMost(attributes: Attributes): number {
+  let letters = 1
+  for (const [name, value] of Object.entries(attributes))
+    letters += name.length + (typeof value === 'string' ? value.length : longestNumber) + 1
+  return letters * 6
 }
 
 /** Type that a value has where it is the first of its attribute. */

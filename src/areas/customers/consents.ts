@@ -210,10 +210,15 @@ export async function knownConsents(
   caller: Caller,
   wanted: readonly ImportedWish[],
 ): Promise<ReadonlyMap<string, string>> {
-  const phones = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [] : [address])))]
-  const emails = [...new Set(wanted.flatMap(({ wish, address }) => (wish.channel === 'email' ? [address] : [])))]
-  const channels = [...new Set(wanted.map(({ wish }) => wish.channel))]
-  const known = await consentsOf(app.db, caller.tenant, [{ phones, emails }], new Date(caller.nowMs), channels)
+  const [phones, emails] = [new Set<string>(), new Set<string>()]
+  const channels = new Set<ConsentChannel>()
+  for (const { wish, address } of wanted) {
+    channels.add(wish.channel)
+    if (wish.channel === 'email') emails.add(address)
+    else phones.add(address)
+  }
+  const addresses = { phones: [...phones], emails: [...emails] }
+  const known = await consentsOf(app.db, caller.tenant, [addresses], new Date(caller.nowMs), [...channels])
   return new Map(known.flat().map((one) => [keyOf(one, one.address), one.from === null ? one.state : 'partly']))
 }
 
@@ -229,7 +234,9 @@ export async function importConsents(
   states: ReadonlyMap<string, string>,
 ): Promise<{ changed: Set<string>; withdrawn: number }> {
   const changed = new Set<string>()
-  const wishes = new Map(wanted.map((one) => [keyOf(one.wish, one.address), one]))
+  // The last of the file counts.
+  const wishes = new Map<string, ImportedWish>()
+  for (const one of wanted) wishes.set(keyOf(one.wish, one.address), one)
   const granted: ImportedWish[] = []
   let withdrawn = 0
   for (const [key, one] of wishes) {
@@ -250,18 +257,14 @@ export async function importConsents(
   const kept = granted.filter(({ wish }) => wish.channel !== 'messenger')
   if (kept.length > 0) {
     const { bucket, account, environment } = caller.tenant
+    const own = `${bucket}\t${account}\t${environment}\t`
     const at = new Date(caller.nowMs).toISOString()
     const lines = kept
-      .map(({ address, wish: { channel, purpose, source = null } }) =>
-        [bucket, account, environment, channel, copyField(address), purpose, copyField(source), at].join('\t'),
-      )
+      .map(({ address, wish: { channel, purpose, source = null } }) => {
+        return `${channel}\t${copyField(address)}\t${purpose}\t${copyField(source)}\t${at}\n`
+      })
       .sort()
-    await tx.copyIn(
-      bucket,
-      'customers.grants',
-      grantedColumns,
-      lines.map((line) => `${line}\n`),
-    )
+    await tx.copyIn(bucket, 'customers.grants', grantedColumns, [own + lines.join(own)])
   }
   const optedIn = new Map(chats.map(({ address, wish }) => [address, wish.source ?? null]))
   if (optedIn.size > 0) await optManyIntoChats(tx, caller, optedIn)

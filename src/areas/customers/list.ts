@@ -5,7 +5,7 @@ import type { Queryable } from '../../platform/db.ts'
 import { timeWindow, type Window } from '../../platform/schema/lists.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ownerOf } from './addresses.ts'
-import { audienceOf, pageOfAudience, segmentWith } from './segments/segment.ts'
+import { type Audience, audienceOf, pageOfAudience, segmentWith } from './segments/segment.ts'
 import { type AddressKind, type CustomerRow, listCustomers, searchCustomers } from './store.ts'
 
 export interface CustomerFilter {
@@ -27,7 +27,17 @@ export async function listedInSegment(
   window: Window,
   { segment, at, ...filter }: CustomerFilter & { readonly segment: string; readonly at: Date },
 ): Promise<CustomerRow[]> {
-  const audience = audienceOf(await segmentWith(queryable, tenant, segment))
+  return listedIn(queryable, tenant, window, audienceOf(await segmentWith(queryable, tenant, segment)), at, filter)
+}
+
+async function listedIn(
+  queryable: Queryable,
+  tenant: Tenant,
+  window: Window,
+  audience: Audience,
+  at: Date,
+  filter: CustomerFilter,
+): Promise<CustomerRow[]> {
   const found: CustomerRow[] = []
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const most = isFiltered ? lookedAt : window.limit + 1
@@ -53,6 +63,11 @@ export async function listedCustomers(
   const owners = await named(queryable, tenant, filter)
   const ids = owners === null || among === null ? (owners ?? among) : owners.filter((id) => among.includes(id))
   if (ids?.length === 0) return []
+  // In the order of a list all customers would be read for a tag that few have.
+  if (tag !== undefined && ids === null && q === undefined) {
+    const audience = { filter: { field: 'tags', op: 'eq', value: tag }, segment: null }
+    return listedIn(queryable, tenant, window, audience, new Date(0), seen_after === undefined ? {} : { seen_after })
+  }
   const seenAfter = seen_after === undefined ? null : timeWindow({ from: seen_after }).from
   const asked = { ...tenant, ...window, ids, tag: tag?.toLowerCase() ?? null, seenAfter }
   if (q === undefined) return queryable.query(listCustomers, asked)

@@ -207,9 +207,9 @@ export async function run<P extends { [K in keyof P]: Value }, R extends object>
   return result.rows
 }
 
-/** A list of texts as PostgreSQL writes an array, where none needs an escape: pg would search each of them twice. */
+/** A list of texts as PostgreSQL writes an array, where none needs an escape and none is null: pg would search each of them twice. */
 function written(value: Value): Value {
-  if (!Array.isArray(value) || typeof value[0] !== 'string') return value
+  if (!Array.isArray(value) || value.length === 0 || !value.every((one) => typeof one === 'string')) return value
   return /["\\]/.test(value.join('')) ? value : `{"${value.join('","')}"}`
 }
 

@@ -42,6 +42,8 @@ const zeroByte = '\0'
 /** What means something outside quotes, and inside them. */
 const plainSign = new RegExp(`[",;\t\r\n\ufeff${zeroByte}]`, 'g')
 const quotedSign = new RegExp(`["${zeroByte}]`, 'g')
+/** Line of cells without quotes, to its end. */
+const plainLine = new RegExp(`[^"\r\n\ufeff${zeroByte}]*\r?\n`, 'y')
 
 class RowReader {
   #separator = ''
@@ -64,12 +66,33 @@ class RowReader {
   read(text: string): Row[] {
     const rows: Row[] = []
     for (let at = 0; at < text.length; ) {
+      const after = this.#plainLineEnd(text, at)
+      if (after > at) {
+        this.#takeLine(text.slice(at, text.charAt(after - 2) === '\r' ? after - 2 : after - 1), rows)
+        at = after
+        continue
+      }
       const next = this.#signAfter(text, at)
       if (next > at) this.#add(text.slice(at, next))
       if (next < text.length) this.#take(text.charAt(next), rows)
       at = next + 1
     }
     return rows
+  }
+
+  /** Place after a whole line of cells without quotes, of which nearly all files consist; the same place where none begins. */
+  #plainLineEnd(text: string, at: number): number {
+    if (!this.#isCertain || this.#length > 0 || this.#isQuoted || this.#hadQuote || this.#hadReturn) return at
+    plainLine.lastIndex = at
+    return plainLine.test(text) ? plainLine.lastIndex : at
+  }
+
+  #takeLine(line: string, rows: Row[]): void {
+    this.#grow(line.length + 1)
+    this.#cells = line.split(this.#separator)
+    this.#cell = this.#cells.pop() ?? ''
+    for (let i = 0; i < this.#cells.length; i++) this.#cells[i] = this.#cells[i]?.trim() ?? ''
+    this.#end(rows)
   }
 
   /** Place of the next letter that is more than a part of a cell. */
@@ -93,10 +116,10 @@ class RowReader {
   }
 
   #take(letter: string, rows: Row[]): void {
-    this.#grow(1)
     const isSecondHalf = this.#hadReturn && letter === '\n'
     this.#hadReturn = false
     if (isSecondHalf) return
+    this.#grow(1)
     if (letter === '\u0000') throw this.#wrong('has the character U+0000')
     if (this.#hadQuote) {
       this.#hadQuote = false

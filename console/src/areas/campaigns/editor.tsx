@@ -287,7 +287,7 @@ export function Editor({ campaign, preview, save: outside, onSaved }: EditorProp
           </div>
         )}
         {error && !theirs && isReady && <Problem error={error} retry={tryToSave} />}
-        <Card title="To whom" action={<span class="soft small push">{note}</span>}>
+        <Card title="To whom" step={1} action={<span class="soft small push">{note}</span>}>
           <Audience draft={draft} isList={campaign.segment_id === null} onChange={set} />
           <Funnel preview={preview} />
         </Card>
@@ -360,6 +360,7 @@ function Content({ draft, preview, onChange }: StepProps & { preview: CampaignPr
   return (
     <Card
       title="Content"
+      step={2}
       action={
         <div class="segments push">
           {(Object.keys(channelNames) as Channel[]).map((channel) => {
@@ -502,7 +503,7 @@ function Contents({ channels, said, isOther = false, onChange }: ContentsProps) 
 function When({ draft, currency, onChange }: StepProps & { currency: string }) {
   const { at, isLocal, isQuiet, quietFrom, quietTo, rate, budget } = draft
   return (
-    <Card title="When">
+    <Card title="When" step={3}>
       <div class="form in-line">
         <Field label="Begin" type="moment" value={at} hint="Empty: now" onInput={(next) => onChange({ at: next })} />
         <Field label="Messages a minute" type="number" value={rate} onInput={(next) => onChange({ rate: next })} />

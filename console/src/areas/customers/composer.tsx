@@ -21,7 +21,7 @@ import { sentenceOf } from '../../refusals.ts'
 import { store } from '../../store.ts'
 import { t } from '../../words.ts'
 import { base64Of } from './files.ts'
-import { nameOf } from './line.tsx'
+import { channelIcons, nameOf } from './line.tsx'
 
 const channelNames: Readonly<Record<string, string>> = { sms: 'Text', messenger: 'Chat', email: 'Email' }
 
@@ -166,7 +166,7 @@ export function Composer({ talk, onSent }: { talk: ConversationDetail; onSent():
                 aria-pressed={!isNote && one.channel === channel}
                 onClick={() => choose(one.channel)}
               >
-                {t(channelNames[one.channel] ?? one.channel)}
+                <Icon name={channelIcons[one.channel] ?? 'message'} /> {t(channelNames[one.channel] ?? one.channel)}
               </button>
             ))}
           <button type="button" aria-pressed={isNote} onClick={() => choose(null)}>

@@ -11,7 +11,7 @@ import { t } from '../../words.ts'
 /** Milliseconds between two readings of conversations, for members who are told no events. */
 export const askMs = 10_000
 
-const channelIcons: Readonly<Record<string, IconName>> = { sms: 'message', messenger: 'chat', email: 'mail' }
+export const channelIcons: Readonly<Record<string, IconName>> = { sms: 'message', messenger: 'chat', email: 'mail' }
 
 export const nameOf = ({ name, phone, email }: Pick<Conversation, 'name' | 'phone' | 'email'>): string =>
   name ?? phone ?? email ?? t('Unknown')
@@ -25,20 +25,24 @@ export function Line({ row, isCurrent = false, to }: { row: Conversation; isCurr
         {row.name ? initials(row.name) : '+'}
       </span>
       <span class="words">
-        <strong class="cut">
-          <bdi>{nameOf(row)}</bdi>
-        </strong>
-        <small class="soft">{last_at && <Ago at={last_at} />}</small>
-        <span class="soft cut">
-          {channel && <Icon name={channelIcons[channel] ?? 'message'} />}{' '}
-          {last_direction === 'outbound' && `${t('You')}: `}
-          <span dir="auto">{said}</span>
+        <span>
+          <strong class="cut">
+            <bdi>{nameOf(row)}</bdi>
+          </strong>
+          <small class="soft">{last_at && <Ago at={last_at} />}</small>
         </span>
-        {unread > 0 && (
-          <span class="count warn" title={t('{count} not read', { count: unread })}>
-            {count(unread)}
+        <span>
+          <span class="soft cut">
+            {channel && <Icon name={channelIcons[channel] ?? 'message'} />}{' '}
+            {last_direction === 'outbound' && `${t('You')}: `}
+            <span dir="auto">{said}</span>
           </span>
-        )}
+          {unread > 0 && (
+            <span class="count warn" title={t('{count} not read', { count: unread })}>
+              {count(unread)}
+            </span>
+          )}
+        </span>
       </span>
     </Link>
   )

@@ -199,7 +199,7 @@ const exportData = read({
   operation: 'customers.data',
   summary: 'Export the data of a customer',
   description:
-    'Returns all stored data of one person, for a data access request. Recordings and files are at the `url` of their entry.',
+    'Returns all stored data of one person, for a data access request, with their payments, texts and calls: the scope gives these without the scopes of their areas. Recordings and files are at the `url` of their entry.',
   scope: 'customers:erase',
   params: CustomerParam,
   reply: { status: 200, schema: CustomerData },

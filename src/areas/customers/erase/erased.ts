@@ -43,12 +43,13 @@ export async function erasedAmong(
   app: App,
   queryable: Queryable,
   tenant: Tenant,
-  some: readonly { kind: AddressKind; address: string }[],
+  some: () => readonly { kind: AddressKind; address: string }[],
 ): Promise<readonly { kind: AddressKind; address: string }[]> {
   const { bucket, account, environment } = tenant
   const mineOnly = { bucket, account, environment }
-  if (some.length === 0 || !(await maybe(queryable.query(anyErased, mineOnly)))) return []
-  const byHash = new Map(some.map((one) => [hashOf(app, tenant, one.kind, one.address), one]))
-  const found = await queryable.query(findErased, { ...mineOnly, hashes: [...byHash.keys()] })
+  if (!(await maybe(queryable.query(anyErased, mineOnly)))) return []
+  const byHash = new Map(some().map((one) => [hashOf(app, tenant, one.kind, one.address), one]))
+  const hashes = [...byHash.keys()]
+  const found = hashes.length === 0 ? [] : await queryable.query(findErased, { ...mineOnly, hashes })
   return found.flatMap(({ hash }) => byHash.get(hash) ?? [])
 }

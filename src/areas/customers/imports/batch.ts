@@ -30,8 +30,8 @@ export interface BatchResult {
   readonly unchanged: number
   readonly withdrawn: number
   readonly problems: readonly RowProblem[]
-  /** Owners of the addresses that the rows are the first to have. */
-  readonly claimed: Owners
+  /** Owners of the addresses of the rows, as they are now. */
+  readonly owners: Owners
 }
 
 type Fields = Omit<Person, 'id' | 'merged_into'>
@@ -60,13 +60,13 @@ type Done =
   | (Applied & {
       /** The customer after the row. */
       readonly fields: Fields
-      readonly wishes: readonly ImportedWish[]
     })
   | { readonly problem: RowProblem }
 
 /**
  * Imports rows in a transaction in which nobody else changes customers of the account. `owners` are those that were looked up before it,
- * null for none: who owns an address is read again where it turns out to have changed.
+ * null for none: who owns an address is read again where it turns out to have changed. It fails with a unique violation where an address
+ * is owned of which they do not tell.
  */
 export async function importBatch(
   app: App,
@@ -77,15 +77,22 @@ export async function importBatch(
 ): Promise<BatchResult> {
   const looked = owners && (await People.of(app, tx, caller, rows, lockPeople, owners))
   const people = looked?.isCurrent(rows) ? looked : await People.of(app, tx, caller, rows, lockPeople)
-  const done: Done[] = []
+  const counted = { created: 0, updated: 0, unchanged: 0 }
+  const unchanged: string[] = []
+  const problems: RowProblem[] = []
   // The database writes some while others are applied; nothing is written any more when this is left.
   let writing: Promise<void> = Promise.resolve()
-  let wishes: readonly ImportedWish[] = []
+  const { wishes } = people
   let known: ReadonlyMap<string, string> | null = null
   try {
-    while (done.length < rows.length) {
-      for (const row of rows.slice(done.length, done.length + appliedAtOnce)) done.push(people.apply(row))
-      if (done.length % writtenAtOnce === 0 || done.length === rows.length) {
+    for (let at = 0; at < rows.length; at += appliedAtOnce) {
+      for (const row of rows.slice(at, at + appliedAtOnce)) {
+        const done = people.apply(row)
+        if ('problem' in done) problems.push(done.problem)
+        else if (done.outcome === 'unchanged') unchanged.push(done.draft.id)
+        else counted[done.outcome]++
+      }
+      if ((at + appliedAtOnce) % writtenAtOnce === 0 || at + appliedAtOnce >= rows.length) {
         const created = people.takeCreated()
         writing = writing.then(() => people.create(tx, created))
         // Told by whoever waits for it.
@@ -93,7 +100,6 @@ export async function importBatch(
       }
       await nextTurn()
     }
-    wishes = done.flatMap((one) => ('wishes' in one ? one.wishes : []))
     if (wishes.length > 0) known = await knownConsents(app, caller, wishes)
   } finally {
     await writing
@@ -101,33 +107,54 @@ export async function importBatch(
   await people.change(tx)
   const { changed: consenting, withdrawn } =
     known === null ? { changed: new Set<string>(), withdrawn: 0 } : await importConsents(app, tx, caller, wishes, known)
-  const counted = { created: 0, updated: 0, unchanged: 0 }
-  for (const one of done)
-    if ('outcome' in one)
-      counted[one.outcome === 'unchanged' && consenting.has(one.draft.id) ? 'updated' : one.outcome]++
-  const problems = done.flatMap((one) => ('problem' in one ? one.problem : []))
-  return { ...counted, withdrawn, problems, claimed: people.claimed }
+  for (const id of unchanged) counted[consenting.has(id) ? 'updated' : 'unchanged']++
+  return { ...counted, withdrawn, problems, owners: people.owners }
 }
 
-/** Owners of addresses by their keys. */
-export type Owners = ReadonlyMap<string, string>
+/** Customers by their numbers, addresses and external ids. */
+export class Owners {
+  readonly #externals = new Map<string, string>()
+  /** Numbers and addresses: no text is both. */
+  readonly #addresses = new Map<string, string>()
 
-/** Those of some owners that rows name. */
-export function claimedOf(rows: readonly Row[], claimed: Owners): Owners {
-  const found = new Map<string, string>()
-  for (const { key } of namedIn(rows)) {
-    const owner = claimed.get(key)
-    if (owner !== undefined) found.set(key, owner)
+  get(kind: AddressKind, address: string): string | undefined {
+    return kind === 'external' ? this.#externals.get(address) : this.#addresses.get(address)
   }
-  return found
+
+  set(kind: AddressKind, address: string, customer: string): void {
+    if (kind === 'external') this.#externals.set(address, customer)
+    else this.#addresses.set(address, customer)
+  }
+
+  get isEmpty(): boolean {
+    return this.#externals.size === 0 && this.#addresses.size === 0
+  }
+
+  ids(): Set<string> {
+    return new Set([...this.#externals.values(), ...this.#addresses.values()])
+  }
+}
+
+/** Adds those of other owners whose addresses rows name. */
+export function addOwners(owners: Owners, rows: readonly Row[], others: Owners): void {
+  eachNamed(rows, (kind, address) => {
+    const owner = others.get(kind, address)
+    if (owner !== undefined) owners.set(kind, address, owner)
+  })
 }
 
 /** Looks up whose the addresses of rows are. */
 export async function ownersOf(queryable: Queryable, { tenant }: Caller, rows: readonly Row[]): Promise<Owners> {
-  const named = namedIn(rows)
-  const asked = { kinds: named.map(({ kind }) => kind), addresses: named.map(({ address }) => address) }
-  const found = await queryable.query(findOwners, { ...tenant, ...asked })
-  return new Map(found.map(({ kind, address, customer_id }) => [keyOf(kind, address), customer_id]))
+  const [kinds, addresses]: [string[], string[]] = [[], []]
+  eachNamed(rows, (kind, address) => {
+    kinds.push(kind)
+    addresses.push(address)
+  })
+  const owners = new Owners()
+  if (kinds.length === 0) return owners
+  for (const { kind, address, customer_id } of await queryable.query(findOwners, { ...tenant, kinds, addresses }))
+    owners.set(kind, address, customer_id)
+  return owners
 }
 
 /** What rows would do, consents aside; nothing is written. */
@@ -154,26 +181,22 @@ function returning(field: string): AppError {
 
 const fieldOf = { external: 'external_id', phone: 'phones', email: 'emails' } as const
 
-interface Claim {
-  readonly kind: AddressKind
-  readonly address: string
-  readonly customer: string
-}
-
 /** Customers that the rows of a batch are about. */
 class People {
   readonly #caller: Caller
-  readonly #owners: Map<string, string>
-  readonly claimed = new Map<string, string>()
+  readonly owners: Owners
+  /** Consents of the rows. */
+  readonly wishes: ImportedWish[] = []
   /** Addresses of persons who were erased. */
   readonly #erased = new Set<string>()
   readonly #drafts = new Map<string, Draft>()
-  readonly #claims: Claim[] = []
+  /** Addresses that were given to customers since they were taken to be written. */
+  readonly #claims: Readonly<Record<AddressKind, string[]>> = { external: [], email: [], phone: [] }
   readonly #created: Draft[] = []
 
   private constructor(caller: Caller, owners: Owners) {
     this.#caller = caller
-    this.#owners = new Map(owners)
+    this.owners = owners
   }
 
   /** Reads those whom the rows name. */
@@ -187,25 +210,40 @@ class People {
   ): Promise<People> {
     const { tenant } = caller
     const people = new People(caller, owners ?? (await ownersOf(queryable, caller, rows)))
-    const free = namedIn(rows).filter(({ key }) => !people.#owners.has(key))
-    for (const { kind, address } of await erasedAmong(app, queryable, tenant, free))
-      people.#erased.add(keyOf(kind, address))
-    const ids = [...new Set(people.#owners.values())]
+    for (const { kind, address } of await erasedAmong(app, queryable, tenant, () => people.#freeOf(rows)))
+      people.#erased.add(`${kind} ${address}`)
+    const ids = [...people.owners.ids()]
     if (ids.length > 0)
       for (const row of await queryable.query(find, { ...tenant, ids }))
         people.#drafts.set(row.id, { id: row.id, isNew: false, isChanged: false, fields: row })
     return people
   }
 
-  /** Whether the addresses are still those of their owners. One that got an owner meanwhile fails to be claimed. */
-  isCurrent(rows: readonly Row[]): boolean {
-    return namedIn(rows).every(({ kind, address, key }) => {
-      const owner = this.#owners.get(key)
-      if (owner === undefined) return true
-      const fields = this.#drafts.get(owner)?.fields
-      if (kind === 'external') return fields?.external_id === address
-      return (kind === 'phone' ? fields?.phones : fields?.emails)?.includes(address) === true
+  /** Addresses of rows that nobody is known to have. */
+  #freeOf(rows: readonly Row[]): { kind: AddressKind; address: string }[] {
+    const free: { kind: AddressKind; address: string }[] = []
+    eachNamed(rows, (kind, address) => {
+      if (this.owners.get(kind, address) === undefined) free.push({ kind, address })
     })
+    return free
+  }
+
+  /**
+   * Whether the addresses are still those of their owners. One that got an owner meanwhile fails to be claimed, unless it is of somebody
+   * who was erased.
+   */
+  isCurrent(rows: readonly Row[]): boolean {
+    let isCurrent = this.#erased.size === 0
+    eachNamed(rows, (kind, address) => {
+      const owner = this.owners.get(kind, address)
+      if (owner === undefined || !isCurrent) return
+      const fields = this.#drafts.get(owner)?.fields
+      isCurrent =
+        kind === 'external'
+          ? fields?.external_id === address
+          : (kind === 'phone' ? fields?.phones : fields?.emails)?.includes(address) === true
+    })
+    return isCurrent
   }
 
   /** Applies a row, if there is nothing wrong with it. */
@@ -213,8 +251,7 @@ class People {
     if ('problem' in row) return row
     try {
       const { draft, outcome } = this.#take(row.input)
-      const { id, fields } = draft
-      return { draft, outcome, fields, wishes: importedWishes(fields, row.input.consents ?? [], id) }
+      return { draft, outcome, fields: draft.fields }
     } catch (error) {
       return { problem: problemOf(row.line, error, error instanceof Taker ? error.customer : null) }
     }
@@ -223,22 +260,20 @@ class People {
   /** Throws CUSTOMER_CONFLICT, or what is wrong with what the customer would have then. */
   #take(input: Imported): Applied {
     const known = this.#knownBy(input)
-    const fresh: Named[] = []
-    for (const named of namedBy(input)) {
-      const owner = this.#owners.get(named.key)
-      if (owner === undefined) {
-        if (this.#erased.has(named.key)) throw returning(fieldOf[named.kind])
-        fresh.push(named)
-      } else if (owner !== known?.id) throw new Taker(fieldOf[named.kind], owner)
-    }
+    eachName(input, (kind, address) => {
+      const owner = this.owners.get(kind, address)
+      if (owner === undefined && this.#erased.has(`${kind} ${address}`)) throw returning(fieldOf[kind])
+      if (owner !== undefined && owner !== known?.id) throw new Taker(fieldOf[kind], owner)
+    })
     const before = known?.fields ?? nothingKnown
     const fields = withRow(before, input)
     const id = known?.id ?? newUuid(this.#caller.receivedMs)
-    for (const named of fresh) {
-      this.#owners.set(named.key, id)
-      this.claimed.set(named.key, id)
-      this.#claims.push({ kind: named.kind, address: named.address, customer: id })
-    }
+    if (input.consents) this.wishes.push(...importedWishes(fields, input.consents, id))
+    eachName(input, (kind, address) => {
+      if (this.owners.get(kind, address) !== undefined) return
+      this.owners.set(kind, address, id)
+      this.#claims[kind].push(address)
+    })
     if (known === null) {
       const draft = { id, isNew: true, isChanged: false, fields }
       this.#drafts.set(id, draft)
@@ -266,35 +301,33 @@ class People {
   }
 
   #owned(kind: AddressKind, address: string): Draft | null {
-    const owner = this.#owners.get(keyOf(kind, address))
+    const owner = this.owners.get(kind, address)
     return owner === undefined ? null : (this.#drafts.get(owner) ?? null)
   }
 
   /** Lines of whom the rows created since this was asked before, for COPY. */
   takeCreated(): Created {
     const { tenant, nowMs } = this.#caller
-    const own = `${tenant.bucket}\t${tenant.account}\t${tenant.environment}`
-    const claims = this.#claims.splice(0)
+    const own = `${tenant.bucket}\t${tenant.account}\t${tenant.environment}\t`
     // External ids first, and each kind in the order of its addresses, so that two who take several never wait for each other.
-    const addresses = claimOrder.flatMap((kind) =>
-      claims
-        .flatMap((one) => (one.kind === kind ? `${copyField(one.address)}\t${one.customer}\n` : []))
-        .sort()
-        .map((line) => `${own}\t${kind}\t${line}`),
-    )
+    const addresses = claimOrder.map((kind) => {
+      const claims = this.#claims[kind].splice(0).sort()
+      const lines = claims.map((address) => `${copyField(address)}\t${this.owners.get(kind, address)}\n`)
+      return eachAfter(`${own}${kind}\t`, lines)
+    })
     const stamp = new Date(nowMs).toISOString()
     const customers = this.#created.splice(0).map((draft) => {
       draft.isNew = false
       draft.isChanged = false
-      return `${own}\t${createdLine(draft)}\t${stamp}\t${stamp}\n`
+      return `${createdLine(draft)}\t${stamp}\t${stamp}\n`
     })
-    return { addresses, customers }
+    return { addresses: addresses.join(''), customers: eachAfter(own, customers) }
   }
 
   async create(tx: Tx, { addresses, customers }: Created): Promise<void> {
     const { bucket } = this.#caller.tenant
-    if (addresses.length > 0) await tx.copyIn(bucket, 'customers.addresses', claimedColumns, addresses)
-    if (customers.length > 0) await tx.copyIn(bucket, 'customers.customers', createdColumns, customers)
+    if (addresses !== '') await tx.copyIn(bucket, 'customers.addresses', claimedColumns, [addresses])
+    if (customers !== '') await tx.copyIn(bucket, 'customers.customers', createdColumns, [customers])
   }
 
   /** Writes whom the rows changed, after whom they created. */
@@ -307,59 +340,37 @@ class People {
 
 /** Lines of new customers and of their addresses, for COPY. */
 interface Created {
-  readonly addresses: readonly string[]
-  readonly customers: readonly string[]
+  readonly addresses: string
+  readonly customers: string
 }
 
 const claimOrder: readonly AddressKind[] = ['external', 'email', 'phone']
 
+/** Lines, each after the same beginning. */
+function eachAfter(beginning: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : beginning + lines.join(beginning)
+}
+
 function createdLine({ id, fields }: Draft): string {
   const { external_id, name, language, country, timezone, phones, emails, attributes, tags } = fields
-  const texts = [external_id, name, language, country, timezone, arrayOf(phones), arrayOf(emails)]
-  const rest = [phones[0] ?? null, emails[0] ?? null, JSON.stringify(attributes), arrayOf(tags)]
-  return `${id}\t${[...texts, ...rest].map(copyField).join('\t')}`
+  const about = `${copyField(external_id)}\t${copyField(name)}\t${copyField(language)}\t${copyField(country)}\t${copyField(timezone)}`
+  const [phone, email] = [copyField(phones[0] ?? null), copyField(emails[0] ?? null)]
+  const lists = `${copyField(arrayOf(phones))}\t${copyField(arrayOf(emails))}\t${phone}\t${email}`
+  return `${id}\t${about}\t${lists}\t${copyField(JSON.stringify(attributes))}\t${copyField(arrayOf(tags))}`
 }
 
-function keyOf(kind: AddressKind, address: string): string {
-  return `${kind} ${address}`
+/** Tells of each number, address and external id that rows name. */
+function eachNamed(rows: readonly Row[], tell: (kind: AddressKind, address: string) => void): void {
+  for (const row of rows) if ('input' in row) eachName(row.input, tell)
 }
 
-/** Number, address or external id that a row names, and its key among all of a batch. */
-interface Named {
-  readonly kind: AddressKind
-  readonly address: string
-  readonly key: string
-}
-
-const namedOf = new WeakMap<Imported, readonly Named[]>()
-
-const namedInRows = new WeakMap<readonly Row[], readonly Named[]>()
-
-function namedIn(rows: readonly Row[]): readonly Named[] {
-  const known = namedInRows.get(rows) ?? rows.flatMap((row) => ('input' in row ? namedBy(row.input) : []))
-  namedInRows.set(rows, known)
-  return known
-}
-
-function namedBy(input: Imported): readonly Named[] {
-  const known = namedOf.get(input) ?? namesOf(input)
-  namedOf.set(input, known)
-  return known
-}
-
-function namesOf({
-  external_id,
-  phones = [],
-  emails = [],
-}: Pick<Imported, 'external_id' | 'phones' | 'emails'>): Named[] {
-  const named: Named[] = external_id ? [nameOf('external', external_id)] : []
-  for (const phone of phones) named.push(nameOf('phone', phone))
-  for (const email of emails) named.push(nameOf('email', email))
-  return named
-}
-
-function nameOf(kind: AddressKind, address: string): Named {
-  return { kind, address, key: keyOf(kind, address) }
+function eachName(
+  { external_id, phones, emails }: Pick<Imported, 'external_id' | 'phones' | 'emails'>,
+  tell: (kind: AddressKind, address: string) => void,
+): void {
+  if (external_id) tell('external', external_id)
+  if (phones) for (const phone of phones) tell('phone', phone)
+  if (emails) for (const email of emails) tell('email', email)
 }
 
 /** Fields of a customer after a row: what it says, with its numbers, addresses and tags beside those that they have. */
@@ -423,5 +434,7 @@ function columnsOf(drafts: readonly Draft[]) {
 /** List as PostgreSQL writes an array. */
 function arrayOf(list: readonly string[]): string {
   if (list.length === 0) return '{}'
+  const [only = ''] = list
+  if (list.length === 1 && !/["\\]/.test(only)) return `{"${only}"}`
   return `{${list.map((one) => `"${/["\\]/.test(one) ? one.replaceAll(/["\\]/g, '\\$&') : one}"`).join(',')}}`
 }

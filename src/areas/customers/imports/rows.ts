@@ -259,7 +259,7 @@ function fromJson(text: string, types: AttributeTypes): Imported {
         const { from: _, at, source, ...rest } = Object(one)
         return { ...rest, source: source ?? (at === undefined ? undefined : notRecorded) }
       })
-  return accepted(checkedFields(given), types, new Map())
+  return accepted(checkedFields(given), types, noTypes)
 }
 
 function fromCells(cells: readonly string[], columns: readonly Column[], types: AttributeTypes): Imported {
@@ -267,7 +267,7 @@ function fromCells(cells: readonly string[], columns: readonly Column[], types: 
     throw new AppError('VALIDATION_ERROR', `the row has ${cells.length} cells and the file ${columns.length} columns`)
   const given: Record<string, unknown> = {}
   const attributes: Record<string, AttributeValue> = {}
-  const wanted = new Map<string, AttributeType>()
+  let wanted = noTypes
   const consents: { channel: string; purpose: string; state: string; source?: string }[] = []
   let source: string | null = null
   for (let i = 0; i < cells.length; i++) {
@@ -276,13 +276,14 @@ function fromCells(cells: readonly string[], columns: readonly Column[], types: 
     if (column.kind === 'plain') given[column.field] = cell
     else if (column.kind === 'list') {
       const words = between.test(cell) ? cell.split(between).filter(Boolean) : [cell]
-      given[column.field] = [...listIn(given[column.field]), ...words]
+      const before = given[column.field]
+      given[column.field] = before === undefined ? words : [...listIn(before), ...words]
     } else if (column.kind === 'source') source = cell
     else if (column.kind === 'consent')
       consents.push({ channel: column.channel, purpose: column.purpose, state: cell.toLowerCase() })
     else if (column.kind === 'attribute') {
       attributes[column.name] = types.valueOf(column.name, cell, column.type)
-      if (column.type !== null) wanted.set(column.name, column.type)
+      if (column.type !== null) wanted = new Map([...wanted, [column.name, column.type]])
       given.attributes = attributes
     }
   }
@@ -313,9 +314,12 @@ function checkedFields(given: Cells): Imported {
   return value
 }
 
+const noTypes: ReadonlyMap<string, AttributeType> = new Map()
+
 function accepted(value: Imported, types: AttributeTypes, wanted: ReadonlyMap<string, AttributeType>): Imported {
   const { name, attributes = {}, phones, emails, tags, consents = [] } = value
-  refuseCardNumbers({ name, ...attributes })
+  refuseCardNumbers({ name })
+  refuseCardNumbers(attributes)
   if (!value.external_id && !phones?.length && !emails?.length)
     throw invalid(
       'external_id',
@@ -327,12 +331,10 @@ function accepted(value: Imported, types: AttributeTypes, wanted: ReadonlyMap<st
       'is needed for what is granted: where the customer agreed, such as the name of a form',
     )
   types.check(attributes, wanted)
-  return {
-    ...value,
-    ...(phones && { phones: distinct(phones) }),
-    ...(emails && { emails: distinct(emails.map(addressOf)) }),
-    ...(tags && { tags: distinct(tags.map((tag) => tag.toLowerCase())) }),
-  }
+  if (phones) value.phones = distinct(phones)
+  if (emails) value.emails = distinct(emails.map(addressOf))
+  if (tags) value.tags = distinct(tags.map((tag) => tag.toLowerCase()))
+  return value
 }
 
 function distinct(list: string[]): string[] {

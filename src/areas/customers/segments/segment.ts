@@ -6,14 +6,20 @@ import type { App } from '../../../platform/app.ts'
 import { maybe, one, type Queryable, sqlState } from '../../../platform/db.ts'
 import type { Tenant } from '../../../platform/tenant.ts'
 import type { Filter } from './filter.ts'
-import { countSegment, countSlices, findNamedSegment, findSegment, type SegmentRow, segmentPage } from './store.ts'
+import {
+  countSegment,
+  countSlices,
+  findNamedSegment,
+  findSegment,
+  firstSlices,
+  type SegmentRow,
+  segmentPage,
+} from './store.ts'
 
 /** Segments are counted exactly up to here. */
 export const maxExact = 10_000
 const allSlices = 1_024
-/** Slices by which the size of an account is told. */
-const firstSlices = 8
-/** Accounts up to this size are read whole. */
+/** Accounts up to this size are read whole. The samples of larger ones are in the first fifth of the slices, which an index has. */
 const maxReadWhole = 50_000
 /** Customers of a larger account that are looked at, all in all, step by step until an estimate is good. */
 const samples = [1_000, 4_000, 10_000] as const
@@ -79,7 +85,8 @@ export async function countAudience(
     return count
   }
   if (isWhole) return { count: await exactly(everybody, wholeMs), margin: null }
-  const { count: first } = await one(app.db.query(countSlices, { ...tenant, slices: firstSlices }))
+  const { bucket, account, environment } = tenant
+  const { count: first } = await one(app.db.query(countSlices, { bucket, account, environment }))
   const customers = first * (allSlices / firstSlices)
   if (customers <= maxReadWhole || audience.filter === null)
     return { count: await exactly(everybody, wholeMs), margin: null }
@@ -106,7 +113,8 @@ export async function countAudience(
   if (!isTried && isRare()) few = await maybeExact(() => exactly(maxExact + 1, exactMs))
   if (few !== null && few <= maxExact) return { count: few, margin: null }
   const each = allSlices / slices
-  return { count: Math.round(seen * each), margin: Math.ceil(2 * Math.sqrt(seen + 1) * each) }
+  // No less than were counted before the limit of exact counts.
+  return { count: Math.max(Math.round(seen * each), few ?? 0), margin: Math.ceil(2 * Math.sqrt(seen + 1) * each) }
 }
 
 /** Null for a count that takes too long. */

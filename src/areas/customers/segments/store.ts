@@ -79,11 +79,14 @@ export const moveMembers = statement.tenant<Tenant & { from: string; into: strin
 
 type Asked = Tenant & { filter: string | null; segment: string | null; at: Date }
 
-/** Customers in the first slices of an account, of 1,024. */
-export const countSlices = statement.tenant<Tenant & { slices: number }, { count: number }>(
+/** Slices by which the size of an account is told, of 1,024. */
+export const firstSlices = 8
+
+/** Customers in the first slices of an account. Their number is written out: the index has the first 256 only. */
+export const countSlices = statement.tenant<Tenant, { count: number }>(
   'customers.count_slices',
   `select count(*)::int as count from customers.customers
-    where ${mine} and merged_into is null and (uuid_hash(id) & 1023) < $slices::int`,
+    where ${mine} and merged_into is null and (uuid_hash(id) & 1023) < ${firstSlices}`,
 )
 
 /** Customers of a segment: in slices from one to before another, or all of them. */
