@@ -51,15 +51,17 @@ export async function cells({ short }: { short: boolean }): Promise<Figure[]> {
       'two cells, as much in each': await measured('two cells, as much in each', short),
     })
   const least = (kind: Kind): Outcome => lowest(rounds.map((round) => round[kind]))
-  const figures = (['one database', 'two cells, as much in both', 'two cells, as much in each'] as const).map((kind) => {
-    const { perSecond, cpu, postgres, atRest, together } = least(kind)
-    return [
-      { name: `texts, ${kind}`, value: perSecond, unit: 'texts/s', cpu },
-      { name: 'writes in a commit', value: together, unit: '' },
-      { name: 'PostgreSQL at rest', value: atRest, unit: 'ms/s' },
-      { name: 'PostgreSQL of a text, beyond rest', value: postgres, unit: 'µs' },
-    ]
-  })
+  const figures = (['one database', 'two cells, as much in both', 'two cells, as much in each'] as const).map(
+    (kind) => {
+      const { perSecond, cpu, postgres, atRest, together } = least(kind)
+      return [
+        { name: `texts, ${kind}`, value: perSecond, unit: 'texts/s', cpu },
+        { name: 'writes in a commit', value: together, unit: '' },
+        { name: 'PostgreSQL at rest', value: atRest, unit: 'ms/s' },
+        { name: 'PostgreSQL of a text, beyond rest', value: postgres, unit: 'µs' },
+      ]
+    },
+  )
   const ratio = (kind: Kind): Figure => {
     const all = rounds.map((round) => round[kind].postgres / round['one database'].postgres)
     return {

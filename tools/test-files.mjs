@@ -74,7 +74,9 @@ export function startsPrograms(files) {
 
 /** Files with an installation that can have two databases, and why the others are left out where each has (PAMOJA_TEST_CELLS). */
 export function onTwoDatabases(files) {
-  const whys = files.map((file) => oneDatabase[file] ?? (reads([file], /(?<!function )\bcreateInstallation\(/) ? null : noInstallation))
+  const whys = files.map(
+    (file) => oneDatabase[file] ?? (reads([file], /(?<!function )\bcreateInstallation\(/) ? null : noInstallation),
+  )
   const left = files.flatMap((file, i) => (whys[i] === null ? [] : [{ file, why: whys[i] }]))
   return { files: files.filter((_, i) => whys[i] === null), left }
 }

@@ -55,7 +55,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 try {
-  const files = divided(testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') }))
+  const files = divided(
+    testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') }),
+  )
   await prepare('test', { isBundled: startsPrograms(files) })
   const builtMs = cpuMs()
   const outcome = await onServer((settings) => withSecondRun(files, settings))

@@ -43,7 +43,10 @@ async function accountIn(cell: 'home' | 'east'): Promise<Account> {
 }
 
 /** Changes nothing, and what it might change is looked for in the copies. */
-const touchPlans = statement.home<object, object>('test.touch_plans', 'update accounts.plans set name = name where false')
+const touchPlans = statement.home<object, object>(
+  'test.touch_plans',
+  'update accounts.plans set name = name where false',
+)
 
 const text = { to: '+254712345678', from: 'PAMOJA', message: 'Habari' }
 

@@ -111,9 +111,11 @@ test('a move that is not interrupted holds writes for a moment', async (t) => {
   const after = await heldIn(server, to, moving)
   assert.deepEqual(after.events, [...before.events, ...(moved?.acknowledged ?? [])].sort())
   const [lease] = await server.sql<{ run_at: Date }>(to, 'select run_at from work.jobs where id = $1', [running])
-  const [flip] = await server.sql<{ moved_at: Date }>('home', 'select moved_at from platform.buckets where bucket = $1', [
-    moving,
-  ])
+  const [flip] = await server.sql<{ moved_at: Date }>(
+    'home',
+    'select moved_at from platform.buckets where bucket = $1',
+    [moving],
+  )
   assert.ok(lease && flip && lease.run_at > flip.moved_at, 'it is nobody else’s yet where the bucket lives now')
   await server.sql(to, 'delete from work.jobs where id = $1', [running])
 })

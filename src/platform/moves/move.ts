@@ -281,11 +281,8 @@ async function own({ client }: Connected, owned: string, and = ''): Promise<void
 /** Lets the tables of a cell ask which buckets it owns: once for each, one after the other, waiting for nobody for long. */
 function guard(cell: Cell): Promise<void> {
   return alone(cell, async () => {
-    const [known] = await rowsOf<{ known: boolean }>(
-      cell,
-      `select to_regprocedure('platform.owns_bucket(bigint)') is not null as known`,
-    )
-    if (!known?.known) await own(cell, 'c.buckets')
+    // As this version has it: what tables ask may be of an older one.
+    await own(cell, 'c.buckets')
     const unguarded = await rowsOf<{ name: string }>(
       cell,
       `select name::text from platform.tenant_tables() t(name)
