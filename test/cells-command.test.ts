@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `npm start -- cells`, as an operator meets it first: what is missing is said in a sentence, and nothing is changed.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { type CellServer, startCells } from './cells.ts'
 import { eventually } from './eventually.ts'
@@ -65,7 +66,10 @@ test('a cell is added, listed, and has what belongs to no tenant, as it changes'
   await server.sql('home', country, ['KE'])
   const others = `east=${server.url('east')} west=${server.url('west')}`
   assert.match((await cells(['add', 'east'], others)).stdout, /^east is a cell of this installation now\./)
+  // A restore that was killed left its note: once it is a cell in use, none may be filled into it.
+  await server.sql('east', 'insert into platform.decisions (id, commits) values (gen_random_uuid(), false)')
   assert.match((await cells(['add', 'east'], others)).stdout, /^east is open\.$/m)
+  assert.deepEqual(await server.sql('east', 'select from platform.decisions where not commits'), [])
   const { stdout } = await cells(['list'], others)
   assert.match(stdout, /^home +open +0-255 +\d+ MB$/m)
   assert.match(stdout, /^east +open +none +\d+ MB +\d+ kB$/m)
@@ -93,6 +97,29 @@ test('a cell from which a bucket is still moving is not taken out', async () => 
   await refuses(['drain', 'east'], others, /^Bucket 7 is still on its way from east to home: finish that first/)
   await server.sql('home', 'delete from platform.bucket_moves')
   assert.match((await cells(['add', 'east'], others)).stdout, /^east is open\.$/m)
+})
+
+test('a migration ends what a node that died has left prepared, and does not wait for its locks', async () => {
+  const [decided, abandoned] = [randomUUID(), randomUUID()]
+  await server.sql('home', 'insert into platform.decisions (id, commits) values ($1, true)', [decided])
+  // The table is locked again by the migration, which gives it what it lacks.
+  await server.sql('east', 'alter table platform.data_keys drop constraint own_bucket')
+  for (const [bucket, id] of [
+    [1, decided],
+    [2, abandoned],
+  ])
+    await server.sql(
+      'east',
+      `begin; insert into platform.data_keys (bucket, account_id, id, root_key, wrapped) values (${bucket}, gen_random_uuid(), 1, '', '');
+       prepare transaction 'pamoja:${id}:east'`,
+    )
+  const { code, sentence } = await run(['migrate'], {
+    ...{ PAMOJA_HOME: home.path, DATABASE_URL: server.url('home') },
+    PAMOJA_CELLS: `east=${server.url('east')}`,
+  })
+  assert.equal(code, 0, sentence)
+  assert.deepEqual(await server.sql('east', 'select bucket::int from platform.data_keys'), [{ bucket: 1 }])
+  await server.sql('east', 'set session_replication_role = replica; delete from platform.data_keys')
 })
 
 test('a command about every database is refused while one of them cannot be reached', async () => {

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sourceFiles } from './bootstrap.mjs'
+import { noInstallation, oneDatabase } from './test-cells.mjs'
 import { secondTier } from './test-tiers.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -68,14 +69,28 @@ function isMeant(file, part) {
 
 /** Whether a file starts the program as a process, which takes its bundle: then it imports test/program.ts, or what does. */
 export function startsPrograms(files) {
+  return reads(files, /\bprogram\/(main|node)\.js'/)
+}
+
+/** Files with an installation that can have two databases, and why the others are left out where each has (PAMOJA_TEST_CELLS). */
+export function onTwoDatabases(files) {
+  const whys = files.map(
+    (file) => oneDatabase[file] ?? (reads([file], /(?<!function )\bcreateInstallation\(/) ? null : noInstallation),
+  )
+  const left = files.flatMap((file, i) => (whys[i] === null ? [] : [{ file, why: whys[i] }]))
+  return { files: files.filter((_, i) => whys[i] === null), left }
+}
+
+/** Whether these files, or what they share with others, have a text that matches. */
+function reads(files, pattern) {
   const seen = new Set()
   const waiting = [...files]
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (seen.has(file) || !existsSync(join(root, file))) continue
     seen.add(file)
     const text = readFileSync(join(root, file), 'utf8')
-    if (/\bprogram\/(main|node)\.js'/.test(text)) return true
-    // Only tests and what they share start programs; the product's own files need not be read.
+    if (pattern.test(text)) return true
+    // The product's own files need not be read: only tests and what they share start something.
     if (!file.startsWith('test/') && !file.endsWith('.test.ts')) continue
     for (const [, path] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) waiting.push(join(dirname(file), path))
   }

@@ -18,7 +18,7 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { prepare } from './bootstrap.mjs'
-import { durationsFile, sharedAndAlone, startsPrograms, testFiles } from './test-files.mjs'
+import { durationsFile, onTwoDatabases, sharedAndAlone, startsPrograms, testFiles } from './test-files.mjs'
 import { Progress } from './test-progress.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -55,7 +55,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 }
 
 try {
-  const files = testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') })
+  const files = divided(
+    testFiles(chosen, { isCore: words.includes('--core'), isAll: isFull || words.includes('--all') }),
+  )
   await prepare('test', { isBundled: startsPrograms(files) })
   const builtMs = cpuMs()
   const outcome = await onServer((settings) => withSecondRun(files, settings))
@@ -66,6 +68,17 @@ try {
 } catch (problem) {
   say([problem.message, problem.details].filter(Boolean).join('\n'))
   process.exitCode = 1
+}
+
+/** With PAMOJA_TEST_CELLS=2, the files of installations that can have two databases; says which are left out, and why. */
+function divided(all) {
+  if (process.env.PAMOJA_TEST_CELLS === undefined) return all
+  const { files, left } = onTwoDatabases(all)
+  for (const why of new Set(left.map((one) => one.why))) {
+    const of = left.filter((one) => one.why === why).map(({ file }) => file)
+    say(`left out with two databases, ${why}: ${of.length > 20 ? `${of.length} files` : of.join(', ')}`)
+  }
+  return files
 }
 
 /** Runs the tests on the server of DATABASE_URL or on one that is started for them. */

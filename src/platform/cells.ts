@@ -5,7 +5,7 @@
 
 import { buckets } from '../kernel/ids.ts'
 import { StartError } from '../kernel/start-error.ts'
-import { forgetDecisions, settleDecisions } from './db/across.ts'
+import { forgetDecisions, settleDecisions, settlePrepared } from './db/across.ts'
 import type { Cell } from './db/cell.ts'
 import { type Database, isUnavailable, statement } from './db.ts'
 import { releaseHolds } from './moves/release.ts'
@@ -168,6 +168,7 @@ export class Cells {
     this.#checking.add(name)
     try {
       await cell.find()
+      await settlePrepared(this.#db.home, cell)
       await this.#prepare(cell)
       await requireName(cell)
       this.#checked.add(name)

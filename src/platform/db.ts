@@ -14,6 +14,7 @@ import {
   answerMsOf,
   beginWith,
   Done,
+  isCopied,
   type Place,
   type Queryable,
   requireBuckets,
@@ -232,7 +233,7 @@ export class Database implements Queryable {
       if (others.length === 0) {
         const rows = await ask(cell, this.#ownOf(cell, parameters))
         if (isForAll && this.#isPartial) throw partial()
-        if (statement.where === 'home' && statement.changes && !isInside) await this.#whenCopied()
+        if (isCopied(statement) && !isInside) await this.#whenCopied()
         return rows
       }
       const answers = await settled([cell, ...others].map((each) => ask(each, this.#ownOf(each, parameters))))

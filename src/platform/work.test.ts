@@ -472,7 +472,8 @@ test('an operator sees what was put aside, runs it again or gives it up', async 
     const insert = `insert into work.jobs (bucket, id, lane, run_at, account_id, environment, attempt, failures, payload, last_error)
                     values ($1, $2, 'notes.publish', 'infinity', $3, 'test', 4, 4, '{"note": "00000000-0000-0000-0000-000000000000"}', 'gave up')`
     const ids = [newUuid(systemClock.nowMs()), newUuid(systemClock.nowMs())]
-    for (const id of ids) await run(world.databaseUrl, insert, [tenant.bucket, id, account])
+    const { beside } = world.app.db.cellOf(tenant.bucket)
+    for (const id of ids) await beside.query(insert, [tenant.bucket, id, account])
     const { body: list } = await world.operator.get('/v1/operator/jobs?lane=notes.publish')
     assert.deepEqual(
       list.data.map(({ id }: { id: string }) => id),
@@ -486,7 +487,8 @@ test('an operator sees what was put aside, runs it again or gives it up', async 
     const retried = await world.operator.post(`/v1/operator/jobs/${first}/retry`)
     assert.equal(retried.status, 200)
     assert.equal(retried.body.status, 'queued')
-    const left = (id: string | undefined) => run(world.databaseUrl, 'select 1 from work.jobs where id = $1', [id])
+    const left = async (id: string | undefined) =>
+      (await beside.query('select from work.jobs where id = $1', [id])).rows
     await until(async () => (await left(ids[0])).length === 0, 'the job to be done this time')
     assert.equal((await world.operator.post(`/v1/operator/jobs/${first}/retry`)).status, 404)
 
@@ -597,16 +599,6 @@ async function gone(job: NewJob): Promise<void> {
 }
 
 /** SQL in another database than this file's. */
-async function run(url: string, text: string, values: unknown[]): Promise<object[]> {
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(text, values)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 function signal<T>(): { promise: Promise<T>; resolve(value: T): void } {
   let resolve: (value: T) => void = () => undefined

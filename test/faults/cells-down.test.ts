@@ -9,6 +9,7 @@ import { errorCode } from '../../src/kernel/error-code.ts'
 import { buckets, newUuid } from '../../src/kernel/ids.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import type { RunningNode } from '../../src/node/server.ts'
+import { statement } from '../../src/platform/db.ts'
 import type { Tenant } from '../../src/platform/tenant.ts'
 import { Client } from '../client.ts'
 import { createTwoCells } from '../database.ts'
@@ -40,6 +41,12 @@ async function accountIn(cell: 'home' | 'east'): Promise<Account> {
     if ((tenantOf(account).bucket % 2 === 1) === (cell === 'east')) return account
   }
 }
+
+/** Changes nothing, and what it might change is looked for in the copies. */
+const touchPlans = statement.home<object, object>(
+  'test.touch_plans',
+  'update accounts.plans set name = name where false',
+)
 
 const text = { to: '+254712345678', from: 'PAMOJA', message: 'Habari' }
 
@@ -254,6 +261,24 @@ test('the clock of a test account moves once nobody holds it where the account l
     assert.deepEqual((await holder.query(held, [account])).rows, [{ ms: 60_000 }])
   } finally {
     await holder.end()
+  }
+})
+
+test('a node renews what it leases however far the copy of home is behind', async () => {
+  const copy = new pg.Client({ connectionString: east.url })
+  await copy.connect()
+  const { db, leases } = world.app
+  const ended: string[] = []
+  const note = (what: string) => () => void ended.push(what)
+  try {
+    await copy.query('begin; lock table platform.leases in access exclusive mode')
+    assert.ok(await leases.tryAcquire('trial: the copy is behind from here on', 60))
+    const leased = leases.tryAcquire('trial: beside it', 60).then(note('leased'))
+    const copied = db.query(touchPlans, {}).then(note('waited for the copy'))
+    await Promise.all([leased, copied])
+    assert.deepEqual(ended, ['leased', 'waited for the copy'])
+  } finally {
+    await copy.end()
   }
 })
 

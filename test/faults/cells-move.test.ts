@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { type CellServer, fill, heldIn, startCells, tablesWith, Writer } from '../cells.ts'
 import { eventually } from '../eventually.ts'
 import { endAll } from '../program.ts'
@@ -88,7 +89,16 @@ test('a move that is not interrupted holds writes for a moment', async (t) => {
     moving,
   ])
   const to = place?.cell === 'east' ? 'home' : 'east'
-  const before = await heldIn(server, place?.cell ?? 'home', moving)
+  const from = place?.cell ?? 'home'
+  // A job that a node is running, and whose lease it cannot extend while the bucket is held.
+  const running = newUuid(Date.now())
+  await server.sql(
+    from,
+    `insert into work.jobs (bucket, id, lane, run_at, attempt, owner, payload)
+     values ($1, $2, 'trial', now() + interval '1 second', 1, gen_random_uuid(), '{}')`,
+    [moving, running],
+  )
+  const before = await heldIn(server, from, moving)
   const writers = [new Writer(server, staying + 1), new Writer(server, moving)]
   const { stdout, stderr } = await server.run('move', String(moving), to)
   for (const writer of writers) await writer.stop()
@@ -100,6 +110,14 @@ test('a move that is not interrupted holds writes for a moment', async (t) => {
   assert.match(stderr, /^Copying bucket 7/m)
   const after = await heldIn(server, to, moving)
   assert.deepEqual(after.events, [...before.events, ...(moved?.acknowledged ?? [])].sort())
+  const [lease] = await server.sql<{ run_at: Date }>(to, 'select run_at from work.jobs where id = $1', [running])
+  const [flip] = await server.sql<{ moved_at: Date }>(
+    'home',
+    'select moved_at from platform.buckets where bucket = $1',
+    [moving],
+  )
+  assert.ok(lease && flip && lease.run_at > flip.moved_at, 'it is nobody else’s yet where the bucket lives now')
+  await server.sql(to, 'delete from work.jobs where id = $1', [running])
 })
 
 test('a move is taken back before writes are held', async () => {

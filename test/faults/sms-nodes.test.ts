@@ -3,6 +3,7 @@
 // node is killed the other goes on, with the promise of each route about what was under way.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { SmscSimulator } from '../../src/simulators/smsc.ts'
 import { eventually } from '../eventually.ts'
@@ -118,6 +119,33 @@ test('a node that is told to stop hands its binds over, and nothing is sent twic
   assert.deepEqual(installation.crashes, [])
   const { ok, problems } = await verifyLedger(installation.db)
   assert.ok(ok, problems.join())
+})
+
+test('a node that loses a bind and goes on stores what it had sent, and the other does not send it again', async () => {
+  const ada = await installation.account()
+  const owner = await ownerOf('first')
+  assert.ok(owner !== null)
+  const heir = 1 - owner
+  const database = new pg.Client({ connectionString: installation.databaseUrl })
+  await database.connect()
+  try {
+    // Keeps what was sent from being stored, and nothing else.
+    await database.query('begin; lock table sms.carrier_ids in share mode')
+    const texts = await sendAll(ada, 'kept', 20)
+    await eventually(async () => texts.every((text) => arrivals.has(text)), 'the texts to arrive')
+    await installation.sql(`update platform.leases set expires_at = '-infinity' where name = 'sms.bind:first'`)
+    await eventually(async () => (await ownerOf('first')) === heir, 'the other node to have the bind')
+    await send(ada, owner, '+254722302000', 'kept behind them')
+    await eventually(async () => arrivals.has('kept behind them'), 'the other node to send what waits at the bind')
+    await database.query('commit')
+    await eventually(
+      async () => (await installation.sql(`select from work.jobs where lane like 'sms.submit%'`)).length === 0,
+      'all of it to be stored',
+    )
+    for (const text of [...texts, 'kept behind them']) assert.deepEqual(arrivals.get(text), ['first'], text)
+  } finally {
+    await database.end()
+  }
 })
 
 async function newRoute(settings: object): Promise<void> {

@@ -138,7 +138,7 @@ test('a push that the network shows and closes at the same moment is over, and p
   assert.equal(await balance(live), 9.5)
 })
 
-const waitingForRows = statement.home<object, { query: string }>(
+const waitingForRows = statement.everywhere<object, { query: string }>(
   'test.waiting_for_rows',
   `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
 )

@@ -56,6 +56,11 @@ export class Held<P extends Place, Open> {
     return this.#open.get(name)?.open ?? null
   }
 
+  /** Whether nobody else can have opened a connection since this node did: asked before something goes out. */
+  isOurs(name: string): boolean {
+    return this.#wanted.get(name)?.isLocal === true || this.#ownership.holds(name)
+  }
+
   /** Connections open on this node. */
   *opened(): Iterable<[string, Open]> {
     for (const [name, { open }] of this.#open) if (open !== null) yield [name, open]

@@ -30,6 +30,11 @@ export class Ownership {
     return this.#leases.has(name)
   }
 
+  /** Whether the lease of a connection lasts, by the clock: who was not given time to run has not heard yet that it ended. */
+  holds(name: string): boolean {
+    return this.#leases.get(name)?.isHeld === true
+  }
+
   /** Lease free connections and return them; more than this node's share only in the second round. */
   async take(names: readonly string[]): Promise<string[]> {
     const wanted = names.filter((name) => !this.has(name))

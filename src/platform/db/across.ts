@@ -4,6 +4,7 @@
 // decision with its own rows, and the others follow. Between the phases a cell that stops, or a node that dies, leaves a
 // prepared transaction with its locks: `settleDecisions` ends it as was decided.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import { type Cell, within } from './cell.ts'
@@ -14,6 +15,7 @@ const prefix = 'pamoja:'
 const nameOf = (id: string, { name }: Cell): string => `${prefix}${id}:${name}`
 /** Age at which a prepared transaction without a decision is given up: its node died, or will find that it is too late. */
 const abandonedAfterSeconds = 5
+const settlePollMs = 200
 
 const ignore = (): void => undefined
 
@@ -195,6 +197,20 @@ export async function settleDecisions(home: Cell, cell: Cell, afterSeconds = aba
     await end(one)
   }
   return found.length
+}
+
+/**
+ * Ends what is prepared in a cell now, whose locks a migration of it would wait for: there may be no other node to do it. What nodes
+ * prepare meanwhile they end themselves.
+ */
+export async function settlePrepared(home: Cell, cell: Cell): Promise<void> {
+  let left = await preparedIn(cell.beside)
+  while (left.length > 0) {
+    await settleDecisions(home, cell)
+    const still = new Set(await preparedIn(cell.beside))
+    left = left.filter((id) => still.has(id))
+    if (left.length > 0) await pause(settlePollMs)
+  }
 }
 
 async function decisions(home: Cell, ids: readonly string[]): Promise<Map<string, boolean>> {

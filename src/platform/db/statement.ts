@@ -19,6 +19,8 @@ export interface Statement<P extends object, R extends object, W extends Where =
   readonly where: W
   /** Whether it writes or locks rows. */
   readonly changes: boolean
+  /** Writes at home what nobody looks for in the copy of a cell at once: its end does not wait for the copies. */
+  readonly isOfNodes?: boolean
   /** Joins tenant rows with installation rows, which is impossible between cells. */
   readonly joinsHome: boolean
   /** May be some seconds late, so that a replica answers it where there is one. Never what something is decided on. */
@@ -68,6 +70,9 @@ interface AllTraits<P, R> extends EverywhereTraits<P, R> {
 
 const changing = /\b(insert into|update|delete from|merge into|lock table)\b|\bfor (no key )?(update|share)\b|^lock\b/
 
+/** What nodes write of themselves all the time. A lease that is renewed late is lost. */
+const ofNodes = /\bplatform\.(leases|nodes|rate_slots|lease_slots|traffic|traffic_counted|sandbox)\b/
+
 const orderedByParameter = /\border by case when \$/
 
 function declared<P extends object, R extends object, W extends Where>(
@@ -88,6 +93,7 @@ function declared<P extends object, R extends object, W extends Where>(
     text: written,
     where,
     changes: changing.test(written),
+    isOfNodes: ofNodes.test(written),
     joinsHome,
     mayBeLate,
     isPlannedEachTime: orderedByParameter.test(written),

@@ -57,9 +57,16 @@ export class Done {
   /** Whether it wrote what cells have copies of. */
   changedHome = false
 
-  notice({ where, changes }: Pick<Statement<never, object>, 'where' | 'changes'>): void {
-    if (changes && where === 'home') this.changedHome = true
+  notice(statement: Written): void {
+    if (isCopied(statement)) this.changedHome = true
   }
+}
+
+type Written = Pick<Statement<never, object>, 'where' | 'changes' | 'isOfNodes'>
+
+/** Whether a statement writes what cells have copies of, which are waited for. */
+export function isCopied({ where, changes, isOfNodes = false }: Written): boolean {
+  return where === 'home' && changes && !isOfNodes
 }
 
 export function answerMsOf({ answerMs }: Cell, { statementTimeoutMs }: TxOptions): number {

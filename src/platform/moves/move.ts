@@ -10,7 +10,7 @@
 // The step to be done next is in platform.bucket_moves, and each may be repeated: a command that was killed is run again. Until
 // the flip no node writes into the new cell, so a move can also be taken back, by moving the bucket to where it is.
 import { setTimeout as pause } from 'node:timers/promises'
-import { buckets } from '../../kernel/ids.ts'
+import { bucketCount, buckets } from '../../kernel/ids.ts'
 import { StartError } from '../../kernel/start-error.ts'
 import { type Cell, type Cells, homeName, inTransaction, rowsOf } from './cells.ts'
 import {
@@ -25,8 +25,10 @@ import {
 } from './replication.ts'
 import { type Connected, requireMovable } from './requirements.ts'
 
-/** How far behind the copy may be when the bucket is held: what is left is applied in a fraction of a second. */
+/** How far behind the copy may be when the bucket is about to be held. */
 const followedBytes = 8_000_000
+/** Before that the copy catches up as often as this, unless it has done so in a moment: what is left then is applied in another. */
+const catchUps = { most: 5, shortMs: 100 }
 /** Nodes read every second where buckets live; one that does not know yet reads the old rows until then. */
 const keepOldRowsMs = 3_000
 const deletedAtOnce = 5_000
@@ -151,19 +153,20 @@ async function holdAndFlip(home: Cell, replication: Replication, bucket: number,
   await caughtUp(replication, 'now')
   passed()
   say('Admitting the bucket')
-  await admit(to, bucket)
+  await give(to, bucket)
   passed()
   say('Telling every node')
-  await inTransaction(home, async () => {
-    await home.client.query(
-      `insert into platform.buckets as b (bucket, cell) values ($1, $2)
+  await home.client.query(
+    `with placed as (
+       insert into platform.buckets as b (bucket, cell) values ($1, $2)
          on conflict (bucket) do update set cell = excluded.cell, epoch = b.epoch + 1, moved_at = now()
-       where b.cell <> excluded.cell`,
-      [bucket, to.name],
-    )
-    await next(home, bucket, 'drop')
-    await home.client.query(`select pg_notify('pamoja', $1)`, [`cells ${bucket}`])
-  })
+       where b.cell <> excluded.cell
+     ), moved as (
+       update platform.bucket_moves set step = 'drop', step_at = now() where bucket = $1
+     )
+     select pg_notify('pamoja', $3)`,
+    [bucket, to.name, `cells ${bucket}`],
+  )
   passed()
   const [writers, changes, admitting, telling] = times.slice(1).map((time, i) => Math.round(time - (times[i] ?? time)))
   const all = Math.round((times.at(-1) ?? 0) - (times[0] ?? 0))
@@ -177,7 +180,11 @@ async function holdAndFlip(home: Cell, replication: Replication, bucket: number,
 async function prepareHold(replication: Replication): Promise<void> {
   const { from, to } = replication
   await writersEnd(from, writersMs.before)
-  await caughtUp(replication, followedBytes)
+  for (let tries = 0, tookMs = Number.POSITIVE_INFINITY; tries < catchUps.most && tookMs > catchUps.shortMs; tries++) {
+    const sinceMs = performance.now()
+    await caughtUp(replication, 'now')
+    tookMs = performance.now() - sinceMs
+  }
   const sequences = await sequencesOf(from)
   await whenUnlocked(to, () => passSequences(to, sequences))
 }
@@ -231,43 +238,51 @@ async function next(home: Cell, bucket: number, step: Move['step']): Promise<voi
  * Lets a cell refuse a bucket: at once for whatever begins, and then waits for the transactions that were writing. If one of them
  * does not end, the cell admits the bucket again.
  */
-function refuse(cell: Cell, bucket: number): Promise<void> {
-  return alone(cell, async () => {
-    const before = await ownedBy(cell)
-    await own(
-      cell,
-      before.filter((one) => one !== bucket),
-    )
-    try {
-      await writersEnd(cell, writersMs.held)
-    } catch (error) {
-      await own(cell, before)
-      throw error
-    }
-    // What they committed without waiting for the disk is on it with this.
-    await cell.client.query(`select pg_logical_emit_message(true, 'pamoja', '')`)
-  })
+async function refuse(cell: Cell, bucket: number): Promise<void> {
+  await own(cell, `array_remove(c.buckets, ${bucket}::smallint)`)
+  try {
+    await writersEnd(cell, writersMs.held)
+  } catch (error) {
+    await give(cell, bucket)
+    throw error
+  }
+  // What they committed without waiting for the disk is on it with this.
+  await cell.client.query(`select pg_logical_emit_message(true, 'pamoja', '')`)
 }
 
-export function admit(cell: Connected, bucket: number): Promise<void> {
-  return alone(cell, async () => {
-    const owned = await ownedBy(cell)
-    if (!owned.includes(bucket)) await own(cell, [...owned, bucket])
-  })
+export async function admit(cell: Connected, bucket: number): Promise<void> {
+  if (!(await ownedBy(cell)).includes(bucket)) await give(cell, bucket)
 }
 
-async function own({ client }: Connected, owned: readonly number[]): Promise<void> {
-  await client.query('select platform.admit_buckets($1)', [[...owned].sort((a, b) => a - b)])
+/**
+ * Lets a cell admit a bucket that was held. Nobody could extend the leases of its jobs meanwhile: those that are being run must not
+ * be begun by another node.
+ */
+async function give(cell: Connected, bucket: number): Promise<void> {
+  await own(
+    cell,
+    `array(select one from unnest(c.buckets) one union select ${bucket}::smallint order by 1)`,
+    `update work.jobs set run_at = now() + work.lease()
+      where bucket = ${bucket} and owner is not null and run_at < now() + work.lease()`,
+  )
+}
+
+/** Changes which buckets a cell owns, in one message, which is one transaction. Commands that are about others do so before or after. */
+async function own({ client }: Connected, owned: string, and = ''): Promise<void> {
+  await client.query(
+    `select pg_advisory_xact_lock(${ownersLock});
+     select platform.admit_buckets(${owned})
+       from (select coalesce(buckets, array(select n::smallint from generate_series(0, ${bucketCount - 1}) n)) as buckets
+               from platform.this_cell) c;
+     ${and}`,
+  )
 }
 
 /** Lets the tables of a cell ask which buckets it owns: once for each, one after the other, waiting for nobody for long. */
 function guard(cell: Cell): Promise<void> {
   return alone(cell, async () => {
-    const [known] = await rowsOf<{ known: boolean }>(
-      cell,
-      `select to_regprocedure('platform.owns_bucket(bigint)') is not null as known`,
-    )
-    if (!known?.known) await own(cell, await ownedBy(cell))
+    // As this version has it: what tables ask may be of an older one.
+    await own(cell, 'c.buckets')
     const unguarded = await rowsOf<{ name: string }>(
       cell,
       `select name::text from platform.tenant_tables() t(name)

@@ -30,6 +30,9 @@ const quiet = [
   ['pg_stat_statements.track_utility', 'off'],
 ] as const
 const pollMs = 20
+/** Between looks while writes may be held, and how many looks there are for each at the errors of the other side. */
+const hurriedMs = 5
+const errorPolls = 50
 const lockTriesMs = 100
 
 /** Copies the rows of this moment; whole tables are emptied first. The publication and the slot keep what changes from then on. Returns the number of rows. */
@@ -162,9 +165,9 @@ export async function lagOf(replication: Replication): Promise<number | null> {
 /** Waits until the copy has stored everything up to this moment, or is less than `bytes` behind. */
 export async function caughtUp(replication: Replication, bytes: number | 'now'): Promise<void> {
   const { from, to, name } = replication
-  const slot = await slotOf(replication.from, replication.to.name, replication.name)
+  const slot = await slotOf(from, to.name, name)
   const [end] = await rowsOf<{ lsn: string }>(from, 'select pg_current_wal_flush_lsn()::text as lsn')
-  for (let waited = 0; ; waited += pollMs) {
+  for (let polls = 1; ; polls++) {
     const [row] = await rowsOf<{ isThere: boolean; lag: number }>(
       from,
       `select confirmed_flush_lsn >= $2::pg_lsn as "isThere",
@@ -174,8 +177,8 @@ export async function caughtUp(replication: Replication, bytes: number | 'now'):
     )
     if (!row) throw new StartError(`The replication slot ${slot} of ${from.name} is gone: run the command again.`)
     if (bytes === 'now' ? row.isThere : row.lag < bytes) return
-    if (waited % 1_000 === 0) await requireNoErrors(to, name)
-    await pause(pollMs)
+    if (polls % errorPolls === 0) await requireNoErrors(to, name)
+    await pause(bytes === 'now' ? hurriedMs : pollMs)
   }
 }
 

@@ -17,6 +17,8 @@ import { fence, type Lease, LeaseLostError, Leases, type Term } from './leases.t
 const longSeconds = 3_600
 const shortSeconds = 2
 const waitMs = patienceMs()
+/** Waited on, it lets the whole thread stand still. */
+const stillness = new Int32Array(new SharedArrayBuffer(4))
 const patient = { timeout: 2 * waitMs }
 
 const database = await createTestDatabase(['platform'])
@@ -121,6 +123,15 @@ test('an owner whose database no longer answers stops by its own clock', patient
   }
   // The stuck renewal arrives now; it must not extend the lease.
   assert.equal((await acquiredInTime(there)).epoch, 2n)
+})
+
+test('an owner that was given no time to run finds out that its lease is over before it is told', patient, async () => {
+  const lease = await acquired(startNode(), shortSeconds)
+  assert.equal(lease.isHeld, true)
+  const overMs = performance.now() + shortSeconds * 1_000
+  while (performance.now() < overMs) Atomics.wait(stillness, 0, 0, 100)
+  assert.deepEqual([lease.isHeld, lease.signal.aborted], [false, false])
+  await stopped(lease)
 })
 
 test('an owner that finds another in its place stops', patient, async () => {

@@ -12,6 +12,8 @@ export interface Lease {
   readonly epoch: bigint
   /** Aborted when the lease is lost or released. */
   readonly signal: AbortSignal
+  /** Whether it lasts at this moment. A process that stood still finds out here before its signal is aborted. */
+  readonly isHeld: boolean
   /** Releases the lease at once. Never throws: a lease that cannot be released expires. */
   release(): Promise<void>
 }
@@ -164,6 +166,10 @@ class HeldLease implements Lease {
 
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  get isHeld(): boolean {
+    return !this.signal.aborted && performance.now() < this.#endsAtMs
   }
 
   async release(): Promise<void> {

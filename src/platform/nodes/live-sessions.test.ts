@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import pg from 'pg'
 import { startWorld, tenantOf } from '../../../test/world.ts'
 import { newUuid } from '../../kernel/ids.ts'
 import { orphanChore } from './live-sessions.ts'
 
 const world = await startWorld()
-const sql = new pg.Client({ connectionString: world.databaseUrl })
-await sql.connect()
-after(async () => {
-  await sql.end()
-  await world.stop()
-})
+after(() => world.stop())
 
 test('sessions of a dead node are ended, also when one of them cannot be', async () => {
   const { bucket, account, environment } = tenantOf(await world.account())
+  const sql = world.app.db.cellOf(bucket).beside
   const [dead, stuck] = [newUuid(Date.now()), newUuid(Date.now())]
   const ids = [stuck, ...Array.from({ length: 9 }, () => newUuid(Date.now()))]
   for (const id of ids)

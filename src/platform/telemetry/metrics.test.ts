@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
-import pg from 'pg'
+import { lookInto } from '../../../test/looking.ts'
 import { startReceiver } from '../../../test/receiver.ts'
 import { eventually, startWorld, type World } from '../../../test/world.ts'
 import { queues } from '../work/queues.ts'
@@ -125,11 +125,13 @@ test('a refused request shows under the policy that refused it', async () => {
 })
 
 test('jobs show by lane and by what they wait for, with the age of the oldest', async () => {
-  await withSql(world.databaseUrl, async (sql) => {
-    await sql(`insert into work.jobs (bucket, id, lane, run_at, attempt, payload) values
-      (1, gen_random_uuid(), 'nobody.here', 'infinity', 3, '{}'),
-      (2, gen_random_uuid(), 'nobody.here', now() + interval '1 hour', 0, '{}'),
-      (3, gen_random_uuid(), 'nobody.here', now() - interval '90 seconds', 0, '{}')`)
+  await withSql(async (sql) => {
+    for (const job of [
+      `(1, gen_random_uuid(), 'nobody.here', 'infinity', 3, '{}')`,
+      `(2, gen_random_uuid(), 'nobody.here', now() + interval '1 hour', 0, '{}')`,
+      `(3, gen_random_uuid(), 'nobody.here', now() - interval '90 seconds', 0, '{}')`,
+    ])
+      await sql(`insert into work.jobs (bucket, id, lane, run_at, attempt, payload) values ${job}`)
   })
   const counted = (await queues(world.app.db)).find(({ lane }) => lane === 'nobody.here')
   assert.deepEqual(
@@ -159,7 +161,7 @@ test('the public port knows nothing of metrics', async () => {
 test('a ledger that does not add up shows, and the operator is told of it', async (t) => {
   const { client } = await world.account({ balance: 5 })
   assert.equal((await client.post('/v1/notes', { text: 'Habari' })).status, 200)
-  await withSql(world.databaseUrl, (sql) =>
+  await withSql((sql) =>
     sql(`update ledger.wallets set balance = balance + 1 where (bucket, account_id) in
     (select bucket, account_id from ledger.wallets where balance > 0 limit 1)`),
   )
@@ -236,11 +238,8 @@ function figure(text: string, series: string): number {
   return line === undefined ? 0 : Number(line.slice(series.length + 1))
 }
 
-async function withSql(
-  url: string,
-  work: (sql: (text: string) => Promise<unknown>) => Promise<unknown>,
-): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
+async function withSql(work: (sql: (text: string) => Promise<unknown>) => Promise<unknown>): Promise<void> {
+  const client = lookInto(world)
   await client.connect()
   try {
     await work((text) => client.query(text))

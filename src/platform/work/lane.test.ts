@@ -89,25 +89,28 @@ test('the jobs of a place are run by the node that serves it, and by the next on
   assert.deepEqual(ran, ['one'])
   await one.work.leave(trial, 'here')
   await waiting('here', ada, 1)
-  await two.work.takeOver(trial, 'here')
+  two.work.serve(trial, 'here')
   await eventually(async () => (await left()) === 0, 'the next to be done')
   assert.deepEqual(ran, ['one', 'two'])
 })
 
-test('what a dead node had in hand is taken over with its place', async () => {
+test('what another node has in hand stays with it when its place is served here, until its lease runs out', async () => {
   await waiting('here', ada, 3)
   await database.sql(
     `update work.jobs set owner = gen_random_uuid(), attempt = attempt + 1, run_at = now() + interval '1 hour'`,
   )
-  const ran: number[] = []
-  const { work } = newNode(async ({ attempt }) => {
-    ran.push(attempt)
+  await waiting('here', ben, 1)
+  const ran: string[] = []
+  const { work } = newNode(async ({ tenant, attempt }) => {
+    ran.push(`${tenant?.account === ben ? 'ben' : 'ada'} ${attempt}`)
     return done
   })
-  work.serve(trial, 'elsewhere')
-  await work.takeOver(trial, 'here')
-  await eventually(async () => (await left()) === 0, 'the heir to do them')
-  assert.deepEqual(ran, [2, 2, 2])
+  work.serve(trial, 'here')
+  await eventually(async () => (await left()) === 3, 'what nobody has to be done')
+  assert.deepEqual(ran, ['ben 1'])
+  await database.sql('update work.jobs set run_at = now()')
+  await eventually(async () => (await left()) === 0, 'the rest to be done')
+  assert.deepEqual(ran, ['ben 1', 'ada 2', 'ada 2', 'ada 2'])
 })
 
 test('a job that moves goes on at its new place with what it was given, on this node or on another', async () => {

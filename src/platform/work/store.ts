@@ -60,14 +60,6 @@ export const releaseSome = statement.everywhere<
   object
 >('work.hand_back_some', 'select work.hand_back($node::uuid, $buckets::smallint[], $ids::uuid[], $attempts::int[])')
 
-/** Releases the leases other nodes have on jobs of a place that this node alone serves. */
-export const releaseOthers = statement.everywhere<{ node: string; buckets: readonly number[]; lane: string }, object>(
-  'work.take_from_others',
-  `update work.jobs set run_at = now(), owner = null
-    where lane = $lane and lane like '%@%' and owner is not null and owner <> $node::uuid and run_at < 'infinity'
-      and bucket = any($buckets::smallint[])`,
-)
-
 /** Brings an account's waiting jobs forward after its sandbox clock moved; running ones stay. */
 export const bringForward = statement.tenant<Tenant & { ms: number }, object>(
   'work.bring_forward',

@@ -25,7 +25,6 @@ import {
   nextOf,
   putOff,
   releaseAll,
-  releaseOthers,
   releaseSome,
 } from './store.ts'
 
@@ -77,17 +76,12 @@ export class Work<Context> {
     for (const job of options.jobs) this.#open(job, null)
   }
 
-  /** Serves the jobs of a place, such as a connection this node holds. */
+  /**
+   * Serves the jobs of a place, such as a connection this node holds. What its last node had in hand stays leased: if that is alive
+   * it stores what it did, and if it is dead the lease runs out.
+   */
   serve(job: Job<Context>, place: string): void {
     if (!this.#lanes.has(laneName(job.lane, place))) this.#open(job, place)
-  }
-
-  /** Serves a place that no other node serves: leases of its last node are released at once. */
-  async takeOver(job: Job<Context>, place: string): Promise<void> {
-    const { db, nodeId: node } = this.#options
-    // Leases in a cell that is away run out by themselves.
-    await db.queryReached(releaseOthers, { node, buckets, lane: laneName(job.lane, place) })
-    this.serve(job, place)
   }
 
   /** Stops serving a place: queued jobs are released, running ones finish. */
@@ -113,12 +107,12 @@ export class Work<Context> {
     )
   }
 
-  /** Does something to jobs, those of each cell apart. */
+  /** Does something to jobs, those of each cell apart: one that is away keeps nothing from those of the others. */
   async #inParts<Job extends { bucket: number }>(
     jobs: readonly Job[],
     work: (part: readonly Job[]) => Promise<void>,
   ): Promise<void> {
-    await settled(this.#options.db.apart(jobs, ({ bucket }) => bucket).map(work))
+    await settled(this.#options.db.separate(jobs, ({ bucket }) => bucket).map(work))
   }
 
   #open(job: Job<Context>, place: string | null): void {

@@ -164,13 +164,14 @@ export async function countClasses(queryable: Queryable, house: Tenant, id: stri
 /** A page of gaps, with one more that tells of a next page. */
 export async function listGaps(queryable: Queryable, house: Tenant, id: string, window: Window): Promise<GapRow[]> {
   const found: GapRow[] = []
-  for (let { after } = window; ; ) {
-    const gaps = await queryable.query(findGaps, { ...house, ...window, id, after, limit: window.limit + 1 })
+  // Most gaps are shown; where they were taken back since, the next are looked for among many at once.
+  for (let { after } = window, limit = window.limit + 1; ; limit = gapsAtOnce) {
+    const gaps = await queryable.query(findGaps, { ...house, ...window, id, after, limit })
     const described = new Map<string, GapRow>()
     for (const asked of wantedOf(queryable, house, gaps))
       for (const row of await queryable.query(describeGaps, asked)) described.set(row.id, row)
     found.push(...gaps.flatMap((gap) => described.get(gap.id) ?? []))
     after = gaps.at(-1)?.id ?? null
-    if (gaps.length <= window.limit || found.length > window.limit) return found.slice(0, window.limit + 1)
+    if (gaps.length < limit || found.length > window.limit) return found.slice(0, window.limit + 1)
   }
 }

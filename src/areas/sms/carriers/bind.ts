@@ -33,6 +33,8 @@ export interface Bind {
 export interface Surroundings extends Pick<App, 'log'> {
   readonly intake: Intake
   readonly http: Outbound
+  /** Whether this node still has the bind, by its own clock: nothing is sent when it has not. */
+  isOurs(): boolean
   /** Our public address for carriers, without a trailing slash. Known once requests are taken. */
   publicUrl(): string
 }

@@ -76,6 +76,7 @@ class HttpCarrier implements Carrier {
     this.#password = password
     this.#surroundings = surroundings
     this.#line = new Line(maxWaiting, bind.ratePerSecond, {
+      isOurs: () => this.#surroundings.isOurs(),
       isConnected: () => true,
       unanswered: () => this.#running.size,
       pump: () => this.#pump(),

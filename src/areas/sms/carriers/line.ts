@@ -7,6 +7,8 @@ import { FairQueue, type Queued } from './fair-queue.ts'
 import { Pace, throttleWaitMs } from './pace.ts'
 
 const busyMs = 1_000
+/** Wait of a line whose lease has run out: either it is renewed, or the line is stopped in a moment. */
+const notOursMs = 10
 /** Interval of probes with one message after something was left unanswered. */
 const probeMs = 1_000
 
@@ -20,6 +22,8 @@ interface Waiting extends Queued {
 
 /** The carrier's end of the line. */
 interface End {
+  /** Whether this node still has the bind. */
+  isOurs(): boolean
   /** Whether there is a way to the other side. */
   isConnected(): boolean
   /** Number of messages sent and not answered. */
@@ -75,7 +79,7 @@ export class Line<Item extends Waiting> {
   /** The next that may go now. When it is only too soon for it, the carrier is told to pump as soon as it is not. */
   next(): Item | undefined {
     if (this.#waiting.size === 0 || this.#timer) return undefined
-    const waitMs = this.#pace.take(performance.now())
+    const waitMs = this.#end.isOurs() ? this.#pace.take(performance.now()) : notOursMs
     if (waitMs <= 0) return this.#waiting.take()
     this.#timer = setTimeout(() => {
       this.#timer = null

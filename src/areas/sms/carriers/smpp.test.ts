@@ -278,6 +278,16 @@ test('a message of which only some parts were taken may be out, and is no other 
   }
 })
 
+test('nothing goes out while the bind may be another node’s', async (t) => {
+  const { carrier, submitted, lease } = await connected(t)
+  lease.isHeld = false
+  const sending = carrier.submit(message)
+  await until(() => lease.asked > 3)
+  assert.equal(submitted.length, 0)
+  lease.isHeld = true
+  assert.deepEqual(await sending, { kind: 'sent', carrierIds: ['id-0'] })
+})
+
 test('a lost connection is opened again by itself', async (t) => {
   const { carrier, sessions, nextSession } = await connected(t)
   const [session] = sessions
@@ -307,6 +317,8 @@ interface Connected {
   incoming: Incoming[]
   receipts: Receipt[]
   sessions: SmscSession[]
+  /** Whether the node has the bind, and how often the carrier asked. */
+  lease: { isHeld: boolean; asked: number }
   /** Fulfilled when the next session is bound. */
   nextSession(): Promise<void>
 }
@@ -320,6 +332,7 @@ async function connected(
   const incoming: Incoming[] = []
   const receipts: Receipt[] = []
   const sessions: SmscSession[] = []
+  const lease = { isHeld: true, asked: 0 }
   let onNext: () => void = () => undefined
   const server = await Smsc.listen({
     host: '127.0.0.1',
@@ -363,6 +376,10 @@ async function connected(
       },
       log: createLog({ level: 'silent', pretty: false, file: '/dev/null' }),
       http,
+      isOurs: () => {
+        lease.asked++
+        return lease.isHeld
+      },
       publicUrl: () => 'https://localhost',
     },
   )
@@ -378,6 +395,7 @@ async function connected(
     incoming,
     receipts,
     sessions,
+    lease,
     nextSession: () => new Promise((resolve) => (onNext = resolve)),
   }
 }

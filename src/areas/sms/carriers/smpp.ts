@@ -12,7 +12,7 @@ import type { SubmitAnswer } from '../../../protocols/smpp/session.ts'
 import { commandStatus, statusName } from '../../../protocols/smpp/status.ts'
 import type { Carrier, Intake, OutboundMessage, SubmitOutcome } from '../carrier.ts'
 import type { Priority } from '../message.ts'
-import { carrierKind } from './bind.ts'
+import { carrierKind, type Surroundings } from './bind.ts'
 import { Line } from './line.ts'
 import { incomingOf, receiptOf } from './smpp-deliver.ts'
 import { deliverFrame, submitFrame } from './smpp-frames.ts'
@@ -24,7 +24,7 @@ export const smppKind = carrierKind({
   settings: SmppSettings,
   check: checkSmpp,
   centre: centreOf,
-  open: (bind, settings, { intake, log }) => new SmppCarrier(smppBindOf(bind, settings), intake, log),
+  open: (bind, settings, surroundings) => new SmppCarrier(smppBindOf(bind, settings), surroundings),
   test: (bind, settings, probe) => testSmpp(smppBindOf(bind, settings), probe),
 })
 
@@ -63,11 +63,12 @@ class SmppCarrier implements Carrier {
   readonly #kept = new Map<SmppSession, number>()
   lastError: string | null = null
 
-  constructor(bind: SmppBind, intake: Intake, log: Logger) {
+  constructor(bind: SmppBind, { intake, log, isOurs }: Surroundings) {
     this.#bind = bind
     this.#intake = intake
     this.#log = log
     this.#line = new Line(maxWaiting, bind.ratePerSecond, {
+      isOurs,
       isConnected: () => this.sessions > 0,
       unanswered: () => this.#unanswered(),
       pump: () => this.#pump(),

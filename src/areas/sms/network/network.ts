@@ -103,7 +103,7 @@ class Network {
     this.#held = new Held(app, {
       leases: bindLeases,
       make: ({ bind }) => this.#carrierOf(bind),
-      begin: (name, carrier, isNew) => this.#begin(name, carrier, isNew),
+      begin: (name, carrier) => this.#begin(name, carrier),
       close: (carrier) => carrier.stop(),
       leave: (name) => this.#leave(name),
       abandoned: () => this.#freeStrays(),
@@ -234,10 +234,8 @@ class Network {
     await this.#held.want(places)
   }
 
-  async #begin(name: string, carrier: Carrier, isNew: boolean): Promise<void> {
-    for (const job of this.#jobs)
-      if (isNew) await this.#app.work.takeOver(job, name)
-      else this.#app.work.serve(job, name)
+  async #begin(name: string, carrier: Carrier): Promise<void> {
+    for (const job of this.#jobs) this.#app.work.serve(job, name)
     await atMost(connectMs, carrier.start(), undefined)
   }
 
@@ -287,7 +285,11 @@ class Network {
     try {
       const kind = carrierKinds.get(bind.kind)
       if (!kind) throw new Error(`there is no kind of carrier called ${bind.kind}`)
-      return kind.open(bind, { intake: this.#intake, log, http, publicUrl: () => this.#app.publicUrl })
+      return kind.open(bind, {
+        ...{ intake: this.#intake, log, http },
+        isOurs: () => this.#held.isOurs(bind.name),
+        publicUrl: () => this.#app.publicUrl,
+      })
     } catch (error) {
       log.error({ error, bind: bind.name }, 'bind cannot be opened: change its settings (PATCH /v1/operator/sms/binds)')
       return null
