@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wallboard of many agents, a hundredth of whom change their state each second: what telling it by a stream costs the node, and
-// what showing it costs the browser.
+// A wallboard of many agents, half of them in calls, a hundredth of whom end or begin one each second: what telling it by a stream
+// costs the node, and what showing it costs the browser.
 import { readFileSync } from 'node:fs'
 import type { CDPSession } from 'playwright-core'
+import { uuidOf } from '../src/kernel/ids.ts'
 import { statement } from '../src/platform/db.ts'
 import { buildConsole, openBrowser, withoutChromium } from '../test/chromium.ts'
 import { eventually } from '../test/eventually.ts'
@@ -30,7 +31,12 @@ export async function callcenterWallboard({ short }: { short: boolean }): Promis
   }
 }
 
-const signIn = statement.tenant<{ bucket: number; account: string; count: number }, object>(
+interface At {
+  readonly bucket: number
+  readonly account: string
+}
+
+const signIn = statement.tenant<At & { count: number }, object>(
   'bench.sign_in',
   `insert into callcenter.agents (bucket, account_id, environment, agent_id, name, status, since, endpoint, session_id, logged_in_at,
                                  idle_since, created_at, updated_at)
@@ -38,26 +44,77 @@ const signIn = statement.tenant<{ bucket: number; account: string; count: number
      from generate_series(1, $count::int) n`,
 )
 
-const changeSome = statement.tenant<{ bucket: number; account: string; first: number; last: number }, object>(
+/** An id that begins with the time, as those of calls do. */
+const newId = `(lpad(to_hex((1000 * extract(epoch from now()))::bigint), 12, '0') || '7' || right(replace(gen_random_uuid()::text, '-', ''), 19))::uuid`
+
+/** Callers who wait for nobody in particular. */
+const wait = statement.tenant<At & { queue: string; count: number }, object>(
+  'bench.wait',
+  `insert into callcenter.contacts (bucket, account_id, environment, id, call_id, room_id, queue_id, direction, from_number, to_number,
+                                    state, priority, entered_at)
+   select $bucket, $account, 'test', call, call, call, $queue, 'inbound', '+25471' || 1000000 + n, '+254700111000', 'waiting', 5, now()
+     from generate_series(1, $count::int) n, lateral (select ${newId} call where n > 0)`,
+)
+
+/** Agents in a call end it, and those who are free begin one. */
+const changeSome = statement.tenant<At & { queue: string; first: number; last: number }, object>(
   'bench.change_some',
-  `update callcenter.agents
-      set status = case status when 'available' then 'break' else 'available' end, since = now()
-    where bucket = $bucket and account_id = $account and environment = 'test'
-      and agent_id in (select 'agent-' || n from generate_series($first::int, $last::int) n)`,
+  `with picked as (
+     select agent_id, status, call_id, contact_id, row_number() over () n from callcenter.agents
+      where bucket = $bucket and account_id = $account and environment = 'test'
+        and agent_id in (select 'agent-' || n from generate_series($first::int, $last::int) n)),
+   over as (
+     update callcenter.contacts set state = 'ended', ended_at = now()
+      where bucket = $bucket and account_id = $account and environment = 'test'
+        and id in (select contact_id from picked where status = 'on_call')),
+   silent as (
+     update voice.calls set status = 'completed', ended_at = now()
+      where bucket = $bucket and account_id = $account and environment = 'test'
+        and id in (select call_id from picked where status = 'on_call')),
+   begun as (
+     insert into callcenter.contacts (bucket, account_id, environment, id, call_id, room_id, queue_id, agent_id, direction, from_number,
+                                      to_number, state, outcome, priority, entered_at, answered_at)
+     select $bucket, $account, 'test', call, call, call, $queue, agent_id, 'inbound', '+25471' || 2000000 + n, '+254700111000',
+            'connected', 'answered', 5, now(), now()
+       from picked, lateral (select ${newId} call where n > 0) where status = 'available'
+     returning id, call_id, agent_id, from_number),
+   called as (
+     insert into voice.calls (bucket, account_id, environment, id, conversation, direction, from_number, to_number, status, phase, plan,
+                              agent_id, started_at, answered_at, minute_micros, currency)
+     select $bucket, $account, 'test', call_id, call_id, 'inbound', from_number, '+254700111000', 'answered', 'connected', '{}',
+            agent_id, now(), now(), 0, 'KES' from begun)
+   update callcenter.agents a
+      set status = case p.status when 'available' then 'on_call' else 'available' end, since = now(), call_id = b.call_id, contact_id = b.id
+     from picked p left join begun b using (agent_id)
+    where a.bucket = $bucket and a.account_id = $account and a.environment = 'test' and a.agent_id = p.agent_id`,
 )
 
 type Change = (second: number) => Promise<unknown>
 
-/** Signs agents in; gives what changes a hundredth of them. */
+/**
+ * Signs agents in, half of them in calls, and has callers wait in five queues. Gives what changes a hundredth of the agents: those
+ * in a call end it, the others begin one.
+ */
 async function agentsOf(world: World, count: number): Promise<Change> {
   const { body } = await world.demo.get('/v1/auth/whoami')
-  const { bucket, account } = tenantOf({ id: body.account_id })
-  await world.app.db.query(signIn, { bucket, account, count })
+  const at = tenantOf({ id: body.account_id })
+  const { db } = world.app
+  await db.query(signIn, { ...at, count })
+  const queues = await Promise.all(
+    ['Orders', 'Loans', 'Cards', 'Swahili', 'Complaints'].map((name) => queueOf(world, name)),
+  )
+  for (const queue of queues) await db.query(wait, { ...at, queue, count: count / 50 })
+  const change = (first: number, some: number) =>
+    db.query(changeSome, { ...at, queue: queues[first % 5] ?? '', first, last: first + some - 1 })
   const some = Math.max(1, count / 100)
-  return (second) => {
-    const first = 1 + ((second * some) % count)
-    return world.app.db.query(changeSome, { bucket, account, first, last: first + some - 1 })
-  }
+  for (let first = 1; first <= count; first += 2 * some) await change(first, some)
+  return (second) => change(1 + ((second * some) % count), some)
+}
+
+async function queueOf({ demo }: World, name: string): Promise<string> {
+  const { status, body } = await demo.post('/v1/voice/queue', { name })
+  if (status !== 201) throw new Error(`${name}: ${JSON.stringify(body)}`)
+  return uuidOf('queue', body.queue_id) ?? body.queue_id
 }
 
 async function eachSecond(seconds: number, change: Change): Promise<void> {

@@ -55,7 +55,9 @@ function keepSound(hertz: number): void {
   const scope = Object(globalThis)
   scope.navigator.mediaDevices.getUserMedia = async (wanted: unknown) => {
     heard.wanted = wanted
-    const context = new scope.AudioContext()
+    // One context for all: each is a thread that computes sound for as long as the page is there.
+    scope.speech ??= new scope.AudioContext()
+    const context = scope.speech
     const tone = new scope.OscillatorNode(context, { frequency: heard.hertz })
     const loudness = new scope.GainNode(context, { gain: 0.3 })
     const spoken = context.createMediaStreamDestination()
@@ -66,10 +68,25 @@ function keepSound(hertz: number): void {
   const notices: string[] = []
   const sockets: unknown[] = []
   const peers: unknown[] = []
+  const sinks: string[] = []
   const heard: Record<string, unknown> & { tones: number; loudest: number } = {
     ...{ tones: 0, loudest: 0, hertz, wanted: null },
-    ...{ notices, sockets, peers },
+    ...{ notices, sockets, peers, sinks, silence: undefined },
   }
+  // Devices that sound was sent to, and a state in which a browser has muted the page.
+  for (const { prototype } of [scope.AudioContext, scope.HTMLMediaElement]) {
+    const { setSinkId } = prototype
+    prototype.setSinkId = function (this: unknown, id: string) {
+      sinks.push(id)
+      return setSinkId.call(this, id)
+    }
+  }
+  const { get: stateOf } = Object(Object.getOwnPropertyDescriptor(scope.BaseAudioContext.prototype, 'state'))
+  Object.defineProperty(scope.AudioContext.prototype, 'state', {
+    get() {
+      return heard.silence ?? stateOf.call(this)
+    },
+  })
   const { start } = scope.OscillatorNode.prototype
   scope.OscillatorNode.prototype.start = function (this: unknown, ...given: unknown[]) {
     heard.tones++

@@ -145,18 +145,30 @@ export async function ofConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: stri
 /** Member who signed in last with this browser, in whichever tab. */
 const signedIn = 'pamoja-member'
 
-/** A cookie is of all tabs: one that shows somebody else’s pages takes those of whoever has signed in since. */
-function leaveToOther(own: string): void {
+let ownId: string | null = null
+let isSpeaking = false
+
+/**
+ * A cookie is of all tabs: one that shows somebody else’s pages takes those of whoever has signed in since, but cuts off no call
+ * that is spoken in it.
+ */
+function leaveToOther(): void {
   const now = localStorage.getItem(signedIn)
-  if (now !== null && now !== own) window.location.reload()
+  if (ownId !== null && now !== null && now !== ownId && !isSpeaking) window.location.reload()
+}
+
+/** Says whether a call is spoken in this tab. */
+export function speaks(is: boolean): void {
+  isSpeaking = is
+  leaveToOther()
 }
 
 /** Takes over the session of an answer. */
 export async function enter(asked: Promise<Session>): Promise<Session> {
   const session = await asked
-  const { id } = session.member
-  localStorage.setItem(signedIn, id)
-  window.onstorage = () => leaveToOther(id)
+  ownId = session.member.id
+  localStorage.setItem(signedIn, ownId)
+  window.onstorage = leaveToOther
   csrf = session.csrf
   scopes = session.member.scopes
   currency = session.account.currency

@@ -3,11 +3,13 @@
 // by the tone that each of them sends.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { WebSocket } from 'ws'
+import { findAgent } from '../../src/areas/callcenter/agents/store.ts'
 import { callcenter } from '../../src/areas/callcenter/area.ts'
 import { simulatedCarrier } from '../../src/areas/voice/trunks/sandbox-carrier.ts'
+import { uuidOf } from '../../src/kernel/ids.ts'
 import { statement } from '../../src/platform/db.ts'
 import {
   agentIs,
@@ -41,8 +43,11 @@ before(async () => {
   speech = await speechProgram()
   world = await startWorld({ PAMOJA_SPEECH_PROGRAM: speech.path })
 })
+// A desk that is left open speaks on, and is paid for in every test that follows.
+afterEach(async () => {
+  for (const desk of desks.splice(0)) if (!desk.closed) await desk.die()
+})
 after(async () => {
-  for (const desk of desks) if (!desk.closed) await desk.die()
   await world?.stop()
   await speech?.remove()
 })
@@ -197,7 +202,49 @@ test('a desk rejects a call, asks a colleague before it hands one over, and a su
   await amina.says('transfer.state', ({ transfer }) => transfer === null)
   const refused = await amina.ask({ type: 'transfer.cancel' })
   assert.deepEqual([refused.type, refused.code], ['error', 'NOT_FOUND'])
-  await baraka.done({ type: 'call.hangup' })
+
+  // Two agents speak with the customer: who whispers then is heard by both of them, and still not by the customer.
+  const merge = async (has: TestDesk, joins: TestDesk, destination: string) => {
+    const { transfer_id } = await has.done({ type: 'transfer.start', destination, transfer_type: 'warm' })
+    await joins.says('call.state', ({ state }) => state === 'ringing')
+    await joins.done({ type: 'call.accept' })
+    await has.says('transfer.state', ({ transfer }) => transfer?.status === 'consulting')
+    await has.done({ type: 'transfer.merge', transfer_id })
+    await joins.hears(1_000)
+  }
+  await merge(baraka, amina, 'amina')
+  await done(ada, '/v1/voice/monitor', { call_id: call, mode: 'whisper', supervisor_id: 'boss' }, 201)
+  await boss.says('call.state', ({ state }) => state === 'ringing')
+  await boss.done({ type: 'call.accept' })
+  for (const desk of [amina, baraka]) await desk.hears(1_500)
+  await phoneHears(call, 1_500, false)
+  await boss.done({ type: 'call.hangup' })
+
+  // One of them hands over to a phone that nobody answers: the other speaks on, and the caller waits nowhere.
+  await login(ada, 'asleep', 4, { endpoint: { type: 'phone', number: '+254711000004' } })
+  await baraka.done({ type: 'transfer.start', destination: 'asleep', transfer_type: 'cold' })
+  await agentIs(ada, 'baraka', 'wrap_up')
+  await later(ada, 31)
+  await agentIs(ada, 'baraka', 'available')
+  await agentIs(ada, 'asleep', 'away')
+  const speaksOn = () =>
+    callIs(ada, call, ({ phase, agent_id }) => phase === 'connected' && agent_id === 'amina', 'amina to speak on')
+  await speaksOn()
+  await amina.hears(1_000)
+  await phoneHears(call, 440)
+
+  // One of them is cut off: the call is that of the other.
+  await merge(amina, baraka, 'baraka')
+  await baraka.die()
+  await eventually(async () => {
+    const [row] = await world.app.db.query(findAgent, { ...tenantOf(ada), agent: 'baraka' })
+    return row?.desk_lost_at
+  }, 'the desk to be lost')
+  await later(ada, 31)
+  await agentIs(ada, 'baraka', 'offline')
+  await speaksOn()
+  await amina.hears(1_000)
+  await amina.done({ type: 'call.hangup' })
   await ended(ada, call)
 })
 
@@ -224,7 +271,7 @@ test('an agent who hangs up while a colleague is rung hands the call over, and i
   await done(ada, '/v1/voice/transfer', unanswered)
   await agentIs(ada, 'asleep', 'ringing')
   await baraka.done({ type: 'call.hangup' })
-  await agentIs(ada, 'baraka', 'available')
+  await agentIs(ada, 'baraka', 'wrap_up')
   await later(ada, 62)
   const offers = () => amina.messages.filter(({ type }) => type === 'call.offer').length
   await eventually(async () => offers() === 2, 'the caller to be offered to amina again')
@@ -316,6 +363,12 @@ test('calls whose flows name one conversation speak with each other, and go on w
   assert.equal((await eventsOf(ada, 'conference.ended')).length, 1)
   for (const call of [early, guest]) await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
+
+/** Moves the last request of a member's sessions into the past. */
+const ageSession = statement.home<{ member: string }, object>(
+  'test.age_session',
+  `update accounts.sessions set seen_at = seen_at - interval '11 hours' where member_id = $member`,
+)
 
 const loseNode = statement.tenant<{ bucket: number; account: string }, object>(
   'test.lose_desk_node',
@@ -426,6 +479,26 @@ describe('members in the console', { skip: withoutChromium() }, () => {
   const h1 = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click()
 
+  /** Loudspeaker that is chosen at the desk, and what rings. */
+  const devices: string[] = []
+  /** Waits until the agent's page plays by a device. */
+  const playsBy = async (device = '') => {
+    assert.notEqual(device, '')
+    const isUsed = async () =>
+      String(await agent.evaluate('heard.sinks'))
+        .split(',')
+        .includes(device)
+    await eventually(isUsed, 'sound by the chosen device')
+  }
+  /** Notes that another member has signed in, in another tab of the same browser. */
+  const signInElsewhere = async (page: Page) => {
+    await page.evaluate("addEventListener('storage', () => { heard.told = true })")
+    const other = await page.context().newPage()
+    await other.goto(`${world.node.url}/v1/nothing`)
+    await other.evaluate("localStorage.setItem('pamoja-member', 'mem_other')")
+    await other.close()
+  }
+
   let supervisor: Page
   let agent: Page
   let agentId = ''
@@ -533,7 +606,12 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.getByText('The microphone hears you.').waitFor()
     const { audio } = Object(await agent.evaluate('heard.wanted'))
     assert.equal(audio.deviceId.ideal, await microphone.inputValue())
+    for (const [i, what] of ['Loudspeaker', 'Ring on'].entries()) {
+      const [device = ''] = await agent.getByLabel(what).selectOption({ index: i + 1 })
+      devices.push(device)
+    }
     await press(agent, 'Test the loudspeaker')
+    await playsBy(devices[0])
     await shot(agent, 'start')
     await press(agent, 'Start work')
     await agent.getByText('You serve no queue yet').waitFor()
@@ -565,6 +643,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     call = await callerOf(ada, number)
     await agent.getByRole('alertdialog', { name: `${number} is calling` }).waitFor()
     assert.ok(Number(await agent.evaluate('heard.tones')) >= tones + 2, 'a bell is heard')
+    await playsBy(devices[1])
     assert.deepEqual(await agent.evaluate('heard.notices'), [`${number} is calling`])
     await eventually(async () => (await agent.title()).startsWith('(1) '), 'the title to flash')
     assert.deepEqual(await accessibilityProblems(agent), [])
@@ -610,6 +689,10 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await supervisor.getByText('You whisper; only the agent hears you.').waitFor()
     await browserHears(agent, hertz.supervisor)
     await phoneHears(call, hertz.supervisor, false)
+    // A page that is loaded anew still only listens: it whispers on, and there is no outcome to note.
+    await supervisor.reload()
+    await supervisor.getByText('You whisper; only the agent hears you.').waitFor()
+    await browserHears(agent, hertz.supervisor)
     await shot(supervisor, 'wallboard')
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await press(supervisor, 'Barge in')
@@ -618,12 +701,21 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await press(supervisor, 'Stop listening')
     await supervisor.getByText('You speak;').waitFor({ state: 'detached' })
     await phoneHears(call, hertz.supervisor, false)
+    const toNote =
+      "Object.keys(sessionStorage).filter((key) => /to-note|monitor/.test(key) && sessionStorage[key] !== '[]')"
+    assert.deepEqual(await supervisor.evaluate(toNote), [])
   })
 
   test('a desk whose connection drops says what became of the call, and speaks on', async () => {
-    await agent.evaluate('heard.sockets.at(-1).close()')
+    await agent.evaluate("heard.silence = 'suspended'; heard.sockets.at(-1).close()")
     await agent.getByText('The connection was lost. The caller hears music for 30 seconds').waitFor()
     await agent.getByText('You are connected again: speak on.').waitFor()
+    // A browser that lets a page make no sound before a key or a click.
+    const hint = agent.getByText('Press any key or click once, so that the desk may ring.')
+    await hint.waitFor()
+    await agent.keyboard.press('Shift')
+    await hint.waitFor({ state: 'detached' })
+    await agent.evaluate('heard.silence = undefined')
     await browserHears(agent, 1_000)
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
     // A network that is gone closes nothing, and a page that is loaded anew begins with nothing.
@@ -633,6 +725,9 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.context().setOffline(false)
     await lost.waitFor({ state: 'detached' })
     await browserHears(agent, 1_000)
+    // Whoever signs in elsewhere cuts off no call that is spoken here.
+    await signInElsewhere(agent)
+    await eventually(() => agent.evaluate('heard.told'), 'the page to hear of it')
     await agent.reload()
     await agent.getByRole('region', { name: `Call with ${number}` }).waitFor()
     await browserHears(agent, 1_000)
@@ -654,22 +749,37 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
     await agent.getByText('You speak with Baraka Otieno; the caller hears music.').waitFor()
     await shot(agent, 'consulting')
+    // A call that is being handed over is not taken over, and the supervisor gets no calls of queues by it.
+    await supervisor.getByRole('button', { name: 'Take over' }).first().click()
+    await dialog(supervisor, 'Take this call over?').getByRole('button', { name: 'Take over' }).click()
+    await supervisor.getByText('This call is already being transferred').waitFor()
+    const sara = (await ada.client.get('/v1/voice/agent')).body.data.find(
+      ({ name }: { name: string }) => name === 'Sara Supervisor',
+    )
+    assert.equal(sara.status, 'meeting')
     await press(agent, 'Take the call back')
     await agent.getByText('You speak', { exact: true }).waitFor()
     await agentIs(ada, 'baraka', 'available')
     await colleague.getByRole('button', { name: 'Warm: consult first' }).click()
-    await press(agent, 'Speak all three')
+    await agent.locator('button:focus', { hasText: 'Hand over' }).waitFor()
+    await agent.keyboard.press('Tab')
+    await agent.locator('button:focus', { hasText: 'Speak all three' }).waitFor()
+    await agent.keyboard.press('Enter')
     await agent.getByText(`You, ${number} and Baraka Otieno speak.`).waitFor()
     await browserHears(agent, 1_000)
     await phoneHears(call, hertz.other)
     await shot(agent, 'three')
+    await signInElsewhere(agent)
     await agent.keyboard.press('Control+e')
     await connected(ada, call, 'baraka')
+    // The call is over here, so the page is that of whoever is signed in now.
+    await eventually(
+      () => agent.evaluate("typeof heard === 'object' && heard.told === undefined").catch(() => false),
+      'the page to be loaded anew',
+    )
     const outcome = agent.getByRole('heading', { name: `Outcome of the call with ${number}` })
     await outcome.waitFor()
     await agent.getByText('of 10:00').waitFor()
-    await agent.reload()
-    await outcome.waitFor()
     assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asks for order 4512')
     await agent.keyboard.press('2')
     assert.deepEqual(await accessibilityProblems(agent), [])
@@ -723,10 +833,17 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     assert.deepEqual(await accessibilityProblems(supervisor), [])
     await supervisor.reload()
     await alert.waitFor()
-    await agent.getByRole('button', { name: 'Free' }).click()
-    await agent.getByRole('alertdialog').waitFor()
-    await agent.keyboard.press('Enter')
+    // A box that is open over the page is below the call.
+    await agent.keyboard.press('?')
+    await dialog(agent, 'Keyboard').waitFor()
+    await done(ada, '/v1/voice/agent/status', { agent_id: agentId, status: 'available' })
+    await agent.getByRole('alertdialog', { name: / is calling$/ }).waitFor()
+    await shot(agent, 'ringing-above')
+    await press(agent, 'Answer')
     await connected(ada, next, agentId)
+    await agent.getByRole('alertdialog').waitFor({ state: 'detached' })
+    await agent.keyboard.press('Escape')
+    await dialog(agent, 'Keyboard').waitFor({ state: 'detached' })
     await alert.waitFor({ state: 'detached' })
     assert.ok(carrier().say(next, hum(1_000), endless))
     await supervisor.goto(at('wallboard'))
@@ -739,9 +856,96 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.getByRole('heading', { name: 'Outcome of the call with +254711000024' }).waitFor()
     await press(supervisor, 'Hang up')
     await ended(ada, next)
+    await supervisor.context().close()
     await agent.keyboard.press('1')
     await agent.keyboard.press('Control+Enter')
     await agentIs(ada, agentId, 'available')
+  })
+
+  test('a shift of eight hours at a desk: calls, a break and outcomes; the page grows no heavier and forgets nothing', async () => {
+    await later(ada, 3_600)
+    const nowText = async (): Promise<string> =>
+      (await ada.client.get('/v1/call-center/metrics/realtime')).body.generated_at
+    const from = await nowText()
+    const member = uuidOf('member', agentId) ?? assert.fail(agentId)
+    const page = await agent.context().newCDPSession(agent)
+    await page.send('Performance.enable')
+    const weight = async () => {
+      await page.send('HeapProfiler.collectGarbage')
+      const { metrics } = await page.send('Performance.getMetrics')
+      return Object.fromEntries(metrics.map(({ name, value }) => [name, value]))
+    }
+    const outcomeOf = (caller: string) => agent.getByRole('heading', { name: `Outcome of the call with ${caller}` })
+    const save = async (key: string) => {
+      await agent.keyboard.press(key)
+      await agent.keyboard.press('Control+Enter')
+    }
+    const weights: Record<string, number>[] = []
+    for (let hour = 0; hour < 8; hour++) {
+      // A session ends after 12 hours without a request: what the desk asks for in between keeps it.
+      if (hour % 4 === 0) await world.app.db.query(ageSession, { member })
+      const caller = `+2547110000${61 + hour}`
+      const spoken = await callerOf(ada, caller)
+      await agent.getByRole('alertdialog', { name: `${caller} is calling` }).waitFor()
+      await agent.keyboard.press('Enter')
+      await connected(ada, spoken, agentId)
+      await agent.getByRole('region', { name: `Call with ${caller}` }).waitFor()
+      await agent.getByLabel('Notes').fill(`Asked in hour ${hour}`)
+      await later(ada, 240)
+      if (hour % 2 === 0) await done(ada, `/v1/sandbox/voice/${spoken}/hangup`, {})
+      else await agent.keyboard.press('Control+e')
+      await ended(ada, spoken)
+      await outcomeOf(caller).waitFor()
+      // Once nothing is noted: the time for it ends, and the next call comes.
+      if (hour === 6) await later(ada, 601)
+      else await save('1')
+      if (hour === 7) {
+        await outcomeOf('+254711000067').waitFor()
+        assert.equal(await agent.getByLabel('Notes').inputValue(), 'Asked in hour 6')
+        await save('3')
+      }
+      await agentIs(ada, agentId, 'available')
+      if (hour === 3) {
+        await press(agent, 'Break')
+        await press(agent, 'Tea')
+        await agentIs(ada, agentId, 'break')
+        await later(ada, 900)
+        await press(agent, 'Free')
+        await agentIs(ada, agentId, 'available')
+      }
+      await later(ada, 3_600 - 240 - (hour === 3 ? 900 : 0) - (hour === 6 ? 601 : 0))
+      weights.push(await weight())
+    }
+    await page.detach()
+    const [early, late] = [weights[1], weights[5]]
+    for (const [what, more] of [
+      ['Nodes', 100],
+      ['JSEventListeners', 20],
+      ['Documents', 0],
+      ['JSHeapUsedSize', 500_000],
+    ] as const) {
+      const grown = (late?.[what] ?? Number.NaN) - (early?.[what] ?? 0)
+      assert.ok(grown <= more, `${what} grew by ${grown} in four hours`)
+    }
+    const to = await nowText()
+    assert.ok(Date.parse(to) - Date.parse(from) >= 8 * 3_600_000)
+    const report = async (more: string) =>
+      (await ada.client.get(`/v1/call-center/reports?from=${from}&to=${to}&${more}`)).body
+    const { rows, totals } = await report('interval=hour')
+    assert.deepEqual(
+      rows.map((row: { offered: number; answered: number }) => [row.offered, row.answered]),
+      Array.from({ length: 8 }, () => [1, 1]),
+    )
+    assert.ok(totals.talk_seconds >= 8 * 240 && totals.talk_seconds < 8 * 300, `${totals.talk_seconds} s of talk`)
+    const noted = await report('interval=month&group_by=agent,disposition')
+    assert.deepEqual(
+      noted.rows.map((row: Record<string, unknown>) => [row.agent_id, row.disposition, row.answered]).sort(),
+      [
+        [agentId, 'call_back', 1],
+        [agentId, 'solved', 7],
+      ],
+    )
+    assert.deepEqual(complaints, [])
   })
 
   test('the phone beside every page rings, speaks and listens', async () => {
@@ -772,6 +976,16 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await agent.keyboard.press('Control+Enter')
     await agentIs(ada, agentId, 'available')
 
+    // Who called is called back.
+    await agent.getByRole('button', { name: /^Call .* back$/ }).click()
+    await phone.getByRole('button', { name: 'Answer the call' }).click()
+    await browserHears(agent, hertz.phone)
+    await phone.getByRole('button', { name: 'Hang up' }).click()
+    await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
+    await agent.keyboard.press('3')
+    await agent.keyboard.press('Control+Enter')
+    await agentIs(ada, agentId, 'available')
+
     // A call to it rings, also while another app is open.
     await phone.getByRole('button', { name: 'Texts' }).click()
     const tones = Number(await admin.evaluate('heard.tones'))
@@ -785,6 +999,7 @@ describe('members in the console', { skip: withoutChromium() }, () => {
     await browserHears(admin, hertz.agent)
     await phone.getByRole('button', { name: 'Hang up' }).click()
     await agent.getByRole('heading', { name: /^Outcome of the call with/ }).waitFor()
+    await admin.context().close()
     await press(agent, 'End work')
     await agentIs(ada, agentId, 'offline')
     assert.deepEqual(complaints, [])

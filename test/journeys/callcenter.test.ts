@@ -703,50 +703,6 @@ test('a caller spells a name, chooses among those that have it, and reaches the 
   await done(ada, `/v1/voice/call/${call}/hangup`, {})
 })
 
-test('a shift of eight hours: a call every hour, a break that ends by itself, and a report with each of them', async () => {
-  const ada = await open()
-  const queue = await queueOf(ada, { wrap_up_seconds: 30 })
-  await assign(ada, { queue_id: queue })
-  for (const [i, agent] of ['amina', 'baraka'].entries()) await login(ada, agent, i + 1, { queues: [queue] })
-  const nowText = async (): Promise<string> =>
-    (await ada.client.get('/v1/call-center/metrics/realtime')).body.generated_at
-  const from = await nowText()
-  for (let hour = 0; hour < 8; hour++) {
-    const call = await callerOf(ada)
-    const { agent_id: agent } = await callIs(ada, call, ({ phase }) => phase === 'connected', `call ${hour} to connect`)
-    await later(ada, 240)
-    await done(ada, `/v1/sandbox/voice/${call}/hangup`, {})
-    await ended(ada, call)
-    await agentIs(ada, agent, 'wrap_up')
-    await later(ada, 31)
-    await agentIs(ada, agent, 'available')
-    if (hour === 3) {
-      const until = new Date(Date.parse(await nowText()) + 900_000).toISOString()
-      await done(ada, '/v1/voice/agent/status', { agent_id: 'amina', status: 'break', reason: 'lunch', until })
-    }
-    await later(ada, 3_600 - 271)
-    if (hour === 3) await agentIs(ada, 'amina', 'available')
-  }
-  const to = await nowText()
-  assert.ok(Date.parse(to) - Date.parse(from) >= 8 * 3_600_000)
-  const report = async (more: string) =>
-    (await ada.client.get(`/v1/call-center/reports?from=${from}&to=${to}&${more}`)).body
-  const hours = await report('interval=hour')
-  assert.deepEqual(
-    hours.rows.map((row: { offered: number; answered: number }) => [row.offered, row.answered]),
-    Array.from({ length: 8 }, () => [1, 1]),
-  )
-  const { totals } = hours
-  assert.ok(totals.talk_seconds >= 8 * 240 && totals.talk_seconds < 8 * 300, `${totals.talk_seconds} s of talk`)
-  assert.ok(totals.occupancy_percent > 3 && totals.occupancy_percent < 8, `${totals.occupancy_percent} %`)
-  const people = await report('interval=month&group_by=agent')
-  assert.deepEqual(new Set(people.rows.map((row: { agent_id: string }) => row.agent_id)), new Set(['amina', 'baraka']))
-  for (const agent of ['amina', 'baraka']) {
-    const out = await done(ada, '/v1/voice/agent/logout', { agent_id: agent })
-    assert.ok(out.session_seconds >= 8 * 3_600, `${agent} was there for ${out.session_seconds} s`)
-  }
-})
-
 test('an agent of the console texts, and asks for money from, only those they have to do with', async () => {
   const ada = await open()
   const queue = await queueOf(ada)
@@ -870,21 +826,31 @@ test('callers are routed by their customer record, live as simulated, and the ag
   const { token } = await login(ada, 'amina', 1, { queues: [gold] })
   const seenBy = async (phone: string, by: string = token) => {
     const path = `/v1/voice/agent/amina/context?phone=${encodeURIComponent(phone)}`
-    const { customer, history } = (await world.stranger.as(by).get(path)).body
+    const { customer, history, notes } = (await world.stranger.as(by).get(path)).body
     const titles = history.sms.map(({ direction, title }: Record<string, unknown>) => [direction, title])
-    return { name: customer.name, tags: customer.tags, titles: titles.sort(), amount: history.payments[0]?.amount }
+    const amount = history.payments[0]?.amount ?? null
+    const said = notes.map(({ text }: { text: string }) => text)
+    return {
+      name: customer.name,
+      tags: customer.tags,
+      titles: titles.sort(),
+      amount,
+      calls: history.calls.length,
+      said,
+    }
   }
   // Before a call the agent has nothing to do with her.
-  assert.deepEqual(await seenBy(asha), {
-    ...{ name: null, tags: [], amount: null },
+  const nothing = { name: null, tags: [], titles: [], amount: null, calls: 0, said: [] }
+  assert.deepEqual(await seenBy(asha), nothing)
+  // A key that reads the call centre alone reads no texts, payments and customers by it.
+  const { body: narrow } = await ada.client.post('/v1/api-keys', { name: 'Board', scopes: ['callcenter:read'] })
+  assert.deepEqual(await seenBy(asha, narrow.key), {
+    ...nothing,
     titles: [
       ['inbound', null],
       ['outbound', null],
     ],
   })
-  // A key that reads the call centre alone reads no texts, payments and customers by it.
-  const { body: narrow } = await ada.client.post('/v1/api-keys', { name: 'Board', scopes: ['callcenter:read'] })
-  assert.deepEqual(await seenBy(asha, narrow.key), await seenBy(asha))
   const calls: string[] = []
   for (const [from, id] of [
     [asha, gold],
@@ -900,15 +866,34 @@ test('callers are routed by their customer record, live as simulated, and the ag
   assert.equal(unknown.status, 404)
   await connected(ada, calls[0] ?? '', 'amina')
   // A text to her may have a code in it, which is nobody else's business.
-  assert.deepEqual(await seenBy(asha), {
-    ...{ name: 'Asha Njeri', tags: ['gold'], amount: 150 },
+  const known = {
+    ...{ name: 'Asha Njeri', tags: ['gold'], amount: 150, calls: 1 },
     titles: [
       ['inbound', told.message],
       ['outbound', null],
     ],
-  })
+  }
+  assert.deepEqual(await seenBy(asha), { ...known, said: [] })
   assert.equal((await seenBy(juma)).name, null)
   for (const call of calls) await done(ada, `/v1/voice/call/${call}/hangup`, {})
+
+  // What was noted of her is for who had a call with her that day, and for who runs the call centre.
+  const [call = ''] = calls
+  const said = await world.stranger.as(token).patch(`/v1/voice/call/${call}`, { wrap_up: { notes: 'Is ill.' } })
+  assert.equal(said.status, 200, said.text)
+  const { token: colleague } = await login(ada, 'baraka', 2)
+  const asBaraka = async (query: string) => {
+    const reply = await world.stranger.as(colleague).get(`/v1/voice/agent/baraka/context?${query}`)
+    return [reply.status, reply.body.call?.call_id ?? null, reply.body.notes?.length ?? 0]
+  }
+  assert.deepEqual((await seenBy(asha)).said, ['Is ill.'])
+  assert.deepEqual(await asBaraka(`phone=${encodeURIComponent(asha)}`), [200, null, 0])
+  assert.deepEqual(await asBaraka(`call_id=${call}`), [404, null, 0])
+  assert.deepEqual(await asBaraka(`call_id=${call}&phone=${encodeURIComponent(stranger)}`), [404, null, 0])
+  assert.deepEqual((await seenBy(asha, ada.key)).said, ['Is ill.'])
+  await later(ada, 86_401)
+  await agentIs(ada, 'amina', 'available')
+  assert.deepEqual(await seenBy(asha), nothing)
 })
 
 test('a flow of the customer hands its call to a queue, and goes on afterwards', async () => {

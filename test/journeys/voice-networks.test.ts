@@ -26,7 +26,11 @@ import { eventually } from '../world.ts'
 withTrunks(async () => ({}))
 
 test('one destination without a line shuts no trunk, five in a row do; numbers are written as the trunk wants', async () => {
-  const plain = await plainNetwork((user) => (user.startsWith('07110001') ? 503 : null))
+  const statuses = [
+    ['07110001', 503],
+    ['07110002', 502],
+  ] as const
+  const plain = await plainNetwork((user) => statuses.find(([prefix]) => user.startsWith(prefix))?.[1] ?? null)
   await enter({ name: 'plain', host: '127.0.0.3', port: plain.port, prefixes: ['+254'], number_format: 'national' })
   await trunk('plain', ({ is_up }) => is_up === true)
   const rate = { prefix: '+254', currency: 'KES', minute: 3 }
@@ -43,9 +47,14 @@ test('one destination without a line shuts no trunk, five in a row do; numbers a
   await answered(others.body.call_id)
   await live.post(`/v1/voice/${others.body.call_id}/hangup`, {})
   assert.deepEqual(plain.called, ['0711000101', '0711000020'])
-  const ids = await Promise.all(['02', '03', '04', '05', '06'].map((last) => dial(`+2547110001${last}`)))
-  for (const id of ids) await over(id)
+  const dialFive = async (prefix: string) => {
+    const ids = await Promise.all(['02', '03', '04', '05', '06'].map((last) => dial(`${prefix}${last}`)))
+    for (const id of ids) await over(id)
+  }
   const { trunks } = telephoneNetworkOf(world.app)
+  await dialFive('+2547110002')
+  assert.equal(trunks.stateOf('plain')?.isUp, true, 'a fault on the way to a number is the business of its call alone')
+  await dialFive('+2547110001')
   assert.match(trunks.stateOf('plain')?.lastError ?? '', /5 numbers in a row/)
   await remove('plain')
   await plain.endpoint.close()

@@ -242,8 +242,15 @@ test('a trunk registers with its password, is told when it is refused, and unreg
       // A network that keeps a registration for two seconds, and shows another one that it keeps for longer.
       const [contact] = request.headers.all('contact')
       if (isKnown) response.headers.add('contact', `<sip:me@192.0.2.9>;expires=3600, ${contact};expires=2`)
-      if (isKnown) heard.push(request.headers.get('expires') ?? '')
-      transaction.respond(response)
+      const expires = request.headers.get('expires') ?? ''
+      if (isKnown) heard.push(expires)
+      const respond = () => {
+        if (expires === '0' && isKnown) heard.push('0 answered')
+        transaction.respond(response)
+      }
+      // A farewell takes its time.
+      if (expires === '0' && isKnown) setTimeout(respond, 200)
+      else respond()
       return true
     },
   })
@@ -270,10 +277,21 @@ test('a trunk registers with its password, is told when it is refused, and unreg
     return rows.find(({ name }) => name === 'strict')?.secret?.toString('hex')
   }
   const before = await sealed()
-  assert.equal((await world.operator.patch(`${path}/strict`, { max_calls: 7 })).status, 200)
+  assert.equal((await world.operator.patch(`${path}/strict`, { prefixes: ['+2541'] })).status, 200)
   assert.ok(before && before === (await sealed()))
+  const { trunks } = telephoneNetworkOf(world.app)
+  await eventually(async () => trunks.waysTo('+254100000001').length > 0, 'the change')
+  await trunk('strict', ({ is_registered }) => is_registered === true)
+  assert.ok(!heard.includes('0'), 'a trunk that keeps its name is registered on')
+  assert.equal((await world.operator.patch(`${path}/strict`, { domain: 'example.org' })).status, 200)
+  const farewell = await eventually(async () => {
+    const last = heard.includes('0') ? heard.slice(heard.indexOf('0')) : []
+    return last.length > 2 && last
+  }, 'the farewell')
+  assert.deepEqual(farewell.slice(0, 3), ['0', '0 answered', '300'], 'the later of two requests counts')
+  heard.length = 0
   await remove('strict')
-  await eventually(async () => heard.includes('0'), 'it to be unregistered')
+  await eventually(async () => heard.includes('0 answered'), 'it to be unregistered')
   await registrar.close()
 })
 
@@ -406,8 +424,8 @@ test('a network over TLS goes on at addresses of its own, which are known by the
 test('the DNS says where a trunk is: its services in order, as they move; what was known holds while it is silent', async (t) => {
   const at = '127.0.0.1'
   const [first, second, third] = [
-    await plainNetwork(() => null, { at, isShut: true }),
-    await plainNetwork((user) => (user.endsWith('503') ? 503 : null), { at }),
+    await plainNetwork((user) => (user.endsWith('402') ? 402 : null), { at, isShut: true }),
+    await plainNetwork((user) => [503, 402].find((status) => user.endsWith(`${status}`)) ?? null, { at }),
     await plainNetwork(() => null, { at }),
   ]
   let services: number[] | null = [first.port, second.port]
@@ -445,6 +463,9 @@ test('the DNS says where a trunk is: its services in order, as they move; what w
     'and carries the call all the same',
   )
   assert.match(first.calls[0]?.requestUri ?? '', /^sip:\+254711000503@carrier\.invalid;user=phone$/)
+  await called('+254711000402')
+  const asked = [...first.called, ...second.called].filter((user) => user.endsWith('402'))
+  assert.equal(asked.length, 1, 'who wants no calls of ours wants none at another address of theirs either')
 
   const reload = async () => {
     await world.operator.post('/v1/operator/voice/rates', { prefix: '+2549', currency: 'KES', minute: 3 })
@@ -475,6 +496,28 @@ test('audio goes where a description may name: a stranger’s private address is
   assert.deepEqual(named('198.41.0.4', '198.41.0.5', 'live'), ['198.41.0.4', '198.41.0.5'])
   assert.deepEqual(named('10.0.0.7', '198.41.0.5', 'live'), ['198.41.0.5', '198.41.0.5'])
   assert.deepEqual(named('169.254.169.254', '198.41.0.5', 'test'), ['198.41.0.5', '198.41.0.5'])
+})
+
+test('a certificate of a sips address is for its name, and so is the connection', async () => {
+  const network = telephoneNetworkOf(world.app)
+  const peersOf = async (uri: string) =>
+    (await network.waysToAddress('test', uri)).map(({ peer }) => peer).filter(({ host }) => host === '127.0.0.1')
+  const at = { transport: 'tls', host: '127.0.0.1' }
+  assert.deepEqual(await peersOf('sips:shop@localhost'), [{ ...at, port: 5_061, name: 'localhost' }])
+  assert.deepEqual(await peersOf('sip:shop@localhost:5999;transport=tls'), [{ ...at, port: 5_999, name: 'localhost' }])
+  assert.deepEqual(await peersOf('sips:shop@127.0.0.1'), [{ ...at, port: 5_061 }])
+
+  const known = await secureNetwork('known', {})
+  const caller = await SipEndpoint.open({
+    ...{ host: '127.0.0.1', ports: { tls: 0 }, tls: await identity('ours'), invited: () => null },
+    trusted: await readFile((await identity('known')).caFile ?? '', 'utf8'),
+  })
+  const asks = async (name: string) => {
+    const peer = { transport: 'tls', host: '127.0.0.1', port: known.endpoint.ports.tls ?? 0, name } as const
+    return (await caller.request('OPTIONS', 'sip:localhost', peer, { from: '<sip:pamoja@localhost>' })).status
+  }
+  assert.deepEqual([await asks('localhost'), await asks('elsewhere.example')], [200, 408])
+  await Promise.all([caller.close(), known.endpoint.close()])
 })
 
 test('a caller who answers no offer is hung up, and the call is over then', async () => {

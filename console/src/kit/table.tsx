@@ -350,7 +350,7 @@ function useRowKeys(table: RefObject<HTMLTableElement | null>): void {
 
 /** Whether a key is typed into a field, or is part of a shortcut of the browser. */
 export function isTyping(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return true
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog:modal')) return true
   return event.target instanceof HTMLElement && event.target.matches('input:not([type=checkbox]), textarea, select')
 }
 

@@ -126,8 +126,12 @@ export class SipTransport {
   async send(message: SipMessage, to: Peer): Promise<void> {
     const bytes = serialise(message)
     if (to.transport === 'udp') return this.#sendDatagram(bytes, to)
-    const stream = this.#streams.get(keyOf(to)) ?? (await this.#dial(to))
+    const stream = this.#streamTo(to) ?? (await this.#dial(to))
     if (!stream.write(bytes) && stream.writableLength > 8 * maximumMessageBytes) stream.destroy()
+  }
+
+  #streamTo(to: Peer): Socket | undefined {
+    return this.#streams.get(keyOf(to)) ?? this.#streams.get(keyOf({ ...to, name: this.#nameOf(to) }))
   }
 
   #sendDatagram(bytes: Buffer, to: Peer): Promise<void> {
@@ -220,8 +224,9 @@ export class SipTransport {
   }
 }
 
-function keyOf({ transport, host, port }: Peer): string {
-  return `${transport} ${host} ${port}`
+/** A connection whose certificate was for one name is none for another. */
+function keyOf({ transport, host, port, name = '' }: Peer): string {
+  return `${transport} ${host} ${port} ${transport !== 'tls' || name === host ? '' : name}`
 }
 
 function serverName(host: string): { servername?: string } {

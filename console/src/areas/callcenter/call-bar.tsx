@@ -68,15 +68,24 @@ export function Ringing({ now, offer, hasKeys }: { now: DeskNow; offer: Offer; h
   const reject = (): void => doing.run(() => ask({ type: 'call.reject' }))
   useKeys(hasKeys ? { Enter: answer, Escape: reject } : {})
   const button = useRef<HTMLButtonElement>(null)
+  const box = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     if (!document.activeElement?.matches('input, textarea, select')) button.current?.focus()
+    return box.current ? keptAbove(box.current) : undefined
   }, [])
   const who = whoIn(offer)
   const { call, customer } = offer.context
   const menu = call?.ivr_path.map(({ digit, label }) => [digit, label].filter(Boolean).join(' ')).join(', ')
   const by = now.transfer?.from_name
   return (
-    <section class="ringing" role="alertdialog" aria-label={t('{name} is calling', { name: who })}>
+    <dialog
+      ref={box}
+      open
+      class="ringing"
+      role="alertdialog"
+      tabIndex={-1}
+      aria-label={t('{name} is calling', { name: who })}
+    >
       <span class="ring-sign" aria-hidden="true">
         <Icon name="call" />
       </span>
@@ -103,6 +112,29 @@ export function Ringing({ now, offer, hasKeys }: { now: DeskNow; offer: Offer; h
         <Icon name="call" />
         {t('Answer')} <kbd>↵</kbd>
       </button>
-    </section>
+    </dialog>
   )
+}
+
+/** Keeps a box above any other that is open over the page: nothing behind that one could be pressed. */
+function keptAbove(box: HTMLDialogElement): () => void {
+  const lift = (): void => {
+    if (box.matches(':modal') || !document.querySelector('dialog:modal')) return
+    box.close()
+    box.showModal()
+    // Letters that are typed into the other box press nothing here.
+    box.focus()
+  }
+  const stay = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') event.preventDefault()
+  }
+  lift()
+  box.addEventListener('keydown', stay)
+  // Whatever opens takes the focus.
+  document.addEventListener('focusin', lift)
+  return () => {
+    document.removeEventListener('focusin', lift)
+    // The focus goes back to where it was.
+    if (box.matches(':modal')) box.close()
+  }
 }

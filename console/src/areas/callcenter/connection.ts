@@ -5,7 +5,7 @@
 import { PamojaError } from '#sdk/client.ts'
 import { callcenterAgentContext, callcenterCall, callcenterLogin, callcenterLogout } from '#sdk/operations.ts'
 import type { AgentContext, CallTransfer } from '#sdk/schemas.ts'
-import { api, currentEnvironment, type Environment } from '../../api.ts'
+import { api, currentEnvironment, type Environment, speaks } from '../../api.ts'
 import { devices, playBy } from '../../kit/devices.tsx'
 import { say } from '../../kit/dialogs.tsx'
 import { type AudioOffer, answerOffer, openMicrophone, stopTracks } from '../../kit/microphone.ts'
@@ -95,6 +95,8 @@ voice.autoplay = true
 void playBy(voice, devices.get().speaker)
 
 const kept = 'pamoja-desk'
+/** Supervision that the tab is in, by its id: a call that is listened to stays one when the page is loaded anew. */
+export const keptMonitor = 'pamoja-monitor'
 const longestRetryMs = 8_000
 const beatMs = 10_000
 /** Silence of the server after which the connection counts as lost: a network that is gone does not close it. */
@@ -210,7 +212,8 @@ function open(agent_id: string, microphone: MediaStream, path: string): void {
   allowSound()
   const environment = currentEnvironment()
   sessionStorage.setItem(kept, `${environment} ${path}`)
-  const nothing = { socket: null, peer: null, retryMs: 500, answers: false, broken: null, isListening: false }
+  const isListening = sessionStorage.getItem(keptMonitor) !== null
+  const nothing = { socket: null, peer: null, retryMs: 500, answers: false, broken: null, isListening }
   line = { environment, path, agent_id, microphone, ...nothing }
   desk.set({ ...closed, link: 'opening', toNote: keptToNote(agent_id) })
   watchMicrophone(line)
@@ -301,6 +304,8 @@ async function lost(own: Line, code: number, wasOpen: boolean): Promise<void> {
   window.addEventListener('online', retry, { signal: again.signal })
   own.retryMs = Math.min(longestRetryMs, own.retryMs * 2)
 }
+
+desk.listen(({ call }) => speaks(call.state !== 'none'))
 
 const isSpeakingIn = ({ state }: CallNow): boolean => state === 'connected' || state === 'on_hold'
 

@@ -13,7 +13,7 @@ import { api, type Session } from '../../api.ts'
 import { allowSound } from '../../kit/sound.ts'
 import { go } from '../../place.tsx'
 import { store } from '../../store.ts'
-import { answering, desk, startWork, whenReady } from './connection.ts'
+import { answering, desk, keptMonitor, startWork, whenReady } from './connection.ts'
 
 export type Mode = CallMonitor['mode']
 
@@ -67,7 +67,21 @@ export async function takeOver(session: Session, call_id: string): Promise<void>
 }
 
 /** A call that is over is listened to no more. */
+let wasInCall = false
 desk.listen(({ call }) => {
-  const now = monitor.get()
-  if (now?.status === 'active' && call.state === 'none') monitor.set(null)
+  const isOver = wasInCall && call.state === 'none'
+  wasInCall = call.state !== 'none'
+  if (isOver && monitor.get()?.status === 'active') monitor.set(null)
 })
+
+/** A page that was loaded anew listens on. */
+monitor.listen((now) => {
+  if (now) sessionStorage.setItem(keptMonitor, now.monitor_id)
+  else sessionStorage.removeItem(keptMonitor)
+})
+const before = sessionStorage.getItem(keptMonitor)
+if (before !== null)
+  callcenterGetMonitor(api, { monitor_id: before }).then(
+    (now) => (now.status === 'ended' ? sessionStorage.removeItem(keptMonitor) : monitor.set(now)),
+    () => undefined,
+  )

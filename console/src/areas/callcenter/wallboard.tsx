@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wallboard: queues against their promise, people by what they do and since when, and calls with what a supervisor can do.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { voiceListCalls } from '#sdk/operations.ts'
 import type { RealtimeMetrics } from '#sdk/schemas.ts'
 import { api, may, type Session } from '../../api.ts'
@@ -168,16 +168,25 @@ const askMs = 5_000
 function Calls({ session, board }: { session: Session; board: RealtimeMetrics }) {
   const listening = monitor.use()
   // Who listens from here is in no call of their own.
-  const speaking = board.agents.filter(
-    ({ agent_id, call_id, status }) =>
-      call_id !== null && status === 'on_call' && !(listening && agent_id === session.member.id),
-  )
-  const ids = speaking.map(({ call_id }) => call_id).join(' ')
+  const speaking = board.agents
+    .filter(
+      ({ agent_id, call_id, status }) =>
+        call_id !== null && status === 'on_call' && !(listening && agent_id === session.member.id),
+    )
+    .sort((one, other) => Date.parse(one.since) - Date.parse(other.since))
   const turn = speaking.length === 0 ? 0 : Math.floor(Date.parse(board.generated_at) / askMs)
-  const calls = useLoad(`${ids} ${turn}`, () => voiceListCalls(api, { query: { status: 'answered', limit: 200 } }), {
-    keeps: true,
-  })
-  const known = new Map((calls.value?.data ?? []).map((call) => [call.call_id, call]))
+  const told = useRef<ReadonlySet<string>>(new Set())
+  const untold = speaking
+    .slice(0, maxCalls)
+    .flatMap(({ call_id }) => (told.current.has(call_id ?? '') ? [] : [call_id]))
+  // The oldest calls are those that are shown, of however many.
+  const calls = useLoad(
+    `${useLooks(untold.join(' '), turn)}`,
+    () => voiceListCalls(api, { query: { status: 'answered', order: 'asc', limit: 200 } }),
+    { keeps: true },
+  )
+  const known = useMemo(() => new Map((calls.value?.data ?? []).map((call) => [call.call_id, call])), [calls.value])
+  told.current = useMemo(() => new Set(known.keys()), [known])
   const queues = new Map(board.queues.map(({ queue_id, name }) => [queue_id, name]))
   const doing = useDoing()
   const [wanted, setWanted] = useState('')
@@ -188,7 +197,7 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
   }
   const isWanted = (agent: AgentNow): boolean =>
     `${agent.name ?? agent.agent_id} ${partyOf(agent)}`.toLowerCase().includes(wanted.trim().toLowerCase())
-  const rows = speaking.filter(isWanted).sort((one, other) => Date.parse(one.since) - Date.parse(other.since))
+  const rows = speaking.filter(isWanted)
   return (
     <Card title="Calls now" action={<span class="count">{new Set(speaking.map(({ call_id }) => call_id)).size}</span>}>
       {calls.error && <Problem error={calls.error} retry={calls.reload} />}
@@ -238,6 +247,14 @@ function Calls({ session, board }: { session: Session; board: RealtimeMetrics })
   )
 }
 
+/** Number of looks at the calls: one every few seconds, and one at once for calls of which nothing was asked yet. */
+function useLooks(untold: string, turn: number): number {
+  const looks = useRef({ untold, turn, count: 0 }).current
+  const isNew = untold !== '' && untold !== looks.untold
+  if (isNew || turn !== looks.turn) Object.assign(looks, { untold, turn, count: looks.count + 1 })
+  return looks.count
+}
+
 function PhaseState({ phase }: { phase: string | null }) {
   return phase === 'on_hold' ? <Pill state="paused" word={t('On hold')} tone="warn" /> : <AgentState status="on_call" />
 }
@@ -274,33 +291,39 @@ function Supervising({
     })
     if (answer !== null) await takeOver(session, call_id)
   }
-  if (agent.agent_id === session.member.id) return <span class="soft">{t('Your own call')}</span>
-  return (
-    <span class="row-actions supervising">
-      {modes.map(([mode, icon, name]) => (
+  const heard = isHere ? listening.mode : null
+  const isOwn = agent.agent_id === session.member.id
+  // Drawn anew only when it changes, as the people below.
+  const deeds = useMemo(
+    () => (
+      <span class="row-actions supervising">
+        {modes.map(([mode, icon, name]) => (
+          <button
+            key={mode}
+            type="button"
+            class="btn small"
+            aria-pressed={heard === mode}
+            disabled={doing.isBusy}
+            title={t(name)}
+            onClick={() => doing.run(() => supervise(session, call_id, mode))}
+          >
+            <Icon name={icon} />
+            <span class="word">{t(name)}</span>
+          </button>
+        ))}
         <button
-          key={mode}
           type="button"
           class="btn small"
-          aria-pressed={isHere && listening.mode === mode}
           disabled={doing.isBusy}
-          title={t(name)}
-          onClick={() => doing.run(() => supervise(session, call_id, mode))}
+          title={t('Take over')}
+          onClick={() => doing.run(take)}
         >
-          <Icon name={icon} />
-          <span class="word">{t(name)}</span>
+          <Icon name="transfer" />
+          <span class="word">{t('Take over')}</span>
         </button>
-      ))}
-      <button
-        type="button"
-        class="btn small"
-        disabled={doing.isBusy}
-        title={t('Take over')}
-        onClick={() => doing.run(take)}
-      >
-        <Icon name="transfer" />
-        <span class="word">{t('Take over')}</span>
-      </button>
-    </span>
+      </span>
+    ),
+    [session, call_id, heard, doing.isBusy],
   )
+  return isOwn ? <span class="soft">{t('Your own call')}</span> : deeds
 }

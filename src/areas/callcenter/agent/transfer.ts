@@ -28,6 +28,7 @@ import { targetOf } from '../contact/ring-target.ts'
 import {
   findTransfer,
   insertTransfer,
+  noteTargetLeg,
   saveTransfer,
   type TransferRow,
   transferOfCall,
@@ -131,9 +132,8 @@ async function ring(
     return transferChanged(app, { ...ended, cause: rung.refused, by: 'system', digit: null, atMs: 0 }, transfer.id)
   }
   await atSwitchboard(app, tenant, async (tx, occasion) => {
-    const now = await maybe(tx.query(findTransfer, { ...tenant, id: transfer.id }))
-    if (now && now.leg_id === null) await save(tx, tenant, now, now.status, rung.call)
-    if (now?.to_agent) await noteLeg(app, tx, occasion, now.to_agent, rung.call)
+    await tx.query(noteTargetLeg, { ...tenant, id: transfer.id, leg: rung.call })
+    if (transfer.to_agent !== null) await noteLeg(app, tx, occasion, transfer.to_agent, rung.call)
   })
 }
 
@@ -331,8 +331,7 @@ async function targetGone(step: Step): Promise<After[]> {
     const { over: isOver } = await leftBehind(app, tx, occasion, contact, agent, change.call)
     if (!isOver) return []
     const other = await otherSpeaker(tx, occasion, contact)
-    if (other) return [() => live.mark(tenant, contact.call_id, { agent_id: other.agent_id })]
-    return endCall(app, tenant, contact)
+    return other ? hasNow(app, tenant, other) : endCall(app, tenant, contact)
   }
   // The agent answered earlier, and has handed the call on.
   if (change.status === 'completed') return []
@@ -341,13 +340,22 @@ async function targetGone(step: Step): Promise<After[]> {
   if (isGone && agent?.status === 'ringing' && isTheirs) await becomeFree(app, tx, occasion, agent)
   if (isGone && contact.state === 'offered') await over(app, tx, occasion, contact, 'abandoned')
   if (isGone || contact.state !== 'offered') return []
-  // Cold transfer without an answer: the first agent has left, so the call returns to its queue.
+  // Cold transfer without an answer: the first agent has left, so the call returns to its queue unless another speaks in it.
   if (agent && isTheirs) await notAnswered(app, tx, occasion, agent, change)
   await save(tx, tenant, transfer, 'failed', transfer.leg_id, occasion.nowMs)
-  const queue = await queueBefore(tx, occasion, contact)
+  const other = await otherSpeaker(tx, occasion, contact)
+  const queue = other ? null : await queueBefore(tx, occasion, contact)
   if (queue) return waitIn(app, tx, occasion, contact, queue, { outcome: 'failed' })
   const { legs } = await over(app, tx, occasion, contact, 'failed')
-  return [...legs.map((leg) => () => live.hangUp(tenant, leg)), ...endCall(app, tenant, contact)]
+  const hangUps = legs.map((leg) => () => live.hangUp(tenant, leg))
+  // Whoever else spoke in the call speaks on.
+  if (other) return [...hangUps, () => live.hold(tenant, contact.call_id, null), ...hasNow(app, tenant, other)]
+  return [...hangUps, ...endCall(app, tenant, contact)]
+}
+
+/** The call is that of another agent who speaks in it. */
+function hasNow(app: App, tenant: Tenant, { call_id, agent_id }: ContactRow): After[] {
+  return [() => liveCalls(app).mark(tenant, call_id, { agent_id })]
 }
 
 /** Connects the customer with somebody who is no agent. */

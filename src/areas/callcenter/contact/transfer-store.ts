@@ -64,3 +64,9 @@ export const saveTransfer = statement.tenant<
   `update callcenter.transfers set status = $status, leg_id = $leg, ended_at = $endedAt where ${mine} and id = $id
    returning ${columns}`,
 )
+
+/** Notes the leg of a transfer's target, which may have answered or ended already. */
+export const noteTargetLeg = statement.tenant<One & { leg: string }, object>(
+  'callcenter.note_target_leg',
+  `update callcenter.transfers set leg_id = $leg where ${mine} and id = $id and leg_id is null`,
+)

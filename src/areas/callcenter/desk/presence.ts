@@ -9,7 +9,9 @@ import type { Tenant } from '../../../platform/tenant.ts'
 import { liveCalls } from '../../voice/area.ts'
 import { agentNamed, become, keepPresence } from '../agents/presence.ts'
 import { type AgentRow, agentOfDesk } from '../agents/store.ts'
+import { otherSpeaker } from '../caller/next-contact.ts'
 import { contactNamed } from '../contact/lifecycle.ts'
+import { transferOfCall } from '../contact/transfer-store.ts'
 import { atSwitchboard } from '../switchboard.ts'
 import { tickLater } from '../tick.ts'
 
@@ -44,14 +46,17 @@ export async function deskDisconnected(app: App, tenant: Tenant, agent: string, 
   if (lost?.customer) await live.hold(tenant, lost.customer, { music: 'default' })
 }
 
-/** Call of the agent's customer, unless the agent put it on hold. */
+/** Call of the agent's customer, unless it is on hold anyway, or another agent speaks with them. */
 async function customerOf(
   tx: Parameters<typeof contactNamed>[0],
   occasion: Parameters<typeof contactNamed>[1],
   { status, contact_id }: AgentRow,
 ): Promise<string | null> {
   const contact = status === 'on_call' && contact_id !== null ? await contactNamed(tx, occasion, contact_id) : null
-  return contact?.state === 'connected' && contact.held_since === null ? contact.call_id : null
+  if (contact?.state !== 'connected' || contact.held_since !== null) return null
+  const { call_id: call } = contact
+  const transfer = await maybe(tx.query(transferOfCall, { ...occasion.tenant, call }))
+  return transfer === null && (await otherSpeaker(tx, occasion, contact)) === null ? call : null
 }
 
 /** Recovery of a dead node's desks: they count as lost. */

@@ -29,27 +29,36 @@ interface ContextQuery {
 
 export async function contextOf(app: App, caller: Caller, agent: AgentRow, query: ContextQuery) {
   const { tenant, nowMs, principal } = caller
-  const call = query.call_id === undefined ? agent.call_id : uuidOf('call', query.call_id)
-  const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  const knows = (phone: string) => isKnownTo(app, tenant, agent, phone, nowMs)
+  const contactOf = (call: string | null) =>
+    call === null ? null : maybe(app.db.query(contactOfCall, { ...tenant, call }))
+  const current = await contactOf(agent.call_id)
+  const asked = query.call_id === undefined ? current : await contactOf(uuidOf('call', query.call_id))
+  // An agent alone sees calls of those with whom they have a call, or had one within a day.
+  const isAlone = agentOf(caller) !== null
+  const isShown = !isAlone || asked?.id === current?.id || (asked !== null && (await knows(customerOf(asked))))
+  const contact = isShown ? asked : null
   if (query.call_id !== undefined && !contact)
     throw new AppError('NOT_FOUND', 'there is no such call of the call centre; ids of calls begin with call_')
   const phone = query.phone ?? (contact && customerOf(contact))
   if (phone !== null && !isE164(phone)) throw new AppError('NOT_FOUND', 'phone is not E.164, such as +254711000001')
+  const isAtDesk = deskAgentOf(caller) === agent.agent_id
+  const isCurrent = current !== null && customerOf(current) === phone
+  const isTheirs = phone !== null && isAtDesk && (isCurrent || (await knows(phone)))
+  // Of others an agent learns nothing; whoever is no agent learns what their scopes say.
+  const known = isAlone && !isTheirs ? null : phone
+  const mayRead = (scope: string) => isTheirs || (!isAlone && allows(principal.scopes, scope))
   // Callers who withhold their numbers are different people: none has the history of another.
   const past =
-    phone === null || phone === withheldNumber
+    known === null || known === withheldNumber
       ? []
-      : await app.db.query(contactsOfCaller, { ...tenant, phone, limit: maxNotes })
-  const isAtDesk = deskAgentOf(caller) === agent.agent_id
-  const isTheirs = phone !== null && isAtDesk && (await hasToDoWith(app, tenant, agent, phone, nowMs))
-  // An agent alone knows more only of those with whom they have a call, or had one within a day; others what their scopes say.
-  const mayRead = (scope: string) => isTheirs || (agentOf(caller) === null && allows(principal.scopes, scope))
-  const profile = phone !== null && mayRead('customers:read') ? await profileOf(app, tenant, phone) : null
+      : await app.db.query(contactsOfCaller, { ...tenant, phone: known, limit: maxNotes })
+  const profile = known !== null && mayRead('customers:read') ? await profileOf(app, tenant, known) : null
   // A call says nothing of a number that is not in it.
   const own = contact && customerOf(contact) === phone ? contact : null
   const customer = phone === null ? null : customerShown(phone, own, profile)
   // An agent may write any address into the data of a call: what it has is shown where it is that of the customer record.
-  const email = (isTheirs || agentOf(caller) !== null ? profile?.email : customer?.email) ?? null
+  const email = (isTheirs || isAlone ? profile?.email : customer?.email) ?? null
   return {
     agent_id: agent.agent_id,
     status: agent.status,
@@ -57,7 +66,7 @@ export async function contextOf(app: App, caller: Caller, agent: AgentRow, query
     customer,
     history: {
       calls: past.slice(0, maxCalls).map(callBefore),
-      ...(await elsewhere(app, tenant, { phone, email }, mayRead)),
+      ...(await elsewhere(app, tenant, { phone: known, email }, mayRead)),
     },
     notes: past.flatMap(({ notes, agent_id, ended_at, entered_at }) =>
       notes === null ? [] : [{ text: notes, agent_id, created_at: ended_at ?? entered_at }],
@@ -65,16 +74,15 @@ export async function contextOf(app: App, caller: Caller, agent: AgentRow, query
   }
 }
 
-/** Whether a number is that of the agent's call, ringing or live, or of one within the last day. */
-async function hasToDoWith(
+/** Whether an agent has a call with a number, or had one within the last day. Behind a withheld one may be anybody. */
+async function isKnownTo(
   app: App,
   tenant: Tenant,
-  { agent_id: agent, call_id: call }: AgentRow,
+  { agent_id: agent }: AgentRow,
   phone: string,
   nowMs: number,
 ): Promise<boolean> {
-  const contact = call === null ? null : await maybe(app.db.query(contactOfCall, { ...tenant, call }))
-  if (contact && customerOf(contact) === phone) return true
+  if (phone === withheldNumber) return false
   const since = new Date(nowMs - dayMs)
   return (await one(app.db.query(hasCall, { ...tenant, agent, phone, since }))).known
 }

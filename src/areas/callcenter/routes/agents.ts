@@ -120,9 +120,18 @@ const context = read({
   needs: anAgent,
   query: Type.Object({
     call_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Id of a call to show instead of the current one' }),
+      Type.String({
+        maxLength: 40,
+        description:
+          'Id of a call to show instead of the current one; agents see calls of their own customers of the last day',
+      }),
     ),
-    phone: Type.Optional(Type.String({ maxLength: 20, description: 'Number of the customer, if there is no call' })),
+    phone: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description: 'Number of the customer, if there is no call; agents learn nothing of customers of others',
+      }),
+    ),
   }),
   reply: { status: 200, schema: AgentContext },
   errors: ['NOT_FOUND'],

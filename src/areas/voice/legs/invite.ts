@@ -44,6 +44,9 @@ const silentAddressMs = 8_000
  */
 const networkRefusals = new Set([401, 402, 407, 408, 500, 502, 503, 504])
 
+/** Those among them that a network gives at each of its addresses. */
+const wholeRefusals = new Set([401, 402, 407])
+
 /** Redirects that one call follows. */
 const maxRedirects = 3
 
@@ -79,12 +82,12 @@ export class Invite {
     const isDiscreet = way.trunk === undefined && way.peer.transport !== 'udp'
     let hasRung = false
     let isOver = false
-    const passOver = (status: number) => {
+    const passOver = (status: number, others = rest) => {
       isOver = true
       clearTimeout(patience)
       network.trunks.failed(way, options.to, status, !this.#sip?.hasHeard)
       handlers.passedOver?.(way, status)
-      this.#try(rest)
+      this.#try(others)
     }
     const refuse = (status: number, reason: string) => {
       isOver = true
@@ -137,7 +140,8 @@ export class Invite {
           const isWaiting = isDiscreet && !sip?.hasHeard && !this.#isCancelled
           if (isWaiting) return
           const isDown = !hasRung && networkRefusals.has(status)
-          if (isDown && rest.length > 0 && !this.#isCancelled) return passOver(status)
+          const next = wholeRefusals.has(status) ? rest.filter(({ name }) => name !== way.name) : rest
+          if (isDown && next.length > 0 && !this.#isCancelled) return passOver(status, next)
           const others =
             this.#isCancelled || this.#redirects >= maxRedirects
               ? []

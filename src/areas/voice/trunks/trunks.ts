@@ -64,7 +64,7 @@ const reloadMs = 30_000
 const checkEveryMs = 30_000
 const downMs = 30_000
 const silentMs = 300_000
-/** Longest wait for the DNS before a trunk that was changed is used all the same. */
+/** Longest wait for the DNS, and for an answer to a farewell, before a trunk that was changed is used all the same. */
 const resolvedMs = 2_000
 const leastRefreshMs = 1_000
 /** Registration time that is asked for, and the longest that a network may ask for instead. */
@@ -114,9 +114,31 @@ export class Trunks {
     void this.#locate()
     const endpoint = this.#endpoint
     if (!endpoint) return
+    const names = new Set(this.#trunks.map(({ row }) => row.name))
     for (const gone of known.values())
-      if (gone.isRegistered && !this.#trunks.includes(gone)) void this.#register(endpoint, gone, 0)
-    if (this.#trunks.some((trunk) => known.get(trunk.row.name) !== trunk)) void this.#check()
+      if (gone.isRegistered && !names.has(gone.row.name)) void this.#register(endpoint, gone, 0)
+    for (const trunk of this.#trunks) {
+      const before = known.get(trunk.row.name)
+      if (before !== trunk) void this.#takeOver(endpoint, trunk, before).catch(() => undefined)
+    }
+  }
+
+  /**
+   * Begins with a trunk as it is now. One that is registered by the same name is registered anew; otherwise the network answers
+   * the farewell to the old name first, for the later of two requests counts.
+   */
+  async #takeOver(endpoint: SipEndpoint, trunk: Trunk, before: Trunk | undefined): Promise<void> {
+    if (before?.isRegistered && !isSameName(before.row, trunk.row)) {
+      trunk.isChecking = true
+      await atMost(
+        resolvedMs,
+        this.#register(endpoint, before, 0).catch(() => undefined),
+        undefined,
+      )
+      trunk.isChecking = false
+      trunk.seq = before.seq
+    }
+    if (this.#trunks.includes(trunk)) await this.#checkOne(endpoint, trunk)
   }
 
   async #trunkOf(row: TrunkRow, known: Trunk | undefined): Promise<Trunk> {
@@ -521,6 +543,12 @@ export class Trunks {
     }
     return null
   }
+}
+
+/** Whether a network knows both by one registration. */
+function isSameName(one: TrunkRow, other: TrunkRow): boolean {
+  const parts = ['registers', 'host', 'port', 'transport', 'domain', 'username'] as const
+  return parts.every((part) => one[part] === other[part])
 }
 
 /** Whether a host is one of a trunk's. */

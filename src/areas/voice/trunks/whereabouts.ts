@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a trunk is (RFC 3263): at its address; at the services (SRV) of its name where no port was told; otherwise at the addresses
 // of its name.
+import type { SrvRecord } from 'node:dns'
 import dns from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { errorCode } from '../../../kernel/error-code.ts'
@@ -30,6 +31,9 @@ export function unresolved({ host, port, transport }: Named): Whereabouts {
   return { peers: [{ transport, host, port: port || defaultPorts[transport] }], hosts: new Set([host]) }
 }
 
+/** Who tells what a name leads to. */
+const usualNames = { services: (name: string) => dns.resolveSrv(name), addresses: hostLookup }
+
 /**
  * Whereabouts by the DNS; those that are known where it does not tell. `sipHost` is the address that this side sends from.
  */
@@ -37,18 +41,19 @@ export async function whereaboutsOf(
   row: Named,
   sipHost: string,
   known: Whereabouts | null,
+  names = usualNames,
 ): Promise<Whereabouts | null> {
   const usual = unresolved(row)
   const { host, transport } = row
   if (isIP(host)) return usual
-  const places = row.port === 0 ? await placesOf(`${services[transport]}.${host}`) : []
+  const places = row.port === 0 ? await placesOf(names.services(`${services[transport]}.${host}`)) : []
   if (places === null && known) return known
   const hosts = new Set(usual.hosts)
   const peers: Peer[] = []
   let isSilent = false
   for (const place of places?.length ? places : usual.peers) {
     // One after the other: each lookup that waits for the DNS keeps one of the few threads that read files too.
-    const found = await hostLookup(place.host).catch((error: unknown) => {
+    const found = await names.addresses(place.host).catch((error: unknown) => {
       isSilent ||= !isUnknown(error)
       return []
     })
@@ -72,9 +77,9 @@ export async function whereaboutsOf(
 const isUnknown = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(errorCode(error))
 
 /** Services of a name, in order; null where the DNS does not tell. */
-async function placesOf(name: string): Promise<{ host: string; port: number }[] | null> {
-  const asked = dns.resolveSrv(name).catch((error: unknown) => (isUnknown(error) ? [] : null))
-  const found = await atMost(answerMs, asked, null)
+async function placesOf(asked: Promise<SrvRecord[]>): Promise<{ host: string; port: number }[] | null> {
+  const told = asked.catch((error: unknown) => (isUnknown(error) ? [] : null))
+  const found = await atMost(answerMs, told, null)
   if (found === null) return null
   return found
     .filter((service) => service.name !== '')
