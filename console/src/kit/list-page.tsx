@@ -83,6 +83,8 @@ export interface ListOf {
   readonly exportPath?: string
   readonly columns: readonly ColumnOf[]
   readonly filters?: readonly FilterOf[]
+  /** State of the rows whose amounts are added up for each day, such as `completed`. */
+  readonly summed?: string
   /** Names of the parameters of the first and the last day. */
   readonly dates?: readonly [from: string, to: string]
   /** Whether the server turns the order round. */
@@ -150,8 +152,16 @@ export function ListPage({ children, ...list }: ListPageProps) {
   )
 }
 
+interface ListRecordsProps {
+  list: ListOf
+  turn?: number
+  onTurn?(): void
+  /** How many rows are shown where the list is a part of another page; all, as one scrolls, unless given. */
+  most?: number
+}
+
 /** Rows of a list with what can be done to them, for a page of its own or a part of one. */
-export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: number; onTurn?(): void }) {
+export function ListRecords({ list, turn = 0, onTurn, most }: ListRecordsProps) {
   const { query } = usePlace()
   const [own, setOwn] = useState(0)
   const filters = filtersOf(list, query)
@@ -177,7 +187,7 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
       : []),
   ]
   const time = list.columns.find(({ isDay }) => isDay)
-  const inBulk = actions.filter(({ isBulk }) => isBulk)
+  const inBulk = most === undefined ? actions.filter(({ isBulk }) => isBulk) : []
   const amounts = list.columns.find(({ as, priority }) => as === 'money' && priority === 1)
   return (
     <Records<Row>
@@ -186,8 +196,12 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
       query={{ ...list.query, ...filters.asked }}
       {...(list.live === undefined ? {} : { live: list.live })}
       turn={turn + own}
+      {...(most === undefined ? {} : { limit: most, isPreview: true })}
       keyOf={(row) => textOf(valueAt(row, list.keyField))}
       {...(time ? { timeOf: (row: Row) => textOf(valueAt(row, time.field)) || null } : {})}
+      {...(amounts && list.summed
+        ? { amountName: words(list.summed), amountOf: (row: Row) => amountOf(row, amounts, list.summed) }
+        : {})}
       {...(list.open ? { open: (row: Row) => openOf(row, list.open) } : {})}
       empty={<NoRows list={list} isFiltered={filters.isOn} />}
       {...(list.sorts
@@ -350,6 +364,16 @@ async function actOnEach(action: ActionOf, rows: readonly Row[], answer: Answer)
     complain(new Error(t('Not done to {count} of {all} rows: {reason}', { ...counts, reason: sentenceOf(first) })))
 }
 
+/** Amount of a row that has reached a state. */
+function amountOf(
+  row: Row,
+  { field, currencyField = 'currency' }: ColumnOf,
+  summed: string | undefined,
+): readonly [currency: string, amount: number] | null {
+  const isSummed = valueAt(row, 'status') === summed
+  return isSummed ? [textOf(valueAt(row, currencyField)), Number(valueAt(row, field))] : null
+}
+
 /** Sum of amounts, of each currency by itself. */
 function sumOf(rows: readonly Row[], { field, currencyField = 'currency' }: ColumnOf): string {
   const sums = new Map<string, number>()
@@ -361,8 +385,8 @@ function sumOf(rows: readonly Row[], { field, currencyField = 'currency' }: Colu
 }
 
 /** Value at a path such as `customer.name`. */
-export function valueAt(row: Row, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
+export function valueAt(thing: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], thing)
 }
 
 /** On a card, the time of the row stands at the first place that no other column takes. */

@@ -15,6 +15,7 @@ import { api, currentEnvironment, thingAt } from '../../api.ts'
 import { Spark } from '../../kit/chart.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { Card, Figures, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { ListRecords } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { ago, count, country as nameOfCountry, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
@@ -23,6 +24,7 @@ import { counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { NeedsYou } from '../overview/overview.tsx'
 import { changeOf, labelsOf, type Range, Ranges, TrafficAreas } from '../overview/traffic.tsx'
+import { failed as failedJobs } from './lists.ts'
 import { OpenedThing } from './opened.tsx'
 
 export function OperatorHome() {
@@ -48,6 +50,7 @@ export function OperatorHome() {
   const queues = system.value?.queues ?? []
   const oldest = Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds))
   const rate = links.value?.reduce((sum, one) => sum + (one.rate ?? 0), 0) ?? null
+  const failed = queues.reduce((sum, one) => sum + one.failed, 0)
   const ledger = system.value?.ledger
   return (
     <div class="page">
@@ -62,7 +65,7 @@ export function OperatorHome() {
           [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
           [
             t('Failed jobs'),
-            system.value && count(queues.reduce((sum, { failed }) => sum + failed, 0)),
+            system.value && count(failed),
             null,
             '/operator/failed',
           ],
@@ -101,6 +104,11 @@ export function OperatorHome() {
           ))}
         </ul>
       </Card>
+      {failed > 0 && (
+        <Card title={t('Failed jobs')} action={<Link to="/operator/failed">{t('Show all')}</Link>}>
+          <ListRecords list={failedJobs} turn={failed} onTurn={() => void system.reload()} most={shownJobs} />
+        </Card>
+      )}
       <OperatorSearch />
       {system.value && <Nodes system={system.value} />}
     </div>
@@ -108,6 +116,8 @@ export function OperatorHome() {
 }
 
 const everyMs = 10_000
+/** Failed jobs on this page; the others are on a page of their own. */
+const shownJobs = 5
 /** The server counts once a minute. */
 const countedMs = 60_000
 

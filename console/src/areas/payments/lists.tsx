@@ -38,6 +38,7 @@ const statuses = ['pending', 'processing', 'requires_action', 'completed', 'fail
 
 export const payments: ListOf = {
   title: 'Payments',
+  summed: 'completed',
   icon: 'card',
   path: paymentsTransactions.at(),
   keyField: 'transaction_id',
@@ -91,6 +92,7 @@ function unusual(risk: unknown): string | null {
 
 export const payouts: ListOf = {
   title: 'Payouts',
+  summed: 'completed',
   icon: 'out',
   deeds: [
     { name: 'Create bulk payout', icon: 'users', scope: 'payouts:write', form: payMany },
@@ -171,6 +173,7 @@ const payment = { name: 'Payment', field: 'payment_id', as: 'id', priority: 3 } 
 
 export const refunds: ListOf = {
   title: 'Refunds',
+  summed: 'completed',
   icon: 'undo',
   path: refundsList.at(),
   keyField: 'refund_id',
