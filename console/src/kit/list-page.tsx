@@ -15,7 +15,7 @@ import { FormBox } from './form-box.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
 import { Records } from './records.tsx'
-import { type Column, nothing } from './table.tsx'
+import { type Column, nothing, type Summed } from './table.tsx'
 import { clockTime, count, country, date, language, moment, money, percent, shortId, words } from './words.ts'
 
 /** Field of a row, and how it is shown. */
@@ -83,8 +83,8 @@ export interface ListOf {
   readonly exportPath?: string
   readonly columns: readonly ColumnOf[]
   readonly filters?: readonly FilterOf[]
-  /** State of the rows whose amounts are added up for each day, such as `completed`. */
-  readonly summed?: string
+  /** Name of the sum that the amount of a row is part of, for each day; nothing where it is part of none. */
+  readonly summed?: (row: Row) => string | null
   /** Names of the parameters of the first and the last day. */
   readonly dates?: readonly [from: string, to: string]
   /** Whether the server turns the order round. */
@@ -199,9 +199,7 @@ export function ListRecords({ list, turn = 0, onTurn, most }: ListRecordsProps) 
       {...(most === undefined ? {} : { limit: most, isPreview: true })}
       keyOf={(row) => textOf(valueAt(row, list.keyField))}
       {...(time ? { timeOf: (row: Row) => textOf(valueAt(row, time.field)) || null } : {})}
-      {...(amounts && list.summed
-        ? { amountName: words(list.summed), amountOf: (row: Row) => amountOf(row, amounts, list.summed) }
-        : {})}
+      {...(amounts && list.summed ? { amountOf: (row: Row) => summedOf(row, amounts, list.summed) } : {})}
       {...(list.open ? { open: (row: Row) => openOf(row, list.open) } : {})}
       empty={<NoRows list={list} isFiltered={filters.isOn} />}
       {...(list.sorts
@@ -364,14 +362,13 @@ async function actOnEach(action: ActionOf, rows: readonly Row[], answer: Answer)
     complain(new Error(t('Not done to {count} of {all} rows: {reason}', { ...counts, reason: sentenceOf(first) })))
 }
 
-/** Amount of a row that has reached a state. */
-function amountOf(
-  row: Row,
-  { field, currencyField = 'currency' }: ColumnOf,
-  summed: string | undefined,
-): readonly [currency: string, amount: number] | null {
-  const isSummed = valueAt(row, 'status') === summed
-  return isSummed ? [textOf(valueAt(row, currencyField)), Number(valueAt(row, field))] : null
+/** Sums of rows that are over: what failed or still waits is no money. */
+export const completed = ({ status }: Row): string | null => (status === 'completed' ? t('Completed') : null)
+
+function summedOf(row: Row, { field, currencyField = 'currency' }: ColumnOf, summed: ListOf['summed']): Summed | null {
+  const name = summed?.(row) ?? null
+  if (name === null) return null
+  return { name, currency: textOf(valueAt(row, currencyField)), amount: Number(valueAt(row, field)) }
 }
 
 /** Sum of amounts, of each currency by itself. */

@@ -13,7 +13,7 @@ import { useLoad } from './load.ts'
 import { type Batch, BatchTable, batchOf, type Column, TableSkeleton, type TableProps } from './table.tsx'
 import { count } from './words.ts'
 
-export interface RecordsProps<Row> extends Pick<TableProps<Row>, 'timeOf' | 'amountOf' | 'amountName'> {
+export interface RecordsProps<Row> extends Pick<TableProps<Row>, 'timeOf' | 'amountOf'> {
   label: string
   path: string
   query?: Record<string, string>
@@ -162,10 +162,9 @@ export function Records<Row>(props: RecordsProps<Row>) {
 }
 
 function tableProps<Row>(props: RecordsProps<Row>) {
-  const { label, columns, keyOf, open, timeOf, amountName, order, onOrder } = props
+  const { label, columns, keyOf, open, timeOf, order, onOrder } = props
   return {
     ...{ label, columns, keyOf },
-    ...(amountName ? { amountName } : {}),
     ...(open ? { open } : {}),
     ...(timeOf ? { timeOf } : {}),
     ...(order ? { order } : {}),

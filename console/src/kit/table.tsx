@@ -34,21 +34,27 @@ export interface Batch<Row> {
   readonly days: Days
 }
 
+/** An amount and what it is, such as `Completed`. */
+export interface Summed {
+  readonly name: string
+  readonly currency: string
+  readonly amount: number
+}
+
 /** What the rows of a day come to. */
 interface DaySum {
   readonly count: number
-  /** Sums of the amounts by currency. */
-  readonly amounts: Readonly<Record<string, number>>
+  readonly amounts: readonly Summed[]
 }
 
 /** Sums by the name of the day. */
 type Days = ReadonlyMap<string, DaySum>
 
-/** How rows are grouped into days, and which amount of a row is added up. */
 interface ByDay<Row> {
   /** Time by which rows are grouped into days. */
   timeOf?(row: Row): string | null
-  amountOf?(row: Row): readonly [currency: string, amount: number] | null
+  /** Amount of a row that is added up for its day. */
+  amountOf?(row: Row): Summed | null
 }
 
 function batchesOf<Row>(rows: readonly Row[], by: ByDay<Row>): Batch<Row>[] {
@@ -62,16 +68,20 @@ export function batchOf<Row>(rows: readonly Row[], by: ByDay<Row>): Batch<Row> {
   for (const row of rows) {
     const day = dayOf(row, by)
     if (day === '') continue
-    const [currency, amount] = by.amountOf?.(row) ?? []
-    add(days, day, { count: 1, amounts: currency === undefined ? {} : { [currency]: amount ?? 0 } })
+    const summed = by.amountOf?.(row) ?? null
+    add(days, day, { count: 1, amounts: summed ? [summed] : [] })
   }
   return { rows, count: rows.length, last: rows.at(-1), days }
 }
 
 function add(days: Map<string, DaySum>, day: string, { count, amounts }: DaySum): void {
-  const before = days.get(day) ?? { count: 0, amounts: {} }
-  const sums = { ...before.amounts }
-  for (const [currency, amount] of Object.entries(amounts)) sums[currency] = (sums[currency] ?? 0) + amount
+  const before = days.get(day) ?? { count: 0, amounts: [] }
+  const sums = [...before.amounts]
+  for (const one of amounts) {
+    const at = sums.findIndex(({ name, currency }) => name === one.name && currency === one.currency)
+    if (at < 0) sums.push(one)
+    else sums[at] = { ...one, amount: one.amount + (sums[at]?.amount ?? 0) }
+  }
   days.set(day, { count: before.count + count, amounts: sums })
 }
 
@@ -98,8 +108,6 @@ export interface TableProps<Row> extends ByDay<Row> {
   keyOf(row: Row): string
   /** Address of a row's own page. */
   open?(row: Row): string | null
-  /** Name of the amounts that are added up for each day, in the reader's words: `Completed`. */
-  amountName?: string
   /** Whether there are no rows after these. */
   isWhole?: boolean
   /** The chosen rows by their keys, where rows can be chosen. */
@@ -304,7 +312,7 @@ interface BatchProps<Row> extends TableProps<Row> {
 }
 
 function BatchRows<Row>({ rows, above, from, at, heights, days, ...props }: BatchProps<Row>) {
-  const { keyOf, columns, onChoose, amountName } = props
+  const { keyOf, columns, onChoose } = props
   const body = useRef<HTMLTableSectionElement>(null)
   useLayoutEffect(() => {
     if (body.current) heights.set(at, body.current.offsetHeight)
@@ -319,7 +327,7 @@ function BatchRows<Row>({ rows, above, from, at, heights, days, ...props }: Batc
             <tr key={today} class="day">
               <th scope="rowgroup" colSpan={columns.length + (onChoose ? 1 : 0)}>
                 {today}
-                <DayFigures sum={days.get(today)} name={amountName} />
+                <DayFigures sum={days.get(today)} />
               </th>
             </tr>
           ),
@@ -331,16 +339,10 @@ function BatchRows<Row>({ rows, above, from, at, heights, days, ...props }: Batc
 }
 
 /** How many rows a day has, and what they come to. */
-function DayFigures({ sum, name }: { sum: DaySum | undefined; name: string | undefined }) {
+function DayFigures({ sum }: { sum: DaySum | undefined }) {
   if (sum === undefined) return null
-  const amounts = Object.entries(sum.amounts).map(([currency, amount]) => money(amount, currency))
-  const told = name !== undefined && amounts.length > 0 ? `, ${name}: ${amounts.join(' + ')}` : ''
-  return (
-    <span class="day-sum">
-      {t('{count} in all', { count: count(sum.count) })}
-      {told}
-    </span>
-  )
+  const amounts = sum.amounts.map(({ name, currency, amount }) => `${name}: ${money(amount, currency)}`)
+  return <span class="day-sum">{[t('{count} in all', { count: count(sum.count) }), ...amounts].join(' · ')}</span>
 }
 
 function Line<Row>({
