@@ -684,6 +684,8 @@ describe('the console', { skip: withoutChromium() }, () => {
     await theirs.getByText('1 Salio').waitFor()
     await theirs.getByLabel('Language', { exact: true }).selectOption('en')
     await theirs.getByLabel('Answer', { exact: true }).first().fill('Balance')
+    await theirs.reload()
+    await theirs.getByText('Not saved yet').waitFor()
     assert.deepEqual(await accessibilityProblems(theirs), [])
     await theirs.getByRole('button', { name: 'Save menu' }).click()
     await theirs.getByText('Version 2').waitFor()
