@@ -303,7 +303,10 @@ describe('the journey', { skip: withoutChromium() }, () => {
     )
     const main = page.getByRole('main')
     await open('Overview')
-    const row = main.getByRole('region', { name: 'Failed jobs' }).getByRole('row', { name: /console-trial/ }).first()
+    const row = main
+      .getByRole('region', { name: 'Failed jobs' })
+      .getByRole('row', { name: /console-trial/ })
+      .first()
     await row.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Done: Try again').waitFor()
     const { rows } = await sql.query("delete from work.jobs where lane like 'console-trial%' returning lane")

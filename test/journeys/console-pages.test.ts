@@ -206,7 +206,9 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.setViewportSize(narrow)
     const edges = await page.evaluate(`['.over-page', 'h1'].map((one) => {
       const { top, bottom } = document.querySelector(one).getBoundingClientRect(); return { top, bottom } })`)
-    const [told = { top: 0 }, heading = { bottom: 0 }]: { top: number; bottom: number }[] = Array.isArray(edges) ? edges : []
+    const [told = { top: 0 }, heading = { bottom: 0 }]: { top: number; bottom: number }[] = Array.isArray(edges)
+      ? edges
+      : []
     assert.ok(told.top > heading.bottom, 'on a phone the heading stays in sight')
     await page.setViewportSize(wide)
     await context.setOffline(false)
@@ -371,7 +373,10 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.getByRole('button', { name: 'Create draft' }).click()
     await page.getByRole('heading', { name: 'Draft', level: 1 }).waitFor()
     await page.goto(`${given().url}/payouts`)
-    await page.locator('tr.day').getByText(/^\d+ in all · Completed: KES\s[\d,]+\.00$/).waitFor()
+    await page
+      .locator('tr.day')
+      .getByText(/^\d+ in all · Completed: KES\s[\d,]+\.00$/)
+      .waitFor()
     await page.getByRole('button', { name: 'Create payout' }).click()
     const payout = page.getByRole('dialog', { name: 'Create payout' })
     await payout.getByLabel('Phone').fill('+254711000092')

@@ -154,11 +154,24 @@ test('every event that a story tells has words in each language', () => {
   const { webhooks } = JSON.parse(readFileSync('openapi.json', 'utf8'))
   const told = Object.keys(webhooks).filter((name) => inStories.test(name) && !ofCodes.test(name))
   const source = readFileSync('console/src/kit/story.tsx', 'utf8')
-  const happened = new Map([...source.matchAll(/^ {2}'([a-z_.]+)': '([A-Z][^']+)'/gm)].map(([, name, words]) => [name, words]))
+  const happened = new Map(
+    [...source.matchAll(/^ {2}'([a-z_.]+)': '([A-Z][^']+)'/gm)].map(([, name, words]) => [name, words]),
+  )
   assert.deepEqual(told.filter((name) => !happened.has(name)).sort(), [])
-  assert.deepEqual([...happened.keys()].filter((name = '') => !Object.hasOwn(webhooks, name)), [])
-  const phrases = new Set(sourceFiles(['console/src']).filter(isBook).flatMap(rowsOf).map(([phrase]) => phrase))
-  assert.deepEqual([...happened.values()].filter((words = '') => !phrases.has(words)), [])
+  assert.deepEqual(
+    [...happened.keys()].filter((name = '') => !Object.hasOwn(webhooks, name)),
+    [],
+  )
+  const phrases = new Set(
+    sourceFiles(['console/src'])
+      .filter(isBook)
+      .flatMap(rowsOf)
+      .map(([phrase]) => phrase),
+  )
+  assert.deepEqual(
+    [...happened.values()].filter((words = '') => !phrases.has(words)),
+    [],
+  )
 })
 
 /** Phrases of an area and their translations. */

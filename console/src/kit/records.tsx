@@ -10,7 +10,7 @@ import { t } from '../words.ts'
 import { Icon } from './icons.tsx'
 import { Problem } from './kit.tsx'
 import { useLoad } from './load.ts'
-import { type Batch, BatchTable, batchOf, type Column, TableSkeleton, type TableProps } from './table.tsx'
+import { type Batch, BatchTable, batchOf, type Column, type TableProps, TableSkeleton } from './table.tsx'
 import { count } from './words.ts'
 
 export interface RecordsProps<Row> extends Pick<TableProps<Row>, 'timeOf' | 'amountOf'> {

@@ -63,12 +63,7 @@ export function OperatorHome() {
         figures={[
           [t('Texts a second'), rate === null ? null : count(Math.round(rate)), null, '/operator/carriers'],
           [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
-          [
-            t('Failed jobs'),
-            system.value && count(failed),
-            null,
-            '/operator/failed',
-          ],
+          [t('Failed jobs'), system.value && count(failed), null, '/operator/failed'],
           [t('Discrepancies'), count(now.discrepancies_open ?? 0), null, '/operator/discrepancies'],
           [
             t('Ledger'),
