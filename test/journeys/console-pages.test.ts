@@ -883,7 +883,7 @@ describe('the console', { skip: withoutChromium() }, () => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('main :is(.skeleton, [aria-busy=true])').first().waitFor({ state: 'detached' })
     }
-    // All pages in one window after the other: the phone beside them is drawn and put away once.
+    // One window after the other, and in each all pages: the phone beside them is drawn and put away once.
     for (const size of [wide, narrow]) {
       await page.setViewportSize(size)
       for (const [i, address] of all.entries()) {
