@@ -99,11 +99,9 @@ export function OperatorHome() {
           ))}
         </ul>
       </Card>
-      {failed > 0 && (
-        <Card title={t('Failed jobs')} action={<Link to="/operator/failed">{t('Show all')}</Link>}>
-          <ListRecords list={failedJobs} turn={failed} onTurn={() => void system.reload()} most={shownJobs} />
-        </Card>
-      )}
+      <Card title={t('Failed jobs')} action={<Link to="/operator/failed">{t('Show all')}</Link>}>
+        <ListRecords list={failedJobs} turn={failed} onTurn={() => void system.reload()} most={shownJobs} />
+      </Card>
       <OperatorSearch />
       {system.value && <Nodes system={system.value} />}
     </div>
