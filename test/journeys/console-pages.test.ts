@@ -213,12 +213,9 @@ describe('the console', { skip: withoutChromium() }, () => {
     await page.getByText(/The server cannot be reached/).waitFor()
     assert.equal(await page.getByRole('alert').count(), 1)
     await page.setViewportSize(narrow)
-    const edges = await page.evaluate(`['.over-page', 'h1'].map((one) => {
-      const { top, bottom } = document.querySelector(one).getBoundingClientRect(); return { top, bottom } })`)
-    const [told = { top: 0 }, heading = { bottom: 0 }]: { top: number; bottom: number }[] = Array.isArray(edges)
-      ? edges
-      : []
-    assert.ok(told.top > heading.bottom, 'on a phone the heading stays in sight')
+    const [line, heading] = [page.locator('.over-page'), page.getByRole('heading', { level: 1 })]
+    const [told, head] = [await line.boundingBox(), await heading.boundingBox()]
+    assert.ok(told && head && told.y > head.y + head.height, 'on a phone the heading stays in sight')
     await page.setViewportSize(wide)
     await context.setOffline(false)
     await page.getByText(/The server cannot be reached/).waitFor({ state: 'detached' })
