@@ -25,6 +25,9 @@ export function openBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] })
 }
 
+/** What passes is not described, which takes longer than looking. */
+const onlyViolations = { resultTypes: ['violations'] }
+
 /** Problems that axe finds in a page, one line for each element; `rules` names some of its rules, all unless given. */
 export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
   // The policy of the page lets no script in; the tools of the browser are not bound by it. The session ends with the page:
@@ -34,7 +37,7 @@ export async function accessibilityProblems(page: Page, rules?: readonly string[
   const known = await session.send('Runtime.evaluate', { expression: '"axe" in window', returnByValue: true })
   if (known.result.value !== true) await session.send('Runtime.evaluate', { expression: axe.source })
   const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(${JSON.stringify(rules ? { runOnly: rules } : {})}).then(({ violations }) => JSON.stringify(
+    expression: `axe.run(${JSON.stringify({ ...onlyViolations, ...(rules ? { runOnly: rules } : {}) })}).then(({ violations }) => JSON.stringify(
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary))))`,
     awaitPromise: true,
     returnByValue: true,

@@ -90,7 +90,11 @@ export function Shell({ session }: { session: Session }) {
         <AbovePages session={session} />
         <PageAt session={session} />
       </main>
-      {hasPhone && <Phone onClose={() => setIsPhoneOpen(false)} />}
+      {hasPhone && (
+        <aside class="dock" aria-label={t('Phone')}>
+          <Phone onClose={() => setIsPhoneOpen(false)} />
+        </aside>
+      )}
       <Tabs
         entries={entries}
         isNavOpen={isNavOpen}

@@ -188,6 +188,7 @@ describe('the journey', { skip: withoutChromium() }, () => {
       'Senders to approve',
     ])
       await readable(name)
+    assert.equal(await page.getByLabel('State').inputValue(), 'pending', 'senders that are decided are not asked for')
     for (const name of [
       'Failed jobs',
       'Reconciliation',
@@ -301,8 +302,11 @@ describe('the journey', { skip: withoutChromium() }, () => {
       [newUuid(Date.now())],
     )
     const main = page.getByRole('main')
-    await open('Failed jobs')
-    const row = main.getByRole('row', { name: /console-trial/ })
+    await open('Overview')
+    const row = main
+      .getByRole('region', { name: 'Failed jobs' })
+      .getByRole('row', { name: /console-trial/ })
+      .first()
     await row.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Done: Try again').waitFor()
     const { rows } = await sql.query("delete from work.jobs where lane like 'console-trial%' returning lane")

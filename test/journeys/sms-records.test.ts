@@ -60,7 +60,11 @@ test('a message is found on the day it shows, whatever the account’s clock say
   const { to_date, messages } = await figures('')
   assert.deepEqual([to_date, messages], [second, 1], 'the last 30 days of the account')
   assert.equal((await figures(`?from_date=${first}&to_date=${first}`)).messages, 1)
-  assert.equal((await figures(`?from_date=${first}&to_date=${second}`)).messages, 2)
+  for (const id of [early, late]) assert.equal((await ended(ada, id)).status, 'delivered')
+  const { messages: both, networks } = await figures(`?from_date=${first}&to_date=${second}`)
+  assert.equal(both, 2)
+  const days = Array.from({ length: 41 }, (_, day) => (day === 0 || day === 40 ? 1 : null))
+  assert.deepEqual(networks[0].daily_delivery_rates, days)
 })
 
 test('the figures count what the list has, answers to STOP and HELP too', async () => {

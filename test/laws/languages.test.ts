@@ -145,6 +145,35 @@ test('every error of the desk and the call centre has words in each language, by
   assert.deepEqual([...codes].filter((code) => !known.has(code)).sort(), [])
 })
 
+/** Records whose pages tell their events as a story, by what the names of these begin with. */
+const inStories = /^(?:payment|refund|invoice|subscription|identity)\.[a-z_]+$/
+/** Events of a code alone, which has no page. */
+const ofCodes = /^identity\.otp_/
+
+test('every event that a story tells has words in each language', () => {
+  const { webhooks } = JSON.parse(readFileSync('openapi.json', 'utf8'))
+  const told = Object.keys(webhooks).filter((name) => inStories.test(name) && !ofCodes.test(name))
+  const source = readFileSync('console/src/kit/story.tsx', 'utf8')
+  const happened = new Map(
+    [...source.matchAll(/^ {2}'([a-z_.]+)': '([A-Z][^']+)'/gm)].map(([, name, words]) => [name, words]),
+  )
+  assert.deepEqual(told.filter((name) => !happened.has(name)).sort(), [])
+  assert.deepEqual(
+    [...happened.keys()].filter((name = '') => !Object.hasOwn(webhooks, name)),
+    [],
+  )
+  const phrases = new Set(
+    sourceFiles(['console/src'])
+      .filter(isBook)
+      .flatMap(rowsOf)
+      .map(([phrase]) => phrase),
+  )
+  assert.deepEqual(
+    [...happened.values()].filter((words = '') => !phrases.has(words)),
+    [],
+  )
+})
+
 /** Phrases of an area and their translations. */
 function rowsOf(file: string): [phrase: string, translations: string[]][] {
   const lines = readFileSync(file, 'utf8').matchAll(/^ {2}(?:'((?:[^'\\]|\\.)+)'|(\w+)): \[([^\]]*)\]/gm)

@@ -15,6 +15,8 @@ export interface FilterOf {
   readonly name: string
   readonly label: string
   readonly among?: readonly string[]
+  /** Value that is asked for until another one is chosen. */
+  readonly usual?: string
   /** Records to choose from, by id, with the name of each. */
   readonly records?: () => Promise<Readonly<Record<string, string>>>
 }
@@ -35,17 +37,22 @@ export interface FiltersNow {
 }
 
 const typingMs = 300
+/** Stands in the address where every value is asked for in place of the usual one. */
+const any = 'any'
 
 export function filtersOf({ filters = [], dates, sorts }: Filtered, query: URLSearchParams): FiltersNow {
   const names = [...filters.map(({ name }) => name), ...(dates ?? []), ...(sorts ? ['order'] : [])]
-  const typed = Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']))
+  const usual = Object.fromEntries(filters.map((one) => [one.name, one.usual ?? '']))
+  const typed = Object.fromEntries(names.map((name) => [name, query.get(name) ?? usual[name] ?? '']))
   const [from, to] = dates ?? []
-  const asked = { ...typed }
+  const asked = Object.fromEntries(names.map((name) => [name, chosenOf(typed[name])]))
   if (from && typed[from]) asked[from] = momentOfDay(typed[from])
   if (to && typed[to]) asked[to] = momentOfDay(typed[to], true)
-  const isOn = Object.entries(typed).some(([name, value]) => name !== 'order' && value !== '')
+  const isOn = Object.entries(typed).some(([name, value]) => name !== 'order' && value !== (usual[name] ?? ''))
   return { typed, asked, order: typed.order === 'asc' ? 'asc' : 'desc', isOn }
 }
+
+const chosenOf = (value = ''): string => (value === any ? '' : value)
 
 export function Filters({
   list,
@@ -59,7 +66,7 @@ export function Filters({
   const { filters = [], dates } = list
   const [isWhole, setIsWhole] = useState(false)
   const isMany = filters.length > maxShown
-  const isOn = ({ name }: FilterOf): boolean => (typed[name] ?? '') !== ''
+  const isOn = ({ name, usual = '' }: FilterOf): boolean => (typed[name] ?? '') !== usual
   const shown = isWhole || !isMany ? filters : filters.filter((one, i) => i < maxShown || isOn(one))
   return (
     <search class="filters">
@@ -67,8 +74,8 @@ export function Filters({
         <FilterField
           key={filter.name}
           filter={filter}
-          value={typed[filter.name] ?? ''}
-          onValue={(value) => filterBy({ ...typed, [filter.name]: value })}
+          value={chosenOf(typed[filter.name])}
+          onValue={(value) => filterBy({ ...typed, [filter.name]: value || (filter.usual ? any : '') })}
         />
       ))}
       {dates && <Days dates={dates} typed={typed} />}

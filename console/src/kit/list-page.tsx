@@ -15,7 +15,7 @@ import { FormBox } from './form-box.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { Ago, CopyId, Nothing, PageHead, Pill } from './kit.tsx'
 import { Records } from './records.tsx'
-import { type Column, nothing } from './table.tsx'
+import { type Column, nothing, type Summed } from './table.tsx'
 import { clockTime, count, country, date, language, moment, money, percent, shortId, words } from './words.ts'
 
 /** Field of a row, and how it is shown. */
@@ -83,6 +83,8 @@ export interface ListOf {
   readonly exportPath?: string
   readonly columns: readonly ColumnOf[]
   readonly filters?: readonly FilterOf[]
+  /** Name of the sum that the amount of a row is part of, for each day; nothing where it is part of none. */
+  readonly summed?: (row: Row) => string | null
   /** Names of the parameters of the first and the last day. */
   readonly dates?: readonly [from: string, to: string]
   /** Whether the server turns the order round. */
@@ -150,8 +152,16 @@ export function ListPage({ children, ...list }: ListPageProps) {
   )
 }
 
+interface ListRecordsProps {
+  list: ListOf
+  turn?: number
+  onTurn?(): void
+  /** How many rows are shown where the list is a part of another page; all, as one scrolls, unless given. */
+  most?: number
+}
+
 /** Rows of a list with what can be done to them, for a page of its own or a part of one. */
-export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: number; onTurn?(): void }) {
+export function ListRecords({ list, turn = 0, onTurn, most }: ListRecordsProps) {
   const { query } = usePlace()
   const [own, setOwn] = useState(0)
   const filters = filtersOf(list, query)
@@ -177,7 +187,7 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
       : []),
   ]
   const time = list.columns.find(({ isDay }) => isDay)
-  const inBulk = actions.filter(({ isBulk }) => isBulk)
+  const inBulk = most === undefined ? actions.filter(({ isBulk }) => isBulk) : []
   const amounts = list.columns.find(({ as, priority }) => as === 'money' && priority === 1)
   return (
     <Records<Row>
@@ -186,8 +196,10 @@ export function ListRecords({ list, turn = 0, onTurn }: { list: ListOf; turn?: n
       query={{ ...list.query, ...filters.asked }}
       {...(list.live === undefined ? {} : { live: list.live })}
       turn={turn + own}
+      {...(most === undefined ? {} : { limit: most, isPreview: true })}
       keyOf={(row) => textOf(valueAt(row, list.keyField))}
       {...(time ? { timeOf: (row: Row) => textOf(valueAt(row, time.field)) || null } : {})}
+      {...(amounts && list.summed ? { amountOf: (row: Row) => summedOf(row, amounts, list.summed) } : {})}
       {...(list.open ? { open: (row: Row) => openOf(row, list.open) } : {})}
       empty={<NoRows list={list} isFiltered={filters.isOn} />}
       {...(list.sorts
@@ -350,6 +362,15 @@ async function actOnEach(action: ActionOf, rows: readonly Row[], answer: Answer)
     complain(new Error(t('Not done to {count} of {all} rows: {reason}', { ...counts, reason: sentenceOf(first) })))
 }
 
+/** Sums of rows that are over: what failed or still waits is no money. */
+export const completed = ({ status }: Row): string | null => (status === 'completed' ? t('Completed') : null)
+
+function summedOf(row: Row, { field, currencyField = 'currency' }: ColumnOf, summed: ListOf['summed']): Summed | null {
+  const name = summed?.(row) ?? null
+  if (name === null) return null
+  return { name, currency: textOf(valueAt(row, currencyField)), amount: Number(valueAt(row, field)) }
+}
+
 /** Sum of amounts, of each currency by itself. */
 function sumOf(rows: readonly Row[], { field, currencyField = 'currency' }: ColumnOf): string {
   const sums = new Map<string, number>()
@@ -361,8 +382,8 @@ function sumOf(rows: readonly Row[], { field, currencyField = 'currency' }: Colu
 }
 
 /** Value at a path such as `customer.name`. */
-export function valueAt(row: Row, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row)
+export function valueAt(thing: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], thing)
 }
 
 /** On a card, the time of the row stands at the first place that no other column takes. */

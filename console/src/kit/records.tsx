@@ -10,17 +10,16 @@ import { t } from '../words.ts'
 import { Icon } from './icons.tsx'
 import { Problem } from './kit.tsx'
 import { useLoad } from './load.ts'
-import { type Batch, BatchTable, batchOf, type Column, TableSkeleton } from './table.tsx'
+import { type Batch, BatchTable, batchOf, type Column, type TableProps, TableSkeleton } from './table.tsx'
 import { count } from './words.ts'
 
-export interface RecordsProps<Row> {
+export interface RecordsProps<Row> extends Pick<TableProps<Row>, 'timeOf' | 'amountOf'> {
   label: string
   path: string
   query?: Record<string, string>
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
   open?(row: Row): string | null
-  timeOf?(row: Row): string | null
   empty: ComponentChildren
   /** Beginnings of the events after which there may be more, separated by spaces. */
   live?: string
@@ -82,7 +81,7 @@ export function Records<Row>(props: RecordsProps<Row>) {
   if (first.error && !first.value) return <Problem error={first.error} retry={first.reload} />
   if (!first.value) return <TableSkeleton label={label} columns={columns} rows={Math.min(limit, 8)} />
   const cursor = isPreview ? null : later.length > 0 ? (later.at(-1)?.next ?? null) : first.value.next_cursor
-  const batches = [batchOf(first.value.data), ...later]
+  const batches = [batchOf(first.value.data, props), ...later]
   const length = batches.reduce((sum, { count: rows }) => sum + rows, 0)
   const showNewer = (): void => {
     setLater([])
@@ -96,7 +95,7 @@ export function Records<Row>(props: RecordsProps<Row>) {
     setError(null)
     await pageAt<Row>(path, { ...asked, cursor: from }).then(
       ({ data, next_cursor }) => {
-        const page = { ...batchOf(data), cursor: from, next: next_cursor }
+        const page = { ...batchOf(data, props), cursor: from, next: next_cursor }
         // What was asked with other filters is of no use any more.
         if (latest.current === key) setLater((before) => then(before, page))
       },
@@ -134,6 +133,7 @@ export function Records<Row>(props: RecordsProps<Row>) {
         <BatchTable
           {...tableProps(props)}
           batches={batches}
+          isWhole={cursor === null && !isPreview}
           onNear={near}
           isBusy={first.isBusy}
           {...(bulk ? { chosen, onChoose: setChosen } : {})}
@@ -161,7 +161,8 @@ export function Records<Row>(props: RecordsProps<Row>) {
   )
 }
 
-function tableProps<Row>({ label, columns, keyOf, open, timeOf, order, onOrder }: RecordsProps<Row>) {
+function tableProps<Row>(props: RecordsProps<Row>) {
+  const { label, columns, keyOf, open, timeOf, order, onOrder } = props
   return {
     ...{ label, columns, keyOf },
     ...(open ? { open } : {}),

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Link } from '../place.tsx'
 import { t } from '../words.ts'
 import { Icon } from './icons.tsx'
-import { day } from './words.ts'
+import { count, day, money } from './words.ts'
 
 export interface Column<Row> {
   readonly name: string
@@ -31,17 +31,75 @@ export interface Batch<Row> {
   readonly rows: readonly Row[] | null
   readonly count: number
   readonly last: Row | undefined
+  readonly days: Days
 }
 
-function batchesOf<Row>(rows: readonly Row[]): Batch<Row>[] {
+/** An amount and what it is, such as `Completed`. */
+export interface Summed {
+  readonly name: string
+  readonly currency: string
+  readonly amount: number
+}
+
+/** What the rows of a day come to. */
+interface DaySum {
+  readonly count: number
+  readonly amounts: readonly Summed[]
+}
+
+/** Sums by the name of the day. */
+type Days = ReadonlyMap<string, DaySum>
+
+interface ByDay<Row> {
+  /** Time by which rows are grouped into days. */
+  timeOf?(row: Row): string | null
+  /** Amount of a row that is added up for its day. */
+  amountOf?(row: Row): Summed | null
+}
+
+function batchesOf<Row>(rows: readonly Row[], by: ByDay<Row>): Batch<Row>[] {
   return range(0, Math.ceil(rows.length / batchRows)).map((i) =>
-    batchOf(rows.slice(i * batchRows, (i + 1) * batchRows)),
+    batchOf(rows.slice(i * batchRows, (i + 1) * batchRows), by),
   )
 }
 
-export const batchOf = <Row,>(rows: readonly Row[]): Batch<Row> => ({ rows, count: rows.length, last: rows.at(-1) })
+export function batchOf<Row>(rows: readonly Row[], by: ByDay<Row>): Batch<Row> {
+  const days = new Map<string, DaySum>()
+  for (const row of rows) {
+    const day = dayOf(row, by)
+    if (day === '') continue
+    const summed = by.amountOf?.(row) ?? null
+    add(days, day, { count: 1, amounts: summed ? [summed] : [] })
+  }
+  return { rows, count: rows.length, last: rows.at(-1), days }
+}
 
-export interface TableProps<Row> {
+function add(days: Map<string, DaySum>, day: string, { count, amounts }: DaySum): void {
+  const before = days.get(day) ?? { count: 0, amounts: [] }
+  const sums = [...before.amounts]
+  for (const one of amounts) {
+    const at = sums.findIndex(({ name, currency }) => name === one.name && currency === one.currency)
+    if (at < 0) sums.push(one)
+    else sums[at] = { ...one, amount: one.amount + (sums[at]?.amount ?? 0) }
+  }
+  days.set(day, { count: before.count + count, amounts: sums })
+}
+
+function dayOf<Row>(row: Row | undefined, { timeOf }: ByDay<Row>): string {
+  const time = row === undefined ? null : (timeOf?.(row) ?? null)
+  return time === null ? '' : day(time)
+}
+
+/** Sums of the days that are read to their end. */
+function wholeDays(batches: readonly Batch<unknown>[], isWhole: boolean): Days {
+  const all = new Map<string, DaySum>()
+  for (const { days } of batches) for (const [day, sum] of days) add(all, day, sum)
+  const last = [...(batches.at(-1)?.days.keys() ?? [])].at(-1)
+  if (!isWhole && last !== undefined) all.delete(last)
+  return all
+}
+
+export interface TableProps<Row> extends ByDay<Row> {
   label: string
   columns: readonly Column<Row>[]
   batches: readonly Batch<Row>[]
@@ -50,8 +108,8 @@ export interface TableProps<Row> {
   keyOf(row: Row): string
   /** Address of a row's own page. */
   open?(row: Row): string | null
-  /** Time by which rows are grouped into days. */
-  timeOf?(row: Row): string | null
+  /** Whether there are no rows after these. */
+  isWhole?: boolean
   /** The chosen rows by their keys, where rows can be chosen. */
   chosen?: ReadonlyMap<string, Row>
   onChoose?(rows: ReadonlyMap<string, Row>): void
@@ -72,11 +130,11 @@ const sparePx = 900
 
 /** Table of rows that are all at hand. */
 export function Table<Row>({ rows, ...props }: Omit<TableProps<Row>, 'batches'> & { rows: readonly Row[] }) {
-  return <BatchTable<Row> {...props} batches={batchesOf(rows)} />
+  return <BatchTable<Row> {...props} batches={batchesOf(rows, props)} isWhole />
 }
 
 export function BatchTable<Row>(props: TableProps<Row>) {
-  const { label, columns, batches, onNear, keyOf, chosen, onChoose, isBusy } = props
+  const { label, columns, batches, onNear, keyOf, chosen, onChoose, isBusy, isWhole = false } = props
   const table = useRef<HTMLTableElement>(null)
   const { first, last, heights } = useWindow(batches, table)
   const span = columns.length + (onChoose ? 1 : 0)
@@ -88,6 +146,7 @@ export function BatchTable<Row>(props: TableProps<Row>) {
   useEffect(() => onNear?.(first, last), [first, last, batches.length])
   const before = batches.slice(0, first).reduce((sum, { count }) => sum + count, 0)
   const shown = batches.slice(first, last)
+  const days = wholeDays(batches, isWhole)
   return (
     <div class={isBusy ? 'tbl busy' : 'tbl'} aria-busy={isBusy ? 'true' : undefined}>
       <section
@@ -129,6 +188,7 @@ export function BatchTable<Row>(props: TableProps<Row>) {
                 from={shown.slice(0, i).reduce((sum, { count }) => sum + count, before)}
                 at={first + i}
                 heights={heights}
+                days={days}
               />
             ),
           )}
@@ -248,28 +308,26 @@ interface BatchProps<Row> extends TableProps<Row> {
   from: number
   at: number
   heights: Map<number, number>
+  days: Days
 }
 
-function BatchRows<Row>({ rows, above, from, at, heights, ...props }: BatchProps<Row>) {
-  const { keyOf, timeOf, columns, onChoose } = props
+function BatchRows<Row>({ rows, above, from, at, heights, days, ...props }: BatchProps<Row>) {
+  const { keyOf, columns, onChoose } = props
   const body = useRef<HTMLTableSectionElement>(null)
   useLayoutEffect(() => {
     if (body.current) heights.set(at, body.current.offsetHeight)
   })
-  const dayOf = (row: Row | undefined): string => {
-    const time = row === undefined ? null : (timeOf?.(row) ?? null)
-    return time === null ? '' : day(time)
-  }
   return (
     <tbody ref={body}>
       {rows.flatMap((row, i) => {
-        const today = dayOf(row)
-        const isNewDay = today !== '' && today !== dayOf(i === 0 ? above : rows[i - 1])
+        const today = dayOf(row, props)
+        const isNewDay = today !== '' && today !== dayOf(i === 0 ? above : rows[i - 1], props)
         return [
           isNewDay && (
             <tr key={today} class="day">
               <th scope="rowgroup" colSpan={columns.length + (onChoose ? 1 : 0)}>
                 {today}
+                <DayFigures sum={days.get(today)} />
               </th>
             </tr>
           ),
@@ -278,6 +336,13 @@ function BatchRows<Row>({ rows, above, from, at, heights, ...props }: BatchProps
       })}
     </tbody>
   )
+}
+
+/** How many rows a day has, and what they come to. */
+function DayFigures({ sum }: { sum: DaySum | undefined }) {
+  if (sum === undefined) return null
+  const amounts = sum.amounts.map(({ name, currency, amount }) => `${name}: ${money(amount, currency)}`)
+  return <span class="day-sum">{[t('{count} in all', { count: count(sum.count) }), ...amounts].join(' · ')}</span>
 }
 
 function Line<Row>({

@@ -747,6 +747,8 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   Edit: ['Libadilishe', 'Le changer', 'Alterá-la', 'غيّرها'],
   'Connect a carrier': ['Unganisha mtoa huduma', 'Connecter un opérateur', 'Ligar um operador', 'توصيل مشغّل'],
   Discard: ['Tupa', 'Abandonner', 'Descartar', 'تجاهل'],
+  'Not saved yet': ['Bado haijahifadhiwa', 'Pas encore enregistré', 'Ainda não guardado', 'لم يُحفظ بعد'],
+  'Discard the changes': ['Tupa mabadiliko', 'Abandonner les modifications', 'Descartar as alterações', 'تجاهل التغييرات'],
   Dispute: ['Mgogoro', 'Litige', 'Disputa', 'نزاع'],
   'Forgot the password?': ['Umesahau nenosiri?', 'Mot de passe oublié ?', 'Esqueceu a palavra-passe?', 'نسيت كلمة المرور؟'],
   'Assign a number to an account': ['Pa akaunti namba', 'Donner un numéro à un compte', 'Dar um número a uma conta', 'إعطاء رقم لحساب'],

@@ -32,7 +32,7 @@ const apps: readonly [name: string, sign: IconName, show: (number: string, line:
 
 const callsApp = apps.findIndex(([name]) => name === 'Calls')
 
-/** The phone beside the page. */
+/** What stands in the room beside the page. */
 export function Phone({ onClose }: { onClose(): void }) {
   const [number, setNumber] = useState(phoneNumber)
   const choose = (wanted: string): void => {
@@ -40,7 +40,7 @@ export function Phone({ onClose }: { onClose(): void }) {
     setNumber(wanted)
   }
   return (
-    <aside class="dock" aria-label={t('Phone')}>
+    <>
       <header>
         <h2>{t('Phone')}</h2>
         <Link to="/phones" class="btn quiet small push">
@@ -52,7 +52,7 @@ export function Phone({ onClose }: { onClose(): void }) {
         </button>
       </header>
       <Handset number={number} onNumber={choose} />
-    </aside>
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Analytics of messages: counts, delivery rate, latency and cost over a range of days, in all, per country and per network.
 import { type Static, Type } from 'typebox'
+import { dayMs } from '../../kernel/time.ts'
 import { type Route, read } from '../../platform/api/route.ts'
 import type { App } from '../../platform/app.ts'
 import type { Caller } from '../../platform/auth.ts'
@@ -65,6 +66,9 @@ const AnalyticsReply = Type.Object(
         network: Nullable(Type.String({ description: 'Name of the network, such as `Safaricom`; null if unknown' })),
         country: Nullable(Type.String({ description: 'Country, ISO 3166; null if it is unknown' })),
         ...figures,
+        daily_delivery_rates: Type.Array(Nullable(Type.Number()), {
+          description: 'Delivery rate of each day, oldest first; null on days without delivered or failed messages',
+        }),
       }),
       { description: 'Figures by network' },
     ),
@@ -91,11 +95,15 @@ interface Parameters {
   currency: string
 }
 
+/** Messages of one network in one state; or of one network on one day, counted from the first of them, in any state. */
 interface Group {
   country: string | null
   network: string | null
-  status: string
+  status: string | null
   error_code: string | null
+  day: number | null
+  delivered: number
+  decided: number
   messages: number
   segments: number
   cost: bigint
@@ -107,13 +115,17 @@ const chosen = `${mine} and id >= $from::uuid and id < $to::uuid
       and direction = 'outbound' and (currency = $currency or currency is null)
       and ($country::text is null or country = $country)`
 
-/** Messages that failed before they were sent were refunded. */
+/** Messages that failed before they were sent were refunded. Both groupings are made in one look through the messages. */
 const groups = statement.tenant<Parameters, Group>(
   'sms.analytics',
-  `select country, network, status, error_code, count(*)::int as messages, sum(segments)::int as segments,
+  `select country, network, status, error_code, day, count(*)::int as messages, sum(segments)::int as segments,
+          (count(*) filter (where status = 'delivered'))::int as delivered,
+          (count(*) filter (where status in ('delivered', 'failed')))::int as decided,
           coalesce(sum(cost) filter (where status <> 'failed' or sent_at is not null), 0)::bigint as cost
-     from sms.messages where ${chosen}
-    group by country, network, status, error_code`,
+     from sms.messages
+    cross join lateral (select floor(extract(epoch from created_at - $since::timestamptz) / 86400)::int as day) d
+    where ${chosen}
+    group by grouping sets ((country, network, status, error_code), (country, network, day))`,
   { mayBeLate: true },
 )
 
@@ -161,10 +173,12 @@ async function analyse(
     country: query.country ?? null,
     currency,
   }
-  const [rows, { p50, p95, p99 }] = await Promise.all([
+  const [all, { p50, p95, p99 }] = await Promise.all([
     app.db.query(groups, parameters),
     one(app.db.query(latency, parameters)),
   ])
+  const rows = all.filter(({ day }) => day === null)
+  const rates = dailyRates(all, dayCount(from, to))
   const countries = [...new Set(rows.map(({ country }) => country))]
     .map((country) => ({ country, ...figuresOf(rows.filter((row) => row.country === country)) }))
     .sort((a, b) => b.messages - a.messages)
@@ -174,6 +188,7 @@ async function analyse(
       return [...new Set(own.map(({ network }) => network))].map((network) => ({
         ...{ network, country },
         ...figuresOf(own.filter((row) => row.network === network)),
+        daily_delivery_rates: rates.get(nameOf({ network, country })) ?? [],
       }))
     })
     .sort((a, b) => b.messages - a.messages)
@@ -210,11 +225,32 @@ function figuresOf(rows: readonly Group[]) {
     sent: count('sent'),
     delivered,
     failed,
-    delivery_rate: over === 0 ? null : Math.round((delivered / over) * 10_000) / 10_000,
+    delivery_rate: rateOf(delivered, over),
     segments: sum(rows, 'segments'),
     cost: rows.reduce((total, { cost }) => total + cost, 0n),
   }
 }
+
+const rateOf = (delivered: number, decided: number): number | null =>
+  decided === 0 ? null : Math.round((delivered / decided) * 10_000) / 10_000
+
+const nameOf = ({ network, country }: Pick<Group, 'network' | 'country'>): string => JSON.stringify([country, network])
+
+/** Rates of each network, day by day. */
+function dailyRates(all: readonly Group[], days: number): Map<string, (number | null)[]> {
+  const rates = new Map<string, (number | null)[]>()
+  for (const one of all) {
+    if (one.day === null) continue
+    const name = nameOf(one)
+    const own = rates.get(name) ?? Array.from<number | null>({ length: days }).fill(null)
+    own[one.day] = rateOf(one.delivered, one.decided)
+    rates.set(name, own)
+  }
+  return rates
+}
+
+/** Days from the first to the last, both included. */
+const dayCount = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs + 1
 
 function sum(rows: readonly Group[], field: 'messages' | 'segments'): number {
   return rows.reduce((total, row) => total + row[field], 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A voice menu as a map and a list of its steps: what is said, where each key leads, and what happens when nothing or something else is
-// pressed. A fault stands at the step that has it; changes can be undone one by one until they are saved, and a saved version
-// stays among the earlier ones.
+// pressed. A fault stands at the step that has it; changes can be undone one by one until they are saved, which the tab keeps
+// meanwhile, and a saved version stays among the earlier ones.
 import { useState } from 'preact/hooks'
 import {
   callcenterChangeIvr,
@@ -16,6 +16,7 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { undoable } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
+import { NotSaved, useDraft } from '../../kit/draft.tsx'
 import { Choice, Field, problemOf, TextField } from '../../kit/fields.tsx'
 import { Icon } from '../../kit/icons.tsx'
 import { Card, Facts, Problem } from '../../kit/kit.tsx'
@@ -140,7 +141,7 @@ function TryIt({ id }: { id: string }) {
   )
 }
 
-interface Draft {
+interface Plan {
   readonly steps: Steps
   readonly entry: string
 }
@@ -149,18 +150,19 @@ interface Draft {
 const maxUndo = 50
 
 function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
-  const [{ steps, entry }, setDraft] = useState<Draft>({ steps: menu.menus, entry: menu.entry })
-  const [past, setPast] = useState<readonly (Draft & { readonly what: string })[]>([])
+  const draft = useDraft<Plan>(`${menu.ivr_id} ${menu.version}`, { steps: menu.menus, entry: menu.entry })
+  const { steps, entry } = draft.value
+  const [past, setPast] = useState<readonly (Plan & { readonly what: string })[]>([])
   const [added, setAdded] = useState('')
   const { run, error, isBusy } = useDoing()
   /** Changes to the same thing one after the other, such as letters of a prompt, are undone together. */
-  const change = (what: string, part: Partial<Draft>): void => {
+  const change = (what: string, part: Partial<Plan>): void => {
     if (past.at(-1)?.what !== what) setPast([...past, { steps, entry, what }].slice(-maxUndo))
-    setDraft({ steps, entry, ...part })
+    draft.change({ steps, entry, ...part })
   }
   const undo = (): void => {
     const before = past.at(-1)
-    if (before) setDraft({ steps: before.steps, entry: before.entry })
+    if (before) draft.change({ steps: before.steps, entry: before.entry })
     setPast(past.slice(0, -1))
   }
   const set = (name: string, part: Partial<Step>): void =>
@@ -184,8 +186,13 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
         await onSaved()
       }
       await undoable(t('Saved'), change, back)
+      draft.forget()
       await onSaved()
     })
+  const discard = (): void => {
+    draft.discard()
+    setPast([])
+  }
   const names = Object.keys(steps)
   const isNamed = names.some((name) => problemOf(error, `menus.${name}`) !== undefined)
   return (
@@ -240,9 +247,12 @@ function Builder({ menu, onSaved }: { menu: Ivr; onSaved(): Promise<void> }) {
           {t('Undo')}
         </button>
         {may(scope) && (
-          <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
-            {t('Save menu')}
-          </button>
+          <>
+            <button type="button" class="btn primary" disabled={isBusy} onClick={save}>
+              {t('Save menu')}
+            </button>
+            <NotSaved isChanged={draft.isChanged} onDiscard={discard} />
+          </>
         )}
       </div>
     </>

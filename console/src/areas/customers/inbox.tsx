@@ -10,6 +10,7 @@ import { isTyping } from '../../kit/table.tsx'
 import { count } from '../../kit/words.ts'
 import { useLive } from '../../live.ts'
 import { filterBy, go, usePlace } from '../../place.tsx'
+import { useTitle } from '../../title.ts'
 import { t } from '../../words.ts'
 import { askMs, Line } from './line.tsx'
 import { Talk } from './talk.tsx'
@@ -30,6 +31,7 @@ const maxCounted = 1_000
 const manyOf = (many: number): string => (many < maxCounted ? count(many) : `${count(maxCounted)}+`)
 
 export function InboxPage({ id, session }: PageProps) {
+  useTitle(t('Inbox'))
   const { query } = usePlace()
   const asked = query.get('show')
   const view: View = asked === 'mine' || asked === 'snoozed' || asked === 'closed' ? asked : 'open'

@@ -19,7 +19,7 @@ export const area: Area = {
     { group: 'Routing', order: 40, to: '/operator/numbers', name: 'Numbers', icon: 'hash' },
     {
       ...{ group: 'Routing', order: 50, to: '/operator/senders', name: 'Senders to approve', icon: 'message' },
-      badge: { count: 'senders_to_approve', words: '{count} to approve', tone: 'warn', rows: '?status=pending' },
+      badge: { count: 'senders_to_approve', words: '{count} to approve', tone: 'warn' },
     },
     { group: 'Routing', order: 45, to: '/operator/ported', name: 'Ported numbers', icon: 'hash' },
     { group: 'Routing', order: 60, to: '/operator/voice-numbers', name: 'Numbers for calls', icon: 'hash' },

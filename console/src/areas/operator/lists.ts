@@ -211,7 +211,7 @@ export const senders: ListOf = {
     { ...created, name: 'Created', isDay: false, priority: 4 },
     state,
   ],
-  filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'] }],
+  filters: [{ name: 'status', label: 'State', among: ['pending', 'approved', 'rejected'], usual: 'pending' }],
   actions: [
     {
       name: 'Approve',

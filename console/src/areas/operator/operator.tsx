@@ -15,6 +15,7 @@ import { api, currentEnvironment, thingAt } from '../../api.ts'
 import { Spark } from '../../kit/chart.tsx'
 import { Field } from '../../kit/fields.tsx'
 import { Card, Figures, FiguresRow, PageHead, Pill, Problem, Waiting } from '../../kit/kit.tsx'
+import { ListRecords } from '../../kit/list-page.tsx'
 import { useLoad } from '../../kit/load.ts'
 import { ago, count, country as nameOfCountry, words } from '../../kit/words.ts'
 import { Link } from '../../place.tsx'
@@ -23,6 +24,7 @@ import { counts } from '../../waiting.ts'
 import { t } from '../../words.ts'
 import { NeedsYou } from '../overview/overview.tsx'
 import { changeOf, labelsOf, type Range, Ranges, TrafficAreas } from '../overview/traffic.tsx'
+import { failed as failedJobs } from './lists.ts'
 import { OpenedThing } from './opened.tsx'
 
 export function OperatorHome() {
@@ -48,6 +50,7 @@ export function OperatorHome() {
   const queues = system.value?.queues ?? []
   const oldest = Math.max(0, ...queues.map(({ oldest_seconds }) => oldest_seconds))
   const rate = links.value?.reduce((sum, one) => sum + (one.rate ?? 0), 0) ?? null
+  const failed = queues.reduce((sum, one) => sum + one.failed, 0)
   const ledger = system.value?.ledger
   return (
     <div class="page">
@@ -60,12 +63,7 @@ export function OperatorHome() {
         figures={[
           [t('Texts a second'), rate === null ? null : count(Math.round(rate)), null, '/operator/carriers'],
           [t('Oldest in a queue'), system.value && `${oldest.toFixed(1)} s`],
-          [
-            t('Failed jobs'),
-            system.value && count(queues.reduce((sum, { failed }) => sum + failed, 0)),
-            null,
-            '/operator/failed',
-          ],
+          [t('Failed jobs'), system.value && count(failed), null, '/operator/failed'],
           [t('Discrepancies'), count(now.discrepancies_open ?? 0), null, '/operator/discrepancies'],
           [
             t('Ledger'),
@@ -101,6 +99,9 @@ export function OperatorHome() {
           ))}
         </ul>
       </Card>
+      <Card title={t('Failed jobs')} action={<Link to="/operator/failed">{t('Show all')}</Link>}>
+        <ListRecords list={failedJobs} turn={failed} onTurn={() => void system.reload()} most={shownJobs} />
+      </Card>
       <OperatorSearch />
       {system.value && <Nodes system={system.value} />}
     </div>
@@ -108,6 +109,8 @@ export function OperatorHome() {
 }
 
 const everyMs = 10_000
+/** Failed jobs on this page; the others are on a page of their own. */
+const shownJobs = 5
 /** The server counts once a minute. */
 const countedMs = 60_000
 

@@ -12,7 +12,7 @@ import {
 } from '#sdk/operations.ts'
 import { api } from '../../api.ts'
 import { Pill, TwoLines } from '../../kit/kit.tsx'
-import { amount, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
+import { amount, completed, created, type ListOf, type Row, state, textOf } from '../../kit/list-page.tsx'
 import { money, words } from '../../kit/words.ts'
 import { placeOf } from '../../records.ts'
 import { t } from '../../words.ts'
@@ -36,8 +36,15 @@ const by = {
 const { card: _, ...byWide } = by
 const statuses = ['pending', 'processing', 'requires_action', 'completed', 'failed', 'cancelled', 'expired', 'reversed']
 
+/** What came in and what went out, each by itself; the account's own top-ups are neither. */
+function inOrOut(row: Row): string | null {
+  if (completed(row) === null || row.type === 'topup') return null
+  return row.type === 'payment' ? t('In') : t('Out')
+}
+
 export const payments: ListOf = {
   title: 'Payments',
+  summed: inOrOut,
   icon: 'card',
   path: paymentsTransactions.at(),
   keyField: 'transaction_id',
@@ -91,6 +98,7 @@ function unusual(risk: unknown): string | null {
 
 export const payouts: ListOf = {
   title: 'Payouts',
+  summed: completed,
   icon: 'out',
   deeds: [
     { name: 'Create bulk payout', icon: 'users', scope: 'payouts:write', form: payMany },
@@ -171,6 +179,7 @@ const payment = { name: 'Payment', field: 'payment_id', as: 'id', priority: 3 } 
 
 export const refunds: ListOf = {
   title: 'Refunds',
+  summed: completed,
   icon: 'undo',
   path: refundsList.at(),
   keyField: 'refund_id',

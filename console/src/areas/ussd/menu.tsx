@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder of a USSD menu: its screens, their letters counted, and the phone beside it that answers as the network would.
+// Builder of a USSD menu: its screens, their letters counted, and the phone beside it that answers as the network would. What is
+// not saved yet is kept by the tab.
 import { useState } from 'preact/hooks'
 import { ussdDeleteMenu, ussdGetMenu, ussdReplaceMenu, ussdTestMenu } from '#sdk/operations.ts'
 import type { UssdMenu } from '#sdk/schemas.ts'
@@ -8,6 +9,7 @@ import type { PageProps } from '../../area.tsx'
 import { Detail, Opened } from '../../kit/detail.tsx'
 import { removing, say } from '../../kit/dialogs.tsx'
 import { useDoing } from '../../kit/doing.ts'
+import { NotSaved, useDraft } from '../../kit/draft.tsx'
 import { Choice, Field, TextField } from '../../kit/fields.tsx'
 import { Card, Pill, Problem } from '../../kit/kit.tsx'
 import { useLoad } from '../../kit/load.ts'
@@ -84,15 +86,16 @@ function writingIn(languages: readonly string[] | undefined, language: string): 
 
 function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }) {
   const { languages = [] } = menu
-  const [nodes, setNodes] = useState<Nodes>(menu.nodes)
-  const [start, setStart] = useState(menu.start)
+  const draft = useDraft(`${menu.id} ${menu.version}`, { nodes: menu.nodes, start: menu.start })
+  const { nodes, start } = draft.value
+  const setNodes = (next: Nodes): void => draft.change({ nodes: next, start })
+  const setStart = (next: string): void => draft.change({ nodes, start: next })
   const [shown, setShown] = useState(menu.start)
   const [language, setLanguage] = useState(languages[0] ?? '')
   const [added, setAdded] = useState('')
   const { run, error, isBusy } = useDoing()
   const writing = writingIn(languages, language)
   const node = nodes[shown]
-  const isChanged = start !== menu.start || JSON.stringify(nodes) !== JSON.stringify(menu.nodes)
   const change = (part: Partial<Node>): void => {
     const next = Object.entries({ ...node, ...part }).filter(([, what]) => what !== undefined)
     setNodes({ ...nodes, [shown]: Object.fromEntries(next) })
@@ -101,6 +104,7 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
     run(async () => {
       const body = { name: menu.name, ...(languages.length > 0 ? { languages } : {}), start, nodes }
       await ussdReplaceMenu(api, { id: menu.id, body })
+      draft.forget()
       say(t('Saved'))
       await onSaved()
     })
@@ -204,10 +208,10 @@ function Builder({ menu, onSaved }: { menu: UssdMenu; onSaved(): Promise<void> }
       )}
       {may('ussd:write') && (
         <div class="form in-line">
-          <button type="button" class="btn primary" disabled={isBusy || !isChanged} onClick={save}>
+          <button type="button" class="btn primary" disabled={isBusy || !draft.isChanged} onClick={save}>
             {t('Save menu')}
           </button>
-          {isChanged && <p class="soft">{t('Not saved yet')}</p>}
+          <NotSaved isChanged={draft.isChanged} onDiscard={draft.discard} />
         </div>
       )}
     </div>

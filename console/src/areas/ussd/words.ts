@@ -45,7 +45,6 @@ export const words: Readonly<Record<string, readonly [sw: string, fr: string, pt
   'Set as first screen': ['Iwe ya kwanza', 'En faire le premier', 'Tornar o primeiro', 'اجعلها الأولى'],
   'Preview on the phone': ['Kwenye simu, kabla ya kuhifadhi', 'Sur le téléphone, avant l’enregistrement', 'No telefone, antes de guardar', 'على الهاتف قبل الحفظ'],
   'On to {name}': ['Endelea hadi {name}', 'Aller à {name}', 'Ir para {name}', 'إلى {name}'],
-  'Not saved yet': ['Bado haijahifadhiwa', 'Pas encore enregistré', 'Ainda não guardado', 'لم يُحفظ بعد'],
   'An answer has no destination yet': ['Jibu moja bado haliendi popote', 'Une réponse ne mène encore nulle part', 'Uma resposta ainda não leva a lado nenhum', 'إجابة لا تقود إلى شاشة بعد'],
   'The screen has no text yet': ['Bado haisemi chochote', 'Il ne dit encore rien', 'Ainda não diz nada', 'لا تقول شيئًا بعد'],
   'Choice of answers': ['Jibu moja huchaguliwa', 'Une des réponses est choisie', 'Escolhe-se uma das respostas', 'تُختار إحدى الإجابات'],
