@@ -240,7 +240,8 @@ const nameOf = ({ network, country }: Pick<Group, 'network' | 'country'>): strin
 function dailyRates(all: readonly Group[], days: number): Map<string, (number | null)[]> {
   const rates = new Map<string, (number | null)[]>()
   for (const one of all) {
-    if (one.day === null) continue
+    // A message of a moved test clock may have been created outside of the days that its id is of.
+    if (one.day === null || one.day < 0 || one.day >= days) continue
     const name = nameOf(one)
     const own = rates.get(name) ?? Array.from<number | null>({ length: days }).fill(null)
     own[one.day] = rateOf(one.delivered, one.decided)

@@ -39,7 +39,7 @@ export function Networks({ texts: { networks } }: { texts: SmsAnalytics }) {
                 {code && <small>{country(code)}</small>}
               </span>
               <span class="rate">
-                <Spark values={lineOf(days)} tone={tone} />
+                {days.length > 1 && <Spark values={lineOf(days)} tone={tone} />}
                 <Meter share={rate} from={leastRate} tone={tone} />
               </span>
               <span class={rate < leastRate ? 'number bad' : 'number'}>
