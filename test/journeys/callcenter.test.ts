@@ -135,8 +135,9 @@ test('a round that gives callers to agents reads them, their calls and the queue
   const queue = await queueOf(ada, { wrap_up_seconds: 10, sla: { target_percent: 100, threshold_seconds: 1 } })
   await assign(ada, { queue_id: queue })
   const first = await callerOf(ada)
+  await callIs(ada, first, ({ phase }) => phase === 'queued', 'the first caller to wait')
   const second = await callerOf(ada, '+254711000022')
-  await callIs(ada, second, ({ phase }) => phase === 'queued', 'the callers to wait')
+  await callIs(ada, second, ({ phase }) => phase === 'queued', 'the second caller to wait')
   const transactions = await transactionsDuring(async () => {
     await login(ada, 'amina', 1, { queues: [queue] })
     await connected(ada, first, 'amina')
