@@ -128,28 +128,6 @@ test('a text that no centre answers for is given up, and not sent for ever', asy
   await centre.close()
 })
 
-test('a bind whose opening is cut off from the database is opened all the same', async () => {
-  const centre = await SmscSimulator.start({ accounts: { cut: 'secret' }, delayMs: 5 })
-  const [gate, watch] = [await world.app.db.connect(), await world.app.db.connect()]
-  // What waits for the bind is taken over first.
-  const cut = `select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'
-      and query like 'update work.jobs%owner = null%where lane =%'`
-  await gate.query('begin; lock table work.jobs in share row exclusive mode')
-  const settings = await bind('cut', centre.port)
-  try {
-    await eventually(async () => (await watch.query(cut)).rows.length > 0, 'the opening to wait')
-  } finally {
-    await Promise.all([gate.end(), watch.end()])
-  }
-  const route = await routeOver([settings])
-  const [id = ''] = await sendMany('cut', 1)
-  assert.equal((await ended(id)).status, 'delivered')
-  await world.operator.delete(`/v1/operator/sms/routes/${route}`)
-  await world.operator.delete('/v1/operator/sms/binds/cut')
-  await centre.stop()
-})
-
 const header = (length: number, command: number, sequence = 1): Buffer => {
   const octets = Buffer.alloc(16)
   octets.writeUInt32BE(length, 0)
